@@ -1,0 +1,30 @@
+"""The composite-rigid-body algorithm: the mass matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars, joints
+from torsor.model.model import Model
+
+
+def crba(model: Model, q: Scalars) -> list[list[Any]]:
+    """The mass matrix M(q), symmetric to the bit.
+
+    F&O §3.2, eqs. 9–10; MR eq. 8.57.
+    """
+    X, S = joints(model, q)
+    I = list(model.inertia)  # noqa: E741 - the book's letter
+    M: dict[tuple[int, int], list[list[Any]]] = {}
+    for i, p in model.inward():
+        F = [I[i] @ column for column in S[i]]
+        M[i, i] = S[i].T @ F  # F&O 10
+        for d, armature in enumerate(model.armature[i]):
+            M[i, i][d][d] = M[i, i][d][d] + armature
+        j = i
+        while model.parent[j] > 0:
+            F = [X[j].T @ f for f in F]
+            j = model.parent[j]
+            M[i, j] = [[column.dot(f) for column in S[j]] for f in F]  # F&O 10
+        I[p] = I[p] + X[i].T @ I[i]  # F&O 9
+    return model.gathered_matrix(M)

@@ -1,0 +1,137 @@
+"""A recorded computation: straight-line code without branches, ready to be compiled, replayed, printed or differentiated."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from torsor.scalar import Expr, Graph
+
+#: what costs nothing at run time
+FREE = frozenset({"const", "input"})
+
+
+class Argument(NamedTuple):
+    """A named array of a program, without its batch axes."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """``code[k] = (op, operands)`` defines value k; operands are values defined before it.
+
+    The operand of ``input`` is a position in the inputs laid end to end, that of ``const`` a float.  ``results`` are the
+    values of the outputs, laid end to end in C order.
+    """
+
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    code: tuple[tuple[str, tuple], ...]
+    results: tuple[int, ...]
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each operation occurs."""
+        return Counter(op for op, _ in self.code if op not in FREE)
+
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations of one evaluation (a fused multiply-add counts as the two it replaces)."""
+        return sum(self.counts.values())
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything that decides the result."""
+        h = hashlib.sha256(repr((self.inputs, self.outputs, self.results)).encode())
+        for op, args in self.code:
+            h.update(op.encode())
+            h.update(struct.pack("<d", args[0]) if op == "const" else repr(args).encode())
+        return h.hexdigest()
+
+    def __repr__(self) -> str:
+        names = ", ".join(a.name for a in self.inputs)
+        return f"Program({names} -> {', '.join(o.name for o in self.outputs)}; {self.operations} operations)"
+
+
+def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]) -> Program:
+    """The program of a function of scalars.
+
+    ``function`` is called with one flat list of recorded scalars per input and returns ``{name: nested sequences}``.
+
+    >>> trace(lambda x: {"y": [x[0] * x[1], 0 * x[0]]}, [Argument("x", (2,))]).operations
+    1
+    """
+    graph = Graph()
+    start, lists = 0, []
+    for argument in inputs:
+        lists.append([graph.input(k) for k in range(start, start + argument.size)])
+        start += argument.size
+    return program(graph, tuple(inputs), function(*lists))
+
+
+def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, Any]) -> Program:
+    """The program that computes ``outputs``: what they do not need is left out."""
+    arguments, roots = [], []
+    for name, value in outputs.items():
+        flat, shape = flatten(value)
+        arguments.append(Argument(name, shape))
+        roots.extend(graph.lift(x) for x in flat)
+    needed = [False] * len(graph.nodes)
+    for root in roots:
+        needed[root.index] = True
+    for node in reversed(graph.nodes):
+        if needed[node.index] and node.op not in FREE:
+            for a in node.args:
+                needed[a.index] = True
+    number: dict[int, int] = {}
+    code: list[tuple[str, tuple]] = []
+    for node in graph.nodes:
+        if needed[node.index]:
+            number[node.index] = len(code)
+            code.append((node.op, node.args if node.op in FREE else tuple(number[a.index] for a in node.args)))
+    return Program(inputs, tuple(arguments), tuple(code), tuple(number[root.index] for root in roots))
+
+
+def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:
+    """The scalars of nested sequences in C order, and their shape."""
+    if isinstance(value, (list, tuple)):
+        parts = [flatten(v) for v in value]
+        shapes = {shape for _, shape in parts}
+        if len(shapes) > 1:
+            raise ValueError(f"a ragged result: parts of shapes {sorted(shapes)}")
+        return [x for flat, _ in parts for x in flat], (len(value), *(shapes.pop() if shapes else ()))
+    return [value], ()
+
+
+def evaluate(program: Program, inputs: Sequence[Any], one: Mapping[str, Callable]) -> list[Any]:
+    """Run the program over any scalars, with ``one[op]`` for each operation: the skeleton of every interpreter."""
+    values: list[Any] = []
+    for op, args in program.code:
+        if op == "input":
+            values.append(inputs[args[0]])
+        elif op == "const":
+            values.append(args[0])
+        else:
+            values.append(one[op](*(values[a] for a in args)))
+    return [values[r] for r in program.results]
+
+
+def record(program: Program, graph: Graph, inputs: Sequence[Expr | float]) -> list[Any]:
+    """The program once more, as part of another recording."""
+    from torsor.compile.rules import RECORD
+
+    return evaluate(program, inputs, RECORD)

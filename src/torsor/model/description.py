@@ -1,0 +1,237 @@
+"""What a robot is, as people describe it: links, joints between them, named frames.
+
+Plain immutable data in the order of the file; nothing merged, nothing numbered.  Files are read into a Description,
+surgery turns one into another, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torsor.errors import ModelError
+from torsor.model.joints import Fixed, Floating, JointType
+from torsor.spatial import Inertia, Transform, Vec
+from torsor.spatial.vector import flat
+
+INF = math.inf
+EARTH = Vec(0, 0, -9.81)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape to draw or collide, recorded as the file gives it and never opened here."""
+
+    role: str  # "visual" or "collision"
+    shape: str  # "mesh", "box", "cylinder", "sphere", ...
+    size: tuple[float, ...] = ()
+    uri: str = ""
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    origin: Transform = Transform.identity()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body.  ``inertia`` is about the link frame's origin, in its axes."""
+
+    name: str
+    inertia: Inertia = Inertia.zero()
+    geometry: tuple[Geometry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q = multiplier · q(joint) + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two links.  ``origin`` is the transform from the parent link's frame to the joint frame.
+
+    Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
+    degree of freedom; an empty tuple means none.
+    """
+
+    name: str
+    kind: JointType
+    parent: str
+    child: str
+    origin: Transform = Transform.identity()
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+    velocity_limit: tuple[float, ...] = ()
+    effort_limit: tuple[float, ...] = ()
+    armature: tuple[Any, ...] = ()
+    damping: tuple[Any, ...] = ()
+    friction: tuple[Any, ...] = ()
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class NamedFrame:
+    """A place on a link: ``origin`` takes the link's frame to this one."""
+
+    name: str
+    link: str
+    origin: Transform = Transform.identity()
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot as described: see :class:`Link`, :class:`Joint`."""
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    frames: tuple[NamedFrame, ...] = ()
+    base: str = "fixed"
+    gravity: Vec = EARTH
+    report: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    @property
+    def root(self) -> str:
+        """The link no joint moves."""
+        children = {j.child for j in self.joints}
+        return next(link.name for link in self.links if link.name not in children)
+
+    def link(self, name: str) -> Link:
+        return next(link for link in self.links if link.name == name)
+
+    def with_note(self, note: str, **changes: Any) -> Description:
+        """A copy with changes, and a line in the report that says so."""
+        return replace(self, report=(*self.report, note), **changes)
+
+
+#: the joint that carries a floating base
+FLOATING_BASE = "floating_base"
+
+
+def validate(d: Description) -> None:
+    """Refuse what is no kinematic tree, with the reason and the names."""
+    if d.base not in ("fixed", "floating"):
+        raise ModelError(f"base must be 'fixed' or 'floating', not {d.base!r}")
+    if not d.links:
+        raise ModelError(f"robot {d.name!r} has no links")
+    _unique("link", [link.name for link in d.links])
+    _unique("joint", [j.name for j in d.joints])
+    _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
+    links = {link.name for link in d.links}
+    mover: dict[str, str] = {}
+    for j in d.joints:
+        for end in (j.parent, j.child):
+            if end not in links:
+                raise ModelError(f"joint {j.name!r} refers to link {end!r}, which is not defined")
+        if j.parent == j.child:
+            raise ModelError(f"joint {j.name!r} connects link {j.parent!r} to itself")
+        if j.child in mover:
+            raise ModelError(
+                f"link {j.child!r} is the child of two joints, {mover[j.child]!r} and {j.name!r}; "
+                "a tree has one (closed loops are declared apart)"
+            )
+        mover[j.child] = j.name
+        _check_numbers(j)
+    for f in d.frames:
+        if f.link not in links:
+            raise ModelError(f"frame {f.name!r} is on link {f.link!r}, which is not defined")
+    for link in d.links:
+        _check_inertia(link)
+    if not all(_finite(g) for g in d.gravity):
+        raise ModelError(f"gravity must be three finite numbers [m/s²], not {tuple(d.gravity)}")
+    _check_tree(d, mover)
+    _check_mimic(d)
+
+
+def _unique(kind: str, names: list[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not name:
+            raise ModelError(f"a {kind} has no name")
+        if name in seen:
+            raise ModelError(f"two {kind}s are named {name!r}; names must differ")
+        seen.add(name)
+
+
+def _finite(x: Any) -> bool:
+    return not isinstance(x, (int, float)) or math.isfinite(x)
+
+
+def _check_numbers(j: Joint) -> None:
+    if not all(_finite(x) for x in flat(j.origin)):
+        raise ModelError(f"joint {j.name!r}: its origin is not finite")
+    for label, values, size in (
+        ("lower", j.lower, j.kind.nq), ("upper", j.upper, j.kind.nq),
+        ("velocity_limit", j.velocity_limit, j.kind.nv), ("effort_limit", j.effort_limit, j.kind.nv),
+        ("armature", j.armature, j.kind.nv), ("damping", j.damping, j.kind.nv), ("friction", j.friction, j.kind.nv),
+    ):  # fmt: skip
+        if values and len(values) != size:
+            raise ModelError(f"joint {j.name!r}: {label} needs {size} numbers, {len(values)} given")
+        if any(isinstance(x, (int, float)) and math.isnan(x) for x in values):
+            raise ModelError(f"joint {j.name!r}: {label} is not a number")
+    for label, values in (("armature", j.armature), ("damping", j.damping), ("friction", j.friction)):
+        if any(isinstance(x, (int, float)) and not 0 <= x < INF for x in values):
+            raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
+    for low, high in zip(j.lower, j.upper, strict=False):
+        if low > high:
+            raise ModelError(f"joint {j.name!r}: lower limit {low} is above upper limit {high}")
+
+
+def _check_inertia(link: Link) -> None:
+    G = link.inertia
+    if not all(_finite(x) for x in flat(G)):
+        raise ModelError(f"link {link.name!r}: mass, centre of mass or inertia is not finite")
+    if isinstance(G.m, (int, float)) and G.m < 0:
+        raise ModelError(f"link {link.name!r}: mass {G.m} kg is negative")
+
+
+def _check_tree(d: Description, mover: dict[str, str]) -> None:
+    roots = [link.name for link in d.links if link.name not in mover]
+    if not roots:
+        raise ModelError(f"robot {d.name!r}: every link is some joint's child, so the joints form a cycle and there is no root")
+    if len(roots) > 1:
+        raise ModelError(
+            f"robot {d.name!r} has {len(roots)} root links ({', '.join(map(repr, roots[:5]))}"
+            f"{', ...' if len(roots) > 5 else ''}); a robot is one tree"
+        )
+    children: dict[str, list[str]] = {}
+    for j in d.joints:
+        children.setdefault(j.parent, []).append(j.child)
+    reached, todo = {roots[0]}, [roots[0]]
+    while todo:
+        for child in children.get(todo.pop(), ()):
+            reached.add(child)
+            todo.append(child)
+    if len(reached) < len(d.links):
+        lost = next(link.name for link in d.links if link.name not in reached)
+        raise ModelError(f"robot {d.name!r}: link {lost!r} hangs on a cycle of joints that never reaches the root {roots[0]!r}")
+
+
+def _check_mimic(d: Description) -> None:
+    joints = {j.name: j for j in d.joints}
+    for j in d.joints:
+        if j.mimic is None:
+            continue
+        if not (math.isfinite(j.mimic.multiplier) and math.isfinite(j.mimic.offset)):
+            raise ModelError(f"joint {j.name!r}: mimic multiplier and offset must be finite")
+        seen, at = {j.name}, j
+        while at.mimic is not None:
+            leader = joints.get(at.mimic.joint)
+            if leader is None:
+                raise ModelError(f"joint {at.name!r} mimics joint {at.mimic.joint!r}, which is not defined")
+            if leader.name in seen:
+                raise ModelError(f"joint {j.name!r}: its mimic leads back to itself through {leader.name!r}")
+            if isinstance(leader.kind, (Fixed, Floating)) or leader.kind.nv != 1 or j.kind.nv != 1:
+                raise ModelError(
+                    f"joint {at.name!r} ({at.kind.name}) mimics {leader.name!r} ({leader.kind.name}); "
+                    "both must have one degree of freedom"
+                )
+            seen.add(leader.name)
+            at = leader

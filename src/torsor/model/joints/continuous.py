@@ -1,0 +1,25 @@
+"""A hinge without end stops: the same motion as a revolute joint, differences taken the short way round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.model.joints.base import Scalars
+from torsor.model.joints.revolute import Revolute
+from torsor.scalar import atan2, cos, sin
+
+
+@dataclass(frozen=True)
+class Continuous(Revolute):
+    """Rotation by q [rad] about a unit axis; q and q + 2π are one place."""
+
+    name = "continuous"
+
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+        d = q1[0] - q0[0]
+        return [atan2(sin(d), cos(d))]
+
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
+        return [float(rng.uniform(-3.141592653589793, 3.141592653589793))]

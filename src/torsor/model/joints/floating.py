@@ -1,0 +1,45 @@
+"""No joint at all: a body free in space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.model.joints.base import JointType, Scalars
+from torsor.model.joints.spherical import random_quaternion
+from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
+from torsor.spatial.exponential import exp, log
+from torsor.spatial.vector import AXES, ZERO
+
+
+@dataclass(frozen=True)
+class Floating(JointType):
+    """q = (x, y, z [m], qx, qy, qz, qw); v = body twist (ω, v): S = 1."""
+
+    name = "floating"
+    nq, nv = 7, 6
+    coordinates = ("x", "y", "z", "qx", "qy", "qz", "qw")
+
+    def transform(self, q: Scalars) -> Transform:
+        return Transform.of_pose(Quaternion(*q[3:]).matrix, Vec(*q[:3]))
+
+    def subspace(self, q: Scalars) -> Subspace:
+        return Subspace((*(Motion(a, ZERO) for a in AXES), *(Motion(ZERO, a) for a in AXES)))
+
+    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+        p, R = Vec(*q[:3]), Quaternion(*q[3:]).normalized
+        dR, dp = exp(Motion.of(step))
+        return [*(p + R.matrix @ dp), *(R @ dR).normalized]
+
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+        p0, R0 = Vec(*q0[:3]), Quaternion(*q0[3:]).normalized
+        p1, R1 = Vec(*q1[:3]), Quaternion(*q1[3:]).normalized
+        V = log(R0.conjugate @ R1, R0.matrix.T @ (p1 - p0))
+        return [*V.w, *V.v]
+
+    def neutral(self) -> list[float]:
+        return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
+        return [*(float(a) for a in rng.uniform(-1, 1, size=3)), *random_quaternion(rng)]

@@ -1,0 +1,43 @@
+"""A ball in a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.model.joints.base import JointType, Scalars
+from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
+from torsor.spatial.vector import AXES, ZERO
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """q = (x, y, z, w), a quaternion (normalised before use); v = ω [rad/s] in the body: S = (1, 0)."""
+
+    name = "spherical"
+    nq, nv = 4, 3
+    coordinates = ("qx", "qy", "qz", "qw")
+
+    def transform(self, q: Scalars) -> Transform:
+        return Transform.of_pose(Quaternion(*q).matrix, ZERO)
+
+    def subspace(self, q: Scalars) -> Subspace:
+        return Subspace(tuple(Motion(axis, ZERO) for axis in AXES))
+
+    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+        return list((Quaternion(*q) @ Quaternion.exp(Vec(*step))).normalized)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+        return list((Quaternion(*q0).normalized.conjugate @ Quaternion(*q1).normalized).log)
+
+    def neutral(self) -> list[float]:
+        return [0.0, 0.0, 0.0, 1.0]
+
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
+        return random_quaternion(rng)
+
+
+def random_quaternion(rng: Any) -> list[float]:
+    """Uniform over rotations: a Gaussian direction in four dimensions."""
+    return [float(a) for a in Quaternion(*(float(a) for a in rng.normal(size=4))).normalized]

@@ -1,0 +1,35 @@
+"""A Cardan joint: two hinges in series with nothing between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torsor.model.joints.base import JointType, Scalars
+from torsor.spatial import Motion, Subspace, Transform, Vec, about
+from torsor.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Universal(JointType):
+    """q = (θ₁, θ₂) [rad]: R = Rot(a₁, θ₁) Rot(a₂, θ₂), a₂ fixed in the body.
+
+    S = (R₂ᵀa₁, a₂) moves in the body, so Ṡ ≠ 0: the case F&O §3.1 warns of.
+    """
+
+    axis: Vec
+    second_axis: Vec
+    name = "universal"
+    nq = nv = 2
+    coordinates = ("first angle", "second angle")
+
+    def transform(self, q: Scalars) -> Transform:
+        return Transform.of_pose(about(self.axis, q[0]) @ about(self.second_axis, q[1]), ZERO)
+
+    def subspace(self, q: Scalars) -> Subspace:
+        return Subspace((Motion(self._first(q), ZERO), Motion(self.second_axis, ZERO)))
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return Motion(self._first(q).cross(self.second_axis) * (v[0] * v[1]), ZERO)  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
+
+    def _first(self, q: Scalars) -> Vec:
+        return about(self.second_axis, q[1]).T @ self.axis

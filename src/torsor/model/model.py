@@ -1,0 +1,120 @@
+"""The numbered tree the algorithms run on.
+
+Bodies are numbered 1 … N with parent[i] < i, and 0 is the fixed base (F&O §3.1).  Links welded together are one body, and
+every link and frame of the description is a :class:`Frame` on one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torsor.errors import UnknownName
+from torsor.model.joints import JointType
+from torsor.spatial import Inertia, Transform, Vec
+
+
+class Coupling(NamedTuple):
+    """q_i = k q_leader + b: a joint with no coordinate of its own."""
+
+    leader: int
+    k: Any
+    b: Any
+
+
+class Frame(NamedTuple):
+    """A place on a body: X takes the body's frame to this one."""
+
+    body: int
+    X: Transform
+
+
+@dataclass(frozen=True)
+class Model:
+    """A kinematic tree, one row a body; row 0 is the base."""
+
+    name: str
+    parent: tuple[int, ...]
+    joint: tuple[JointType, ...]
+    offset: tuple[Transform, ...]  # from the parent's frame to the joint frame
+    inertia: tuple[Inertia, ...]
+    armature: tuple[tuple[Any, ...], ...]
+    damping: tuple[tuple[Any, ...], ...]
+    coupling: tuple[Coupling | None, ...]
+    q_start: tuple[int, ...]
+    v_start: tuple[int, ...]
+    nq: int
+    nv: int
+    joint_names: tuple[str, ...]
+    frames: dict[str, Frame]
+    gravity: Vec
+
+    # -- the tree --------------------------------------------------------------------------------------------
+
+    def outward(self) -> Iterator[tuple[int, int]]:
+        """(body, parent) from the base to the tips."""
+        return ((i, self.parent[i]) for i in range(1, len(self.parent)))
+
+    def inward(self) -> Iterator[tuple[int, int]]:
+        """(body, parent) from the tips to the base."""
+        return ((i, self.parent[i]) for i in range(len(self.parent) - 1, 0, -1))
+
+    def path(self, i: int) -> Iterator[int]:
+        """The bodies from i to the base, i first, the base left out."""
+        while i > 0:
+            yield i
+            i = self.parent[i]
+
+    def frame(self, name: str) -> Frame:
+        try:
+            return self.frames[name]
+        except (KeyError, TypeError):
+            raise UnknownName("frame or link", name, self.frames) from None
+
+    # -- vectors, by joint -----------------------------------------------------------------------------------
+
+    def configuration(self, q: Sequence[Any]) -> list[list[Any]]:
+        """q joint by joint; a coupled joint's follows from its leader's."""
+        rows: list[list[Any]] = [[] for _ in self.parent]
+        for i, _ in self.outward():
+            c = self.coupling[i]
+            start = self.q_start[i]
+            rows[i] = list(q[start : start + self.joint[i].nq]) if c is None else [q[start] * c.k + c.b]
+        return rows
+
+    def rates(self, v: Sequence[Any]) -> list[list[Any]]:
+        """Velocities or accelerations joint by joint."""
+        rows: list[list[Any]] = [[] for _ in self.parent]
+        for i, _ in self.outward():
+            c = self.coupling[i]
+            start = self.v_start[i]
+            rows[i] = list(v[start : start + self.joint[i].nv]) if c is None else [v[start] * c.k]
+        return rows
+
+    def gathered(self, tau: Sequence[Sequence[Any]]) -> list[Any]:
+        """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
+        out: list[Any] = [0] * self.nv
+        for i, _ in self.outward():
+            c = self.coupling[i]
+            for d, t in enumerate(tau[i]):
+                out[self.v_start[i] + d] = out[self.v_start[i] + d] + (t if c is None else t * c.k)
+        return out
+
+    def gathered_matrix(self, blocks: dict[tuple[int, int], list[list[Any]]]) -> list[list[Any]]:
+        """The symmetric matrix (nv × nv) of blocks (i, j), j on the path from i to the base."""
+        out: list[list[Any]] = [[0] * self.nv for _ in range(self.nv)]
+
+        def put(r: int, c: int, x: Any) -> None:
+            out[r][c] = out[r][c] + x
+
+        gain = [1 if c is None else c.k for c in self.coupling]
+        for (i, j), block in blocks.items():
+            for a, row in enumerate(block):
+                for b, x in enumerate(row):
+                    r, c = self.v_start[i] + a, self.v_start[j] + b
+                    x = x * (gain[i] * gain[j])
+                    put(r, c, x)
+                    if i != j:
+                        put(c, r, x)
+        return out

@@ -1,0 +1,46 @@
+"""What may be a number.
+
+Every algorithm in torsor is written once over scalars that support ``+ - * /`` and the functions of
+:mod:`torsor.scalar.ops`.  Floats give a result, :class:`Expr` records a program, SymPy symbols give a closed form.
+"""
+
+from torsor.scalar.expr import Expr, Graph
+from torsor.scalar.ops import (
+    absolute,
+    acos,
+    asin,
+    atan2,
+    cos,
+    exp,
+    is_constant,
+    log,
+    maximum,
+    minimum,
+    sign,
+    sin,
+    sqrt,
+    tanh,
+    tidy,
+    where,
+)
+
+__all__ = [
+    "Expr",
+    "Graph",
+    "absolute",
+    "acos",
+    "asin",
+    "atan2",
+    "cos",
+    "exp",
+    "is_constant",
+    "log",
+    "maximum",
+    "minimum",
+    "sign",
+    "sin",
+    "sqrt",
+    "tanh",
+    "tidy",
+    "where",
+]

@@ -1,0 +1,256 @@
+"""A scalar that remembers how it was made.
+
+An :class:`Expr` is a node of a :class:`Graph`.  Equal nodes are one node (hash-consing), constants fold, and the
+algebra of 0, 1 and minus signs is applied while recording: a robot's zero offsets and right angles vanish here.
+A constant result is returned as a plain Python number, so everything downstream of a structural zero is free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+Number = int | float
+
+UNARY: dict[str, Callable[[float], float]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tanh": math.tanh,
+    "exp": math.exp,
+    "log": math.log,
+    "sign": lambda a: float((a > 0) - (a < 0)),
+    "asin": math.asin,
+    "acos": math.acos,
+}
+BINARY: dict[str, Callable[[float, float], float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "min": min,
+    "max": max,
+    "atan2": math.atan2,
+    "lt": lambda a, b: float(a < b),
+    "le": lambda a, b: float(a <= b),
+    "eq": lambda a, b: float(a == b),
+}
+COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq"})
+COMPARISONS = frozenset({"lt", "le", "eq"})
+
+
+class Graph:
+    """The nodes of one recording.  ``graph.input(k)`` is the k-th input; arithmetic on it adds nodes."""
+
+    __slots__ = ("nodes", "table")
+
+    def __init__(self) -> None:
+        self.nodes: list[Expr] = []
+        self.table: dict[tuple, Expr] = {}
+
+    def input(self, k: int) -> Expr:
+        return self.node("input", (k,), (k,))
+
+    def constant(self, value: Number) -> Expr:
+        value = float(value)
+        return self.node("const", (value,), (value, math.copysign(1.0, value)))
+
+    def node(self, op: str, args: tuple, key: tuple) -> Expr:
+        key = (op, *key)
+        found = self.table.get(key)
+        if found is None:
+            found = Expr(self, op, args, len(self.nodes))
+            self.table[key] = found
+            self.nodes.append(found)
+        return found
+
+    def lift(self, x: Any) -> Expr:
+        """The node of a number or of an Expr of this graph."""
+        if x.__class__ is Expr:
+            if x.graph is not self:
+                raise TypeError("two recordings are being mixed: these Exprs come from different graphs")
+            return x
+        return self.constant(x)
+
+    def apply(self, op: str, *args: Any) -> Expr:
+        """A node without algebra: the operands as they are."""
+        nodes = tuple(map(self.lift, args))
+        if op in COMMUTATIVE and nodes[0].index > nodes[1].index:
+            nodes = nodes[::-1]
+        return self.node(op, nodes, tuple(n.index for n in nodes))
+
+
+class Expr:
+    """One recorded scalar; behaves like a float in arithmetic.
+
+    >>> x = Graph().input(0)
+    >>> 0 * x, (1 * x) is x, x - x
+    (0, True, 0)
+    """
+
+    __slots__ = ("args", "graph", "index", "op")
+    __array_ufunc__ = None  # numpy scalars and arrays defer to the methods below
+
+    def __init__(self, graph: Graph, op: str, args: tuple, index: int):
+        self.graph, self.op, self.args, self.index = graph, op, args, index
+
+    # -- arithmetic ------------------------------------------------------------------------------------------
+
+    def __add__(self, other):
+        if other.__class__ is Expr:
+            if other.op == "neg":
+                return self - other.args[0]
+            if self.op == "neg":
+                return other - self.args[0]
+            return self.graph.apply("add", self, other)
+        if not _is_number(other):
+            return NotImplemented
+        if other == 0:
+            return self
+        if self.op == "neg":
+            return other - self.args[0]
+        return self.graph.apply("add", self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        if other is self:
+            return 0
+        if other.__class__ is Expr:
+            if other.op == "neg":
+                return self + other.args[0]
+            if self.op == "neg":
+                return -(self.args[0] + other)
+            return self.graph.apply("sub", self, other)
+        if not _is_number(other):
+            return NotImplemented
+        if other == 0:
+            return self
+        return self + (-other)
+
+    def __rsub__(self, other):
+        if not _is_number(other):
+            return NotImplemented
+        if other == 0:
+            return -self
+        if self.op == "neg":
+            return self.args[0] + other
+        return self.graph.apply("sub", other, self)
+
+    def __mul__(self, other):
+        if other.__class__ is Expr:
+            if self.op == "neg":
+                return -(self.args[0] * other)
+            if other.op == "neg":
+                return -(self * other.args[0])
+            return self.graph.apply("mul", self, other)
+        if not _is_number(other):
+            return NotImplemented
+        if other == 0:
+            return 0
+        if other == 1:
+            return self
+        if other < 0:  # one sign convention, so that c·x and −c·x are one node
+            return -(self * -other)
+        if self.op == "neg":
+            return -(self.args[0] * other)
+        if self.op == "mul" and self.args[0].op == "const":
+            return self.args[1] * (self.args[0].args[0] * other)
+        if self.op == "mul" and self.args[1].op == "const":
+            return self.args[0] * (self.args[1].args[0] * other)
+        return self.graph.apply("mul", self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        if other is self:
+            return 1
+        if other.__class__ is Expr:
+            if self.op == "neg":
+                return -(self.args[0] / other)
+            return self.graph.apply("div", self, other)
+        if not _is_number(other):
+            return NotImplemented
+        return self * (1 / other)
+
+    def __rtruediv__(self, other):
+        if not _is_number(other):
+            return NotImplemented
+        if other == 0:
+            return 0
+        return self.graph.apply("div", other, self)
+
+    def __neg__(self):
+        if self.op == "neg":
+            return self.args[0]
+        if self.op == "sub":
+            return self.args[1] - self.args[0]
+        return self.graph.apply("neg", self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self.graph.apply("abs", self.args[0] if self.op == "neg" else self)
+
+    def __pow__(self, n):
+        if not isinstance(n, int):
+            if n == 0.5:
+                return self.function("sqrt")
+            raise TypeError(f"a recorded scalar can be raised to a whole power or 0.5, not to {n!r}")
+        if n < 0:
+            return 1 / self ** (-n)
+        result: Any = 1
+        base: Any = self
+        while n:
+            if n & 1:
+                result = result * base
+            n >>= 1
+            if n:
+                base = base * base
+        return result
+
+    # -- functions and comparisons ---------------------------------------------------------------------------
+
+    def function(self, op: str) -> Expr:
+        """sin, cos, sqrt, ... of this scalar, with the symmetry of the function applied."""
+        if self.op == "neg" and op == "cos":
+            return self.args[0].function(op)
+        if self.op == "neg" and op in ("sin", "tanh", "sign"):
+            return -self.args[0].function(op)
+        return self.graph.apply(op, self)
+
+    def __lt__(self, other):
+        return self.graph.apply("lt", self, other)
+
+    def __le__(self, other):
+        return self.graph.apply("le", self, other)
+
+    def __gt__(self, other):
+        return self.graph.apply("lt", other, self)
+
+    def __ge__(self, other):
+        return self.graph.apply("le", other, self)
+
+    def __bool__(self):
+        raise TypeError(
+            "the value of a recorded scalar is not known while recording, so it cannot decide a branch; "
+            "use torsor.scalar.where(condition, a, b)"
+        )
+
+    def __float__(self):
+        raise TypeError("a recorded scalar has no value yet; use the functions of torsor.scalar instead of math or numpy")
+
+    def __repr__(self):
+        if self.op == "const":
+            return repr(self.args[0])
+        if self.op == "input":
+            return f"x{self.args[0]}"
+        return f"{self.op}({', '.join(f'%{a.index}' for a in self.args)})"
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float))

@@ -1,0 +1,148 @@
+"""Functions of a scalar, whatever the scalar is.
+
+A Python number is computed at once; an :class:`Expr` records; NumPy, SymPy, mpmath, JAX, PyTorch and CasADi scalars
+go to their own library (:data:`LIBRARIES` is the table: one row a library).
+"""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+from torsor.scalar.expr import BINARY, UNARY, Expr
+
+#: where a library keeps its functions, and what it calls those that have another name there
+LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
+    "numpy": ("numpy", {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "min": "minimum", "max": "maximum"}),
+    "sympy": ("sympy", {"abs": "Abs", "min": "Min", "max": "Max"}),
+    "mpmath": ("mpmath", {"abs": "fabs"}),
+    "jax": ("jax.numpy", {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "min": "minimum", "max": "maximum"}),
+    "jaxlib": ("jax.numpy", {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "min": "minimum", "max": "maximum"}),
+    "torch": ("torch", {"min": "minimum", "max": "maximum"}),
+    "casadi": ("casadi", {"abs": "fabs", "min": "fmin", "max": "fmax"}),
+}
+
+
+def _library(x: Any):
+    root = type(x).__module__.partition(".")[0]
+    row = LIBRARIES.get(root)
+    if row is None:
+        raise TypeError(
+            f"{type(x).__module__}.{type(x).__qualname__} is not a scalar torsor knows; "
+            f"numbers, Expr and the scalars of {', '.join(LIBRARIES)} are"
+        )
+    return import_module(row[0]), row[1]
+
+
+def _unary(op: str, x: Any) -> Any:
+    if x.__class__ is Expr:
+        return x.function(op)
+    if isinstance(x, (int, float)):
+        return UNARY[op](x)
+    library, names = _library(x)
+    return getattr(library, names.get(op, op))(x)
+
+
+def _binary(op: str, a: Any, b: Any) -> Any:
+    if a.__class__ is Expr:
+        return a.graph.apply(op, a, b)
+    if b.__class__ is Expr:
+        return b.graph.apply(op, a, b)
+    if isinstance(a, (int, float)):
+        if isinstance(b, (int, float)):
+            return BINARY[op](a, b)
+        library, names = _library(b)
+    else:
+        library, names = _library(a)
+    if op in ("min", "max") and library.__name__ == "mpmath":
+        return BINARY[op](a, b)
+    return getattr(library, names.get(op, op))(a, b)
+
+
+def sin(x):
+    return _unary("sin", x)
+
+
+def cos(x):
+    return _unary("cos", x)
+
+
+def sqrt(x):
+    return _unary("sqrt", x)
+
+
+def tanh(x):
+    return _unary("tanh", x)
+
+
+def exp(x):
+    return _unary("exp", x)
+
+
+def log(x):
+    return _unary("log", x)
+
+
+def asin(x):
+    return _unary("asin", x)
+
+
+def acos(x):
+    return _unary("acos", x)
+
+
+def sign(x):
+    return _unary("sign", x)
+
+
+def absolute(x):
+    return abs(x)
+
+
+def atan2(y, x):
+    return _binary("atan2", y, x)
+
+
+def minimum(a, b):
+    return _binary("min", a, b)
+
+
+def maximum(a, b):
+    return _binary("max", a, b)
+
+
+def where(condition, a, b):
+    """``a`` where the condition holds, else ``b``: the branch that can be recorded."""
+    if condition.__class__ is Expr:
+        if a is b:
+            return a
+        return condition.graph.apply("where", condition, a, b)
+    if isinstance(condition, (bool, int, float)):
+        return a if condition else b
+    library, _ = _library(condition)
+    if library.__name__ == "sympy":
+        return library.Piecewise((a, condition), (b, True))
+    if library.__name__ == "casadi":
+        return library.if_else(condition, a, b)
+    return library.where(condition, a, b)
+
+
+def is_constant(x: Any) -> bool:
+    """Whether ``x`` is a plain number, known now."""
+    return isinstance(x, (int, float))
+
+
+def tidy(x: Any, snap: float = 4e-16) -> Any:
+    """A number within rounding of 0, 1 or −1 as that whole number; anything else as a float, non-numbers as they are.
+
+    cos(π/2) is 6e-17 in floating point; a right angle should cost nothing.  ``snap`` stays below the rounding error of the
+    trigonometric functions that made the number, so no file is changed by more than it could say.
+    """
+    if not isinstance(x, (int, float)) and type(x).__module__ != "numpy":
+        return x
+    x = float(x)
+    for whole in (0, 1, -1):
+        if math.fabs(x - whole) <= snap:
+            return whole
+    return x

@@ -1,0 +1,27 @@
+"""Rigid-body geometry and inertia over any scalar; no robot in sight."""
+
+from torsor.spatial.articulated import ArticulatedInertia
+from torsor.spatial.inertia import Inertia
+from torsor.spatial.linear import factor, solve
+from torsor.spatial.motion import Force, Motion, Subspace
+from torsor.spatial.rotation import Quaternion, about, from_rpy, to_rpy
+from torsor.spatial.transform import Transform
+from torsor.spatial.vector import Mat, Sym, Vec
+
+__all__ = [
+    "ArticulatedInertia",
+    "Force",
+    "Inertia",
+    "Mat",
+    "Motion",
+    "Quaternion",
+    "Subspace",
+    "Sym",
+    "Transform",
+    "Vec",
+    "about",
+    "factor",
+    "from_rpy",
+    "solve",
+    "to_rpy",
+]

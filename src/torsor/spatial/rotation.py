@@ -1,0 +1,126 @@
+"""Rotations: about an axis, by quaternion (x, y, z, w), by roll-pitch-yaw; exponential and logarithm."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from torsor.scalar import atan2, cos, is_constant, sin, sqrt, tidy, where
+from torsor.spatial.vector import Mat, Scalar, Vec
+
+#: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
+_SMALL = 1e-3
+
+
+def about(axis: Vec, angle: Scalar) -> Mat:
+    """R = 1 + sin θ [a] + (1 − cos θ)[a]², the rotation about a unit axis (Rodrigues, MR 3.51).
+
+    >>> about(Vec(0, 0, 1), 0.0).x
+    Vec(x=1.0, y=-0.0, z=0)
+    """
+    s, c = sin(angle), cos(angle)
+    unit = next((i for i, a in enumerate(axis) if isinstance(a, int) and abs(a) == 1), None)
+    if unit is not None:  # a coordinate axis: two numbers instead of nine
+        s = s * axis[unit]
+        return (
+            Mat(Vec(1, 0, 0), Vec(0, c, -s), Vec(0, s, c)),
+            Mat(Vec(c, 0, s), Vec(0, 1, 0), Vec(-s, 0, c)),
+            Mat(Vec(c, -s, 0), Vec(s, c, 0), Vec(0, 0, 1)),
+        )[unit]
+    k = axis * (1 - c)
+    a = axis * s
+    xy, xz, yz = k.x * axis.y, k.x * axis.z, k.y * axis.z
+    return Mat(
+        Vec(k.x * axis.x + c, xy - a.z, xz + a.y),
+        Vec(xy + a.z, k.y * axis.y + c, yz - a.x),
+        Vec(xz - a.y, yz + a.x, k.z * axis.z + c),
+    )
+
+
+class Quaternion(NamedTuple):
+    """(x, y, z, w), the order of SciPy and ROS."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    w: Scalar
+
+    @property
+    def matrix(self) -> Mat:
+        """R of the rotation; the quaternion is normalised on the way, R(k q) = R(q)."""
+        k = 2 / (self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w)
+        x2, y2, z2 = self.x * k, self.y * k, self.z * k
+        xx, yy, zz = x2 * self.x, y2 * self.y, z2 * self.z
+        xy, xz, yz = x2 * self.y, x2 * self.z, y2 * self.z
+        wx, wy, wz = x2 * self.w, y2 * self.w, z2 * self.w
+        return Mat(
+            Vec(1 - (yy + zz), xy - wz, xz + wy),
+            Vec(xy + wz, 1 - (xx + zz), yz - wx),
+            Vec(xz - wy, yz + wx, 1 - (xx + yy)),
+        )
+
+    def __matmul__(self, o: Quaternion) -> Quaternion:
+        """Hamilton's product: first o, then self."""
+        return Quaternion(
+            self.w * o.x + self.x * o.w + self.y * o.z - self.z * o.y,
+            self.w * o.y - self.x * o.z + self.y * o.w + self.z * o.x,
+            self.w * o.z + self.x * o.y - self.y * o.x + self.z * o.w,
+            self.w * o.w - self.x * o.x - self.y * o.y - self.z * o.z,
+        )
+
+    @property
+    def conjugate(self) -> Quaternion:
+        return Quaternion(-self.x, -self.y, -self.z, self.w)
+
+    @property
+    def normalized(self) -> Quaternion:
+        k = 1 / sqrt(self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w)
+        return Quaternion(self.x * k, self.y * k, self.z * k, self.w * k)
+
+    @classmethod
+    def exp(cls, w: Vec) -> Quaternion:
+        """The rotation by the vector w [rad]: (w/|w| sin |w|/2, cos |w|/2), by series near zero."""
+        square = w.dot(w)
+        small = square < _SMALL
+        angle = sqrt(where(small, 1.0, square))
+        k = where(
+            small,
+            0.5 - square * (1 / 48 - square * (1 / 3840 - square * (1 / 645120))),
+            sin(angle * 0.5) / angle,
+        )
+        c = where(
+            small,
+            1 - square * (1 / 8 - square * (1 / 384 - square * (1 / 46080))),
+            cos(angle * 0.5),
+        )
+        return cls(w.x * k, w.y * k, w.z * k, c)
+
+    @property
+    def log(self) -> Vec:
+        """The rotation vector of a unit quaternion, the shorter way round: |w| ≤ π."""
+        flip = where(self.w < 0, -1.0, 1.0)
+        v, w = Vec(self.x * flip, self.y * flip, self.z * flip), self.w * flip
+        square = v.dot(v)
+        small = square < 1e-6
+        norm = sqrt(where(small, 1.0, square))
+        # θ = 2 atan2(|v|, w); near zero θ/|v| = 2/w (1 − |v|²/(3w²) + |v|⁴/(5w⁴) − ...)
+        ratio = square / (where(small, w, 1.0) * where(small, w, 1.0))
+        k = where(small, 2 * (1 - ratio * (1 / 3 - ratio * (1 / 5))) / where(small, w, 1.0), 2 * atan2(norm, w) / norm)
+        return v * k
+
+
+def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
+    """R = Rz(yaw) Ry(pitch) Rx(roll): URDF's fixed-axis roll, pitch, yaw [rad]."""
+    x, y, z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
+    R = about(z, yaw) @ about(y, pitch) @ about(x, roll)
+    return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
+
+
+def to_rpy(R: Mat) -> tuple[float, float, float]:
+    """Roll, pitch, yaw of a rotation of numbers; yaw is 0 at the poles, where only a sum is defined."""
+    assert all(is_constant(a) for row in R for a in row), "to_rpy is for numbers"
+    across = math.hypot(R.x.x, R.y.x)
+    pitch = math.atan2(-R.z.x, across)
+    if across < 1e-9:
+        return math.atan2(-R.y.z, R.y.y), pitch, 0.0
+    return math.atan2(R.z.y, R.z.z), pitch, math.atan2(R.y.x, R.x.x)

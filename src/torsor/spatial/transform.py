@@ -1,0 +1,62 @@
+"""A change of frame: X takes motions from frame A to frame B and, transposed, forces from B to A.
+
+Kept as a rotation E (A's axes → B's axes) and the position r of B's origin in A, never as a 6×6 matrix:
+X = [[E, 0], [−E[r], E]] (MR's [Ad_T] with T = T_BA; Featherstone's plux(E, r)).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from torsor.spatial.motion import Force, Motion
+from torsor.spatial.vector import IDENTITY, ZERO, Mat, Vec
+
+
+class Transform(NamedTuple):
+    """``X @ V`` re-expresses a twist of A in B; ``X.T @ F`` a wrench of B in A; ``Y @ X`` composes, A → B → C."""
+
+    E: Mat
+    r: Vec
+
+    @classmethod
+    def identity(cls) -> Transform:
+        return cls(IDENTITY, ZERO)
+
+    @classmethod
+    def of_pose(cls, R: Mat, p: Vec) -> Transform:
+        """X from A to B, given the pose of B in A: T_AB = (R, p)."""
+        return cls(R.T, p)
+
+    @property
+    def pose(self) -> tuple[Mat, Vec]:
+        """T_AB = (R, p): the axes and the origin of B, seen from A."""
+        return self.E.T, self.r
+
+    @property
+    def inverse(self) -> Transform:
+        return Transform(self.E.T, -(self.E @ self.r))
+
+    @property
+    def T(self) -> _Transposed:
+        return _Transposed(self.E.T, self.r)
+
+    def __matmul__(self, o: Any) -> Any:
+        if isinstance(o, Motion):
+            return Motion(self.E @ o.w, self.E @ (o.v - self.r.cross(o.w)))
+        return Transform(self.E @ o.E, o.r + o.E.T @ self.r)
+
+    def point(self, p: Vec) -> Vec:
+        """A point of A in B's coordinates."""
+        return self.E @ (p - self.r)
+
+
+class _Transposed(NamedTuple):
+    R: Mat
+    r: Vec
+
+    def __matmul__(self, o: Any) -> Any:
+        """Xᵀ F of a wrench, or Xᵀ I X of an inertia: what lives in B, as A sees it."""
+        if isinstance(o, Force):
+            f = self.R @ o.f
+            return Force(self.R @ o.m + self.r.cross(f), f)
+        return o.seen_from(self.R, self.r)
