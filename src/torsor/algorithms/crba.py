@@ -25,6 +25,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
         while model.parent[j] > 0:
             F = [X[j].T @ f for f in F]
             j = model.parent[j]
-            M[i, j] = [[column.dot(f) for column in S[j]] for f in F]  # F&O 10
+            M[j, i] = S[j].T @ F  # F&O 10
+            M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + X[i].T @ I[i]  # F&O 9
     return model.gathered_matrix(M)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.model.model import Model
-from torsor.spatial import Motion, Subspace, Transform
+from torsor.spatial import Inertia, Motion, Subspace, Transform
 
 Scalars = Sequence[Any]
 
@@ -36,3 +36,33 @@ def from_world(model: Model, X: Sequence[Transform]) -> list[Transform]:
     for i, p in model.outward():
         X0.append(X[i] @ X0[p])
     return X0
+
+
+def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
+    """Ṡ[i] as seen in body i; zero for every joint whose freedom is fixed in the body."""
+    qs, vs = model.configuration(q), model.rates(v)
+    return [model.joint[i].subspace_rate(qs[i], vs[i]) for i in range(len(model.parent))]
+
+
+def pose(model: Model, q: Scalars, frame: str) -> list[list[Any]]:
+    """T_world_frame, 4×4."""
+    body, XF = model.frame(frame)
+    X, _ = joints(model, q)
+    R, p = (XF @ from_world(model, X)[body]).pose
+    return [*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]]
+
+
+def center_of_mass(model: Model, q: Scalars) -> list[Any]:
+    """c = Σ m_i c_i / Σ m_i in the world, of everything that moves (a fixed base is left out)."""
+    total = composite_inertia(model, q)
+    return list(total.h * (1 / total.m))
+
+
+def composite_inertia(model: Model, q: Scalars) -> Inertia:
+    """The inertia of all that moves, as one rigid body about the world's origin (F&O 9)."""
+    X, _ = joints(model, q)
+    I = list(model.inertia)  # noqa: E741 - the book's letter
+    I[0] = Inertia.zero()
+    for i, p in model.inward():
+        I[p] = I[p] + X[i].T @ I[i]
+    return I[0]

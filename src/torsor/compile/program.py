@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,15 +50,6 @@ class Program:
     def operations(self) -> int:
         """Arithmetic operations of one evaluation (a fused multiply-add counts as the two it replaces)."""
         return sum(self.counts.values())
-
-    @cached_property
-    def digest(self) -> str:
-        """A hash of everything that decides the result."""
-        h = hashlib.sha256(repr((self.inputs, self.outputs, self.results)).encode())
-        for op, args in self.code:
-            h.update(op.encode())
-            h.update(struct.pack("<d", args[0]) if op == "const" else repr(args).encode())
-        return h.hexdigest()
 
     def __repr__(self) -> str:
         names = ", ".join(a.name for a in self.inputs)

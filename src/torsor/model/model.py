@@ -102,19 +102,11 @@ class Model:
         return out
 
     def gathered_matrix(self, blocks: dict[tuple[int, int], list[list[Any]]]) -> list[list[Any]]:
-        """The symmetric matrix (nv × nv) of blocks (i, j), j on the path from i to the base."""
+        """The matrix (nv × nv) of blocks (i, j); coupled joints add to their leaders' rows and columns."""
         out: list[list[Any]] = [[0] * self.nv for _ in range(self.nv)]
-
-        def put(r: int, c: int, x: Any) -> None:
-            out[r][c] = out[r][c] + x
-
         gain = [1 if c is None else c.k for c in self.coupling]
         for (i, j), block in blocks.items():
-            for a, row in enumerate(block):
-                for b, x in enumerate(row):
-                    r, c = self.v_start[i] + a, self.v_start[j] + b
-                    x = x * (gain[i] * gain[j])
-                    put(r, c, x)
-                    if i != j:
-                        put(c, r, x)
+            for a, row in enumerate(block, start=self.v_start[i]):
+                for b, x in enumerate(row, start=self.v_start[j]):
+                    out[a][b] = out[a][b] + x * (gain[i] * gain[j])
         return out

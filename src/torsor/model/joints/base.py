@@ -17,7 +17,7 @@ class JointType(ABC):
 
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
     works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``nq``, ``nv``,
-    ``transform`` and ``subspace``, plus ``bias`` if the subspace moves in the body, plus ``integrate``, ``difference`` and
+    ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``, ``difference`` and
     ``neutral`` if its coordinates are not simply added.
     """
 
@@ -35,9 +35,13 @@ class JointType(ABC):
     def subspace(self, q: Scalars) -> Subspace:
         """S(q): the twists of unit joint rates, in the body frame."""
 
+    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
+        """Ṡ(q, v), the rate of S as seen in the body: zero where S is constant there."""
+        return Subspace([Motion.zero()] * self.nv)
+
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """c = Ṡ v, the rate of S as seen in the body: zero where S is constant there."""
-        return Motion.zero()
+        """c = Ṡ v, the acceleration of a joint moving at constant v, less what the body's own motion adds."""
+        return self.subspace_rate(q, v) @ v
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
         """Where a motion with constant joint velocity ``step`` leads in unit time."""

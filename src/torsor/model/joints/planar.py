@@ -31,10 +31,10 @@ class Planar(JointType):
         E = about(self.normal, q[2]).T
         return Subspace((Motion(ZERO, E @ x), Motion(ZERO, E @ y), Motion(self.normal, ZERO)))
 
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        x, y, _ = self._table()
-        E = about(self.normal, q[2]).T
-        return Motion(ZERO, (E @ (x * v[0] + y * v[1])).cross(self.normal) * v[2])
+    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
+        x, y, _ = self.subspace(q)
+        turning = self.normal * v[2]
+        return Subspace((Motion(ZERO, x.v.cross(turning)), Motion(ZERO, y.v.cross(turning)), Motion.zero()))
 
     def aligned(self) -> tuple[Mat, JointType]:
         R = axis_alignment(self.normal)

@@ -28,8 +28,9 @@ class Universal(JointType):
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((Motion(self._first(q), ZERO), Motion(self.second_axis, ZERO)))
 
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return Motion(self._first(q).cross(self.second_axis) * (v[0] * v[1]), ZERO)  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
+    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
+        turning = self._first(q).cross(self.second_axis) * v[1]  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
+        return Subspace((Motion(turning, ZERO), Motion.zero()))
 
     def _first(self, q: Scalars) -> Vec:
         return about(self.second_axis, q[1]).T @ self.axis

@@ -1,0 +1,48 @@
+"""THE TEXTBOOK: one algorithm a file, each written once, over any scalar.
+
+An algorithm takes a :class:`~torsor.model.Model` and sequences of scalars and returns nested lists of scalars.  It allocates no
+arrays, assigns into none, branches on no value and knows nothing of batches.
+"""
+
+from torsor.algorithms.aba import aba
+from torsor.algorithms.configuration import difference, integrate
+from torsor.algorithms.coriolis import christoffel_symbols, coriolis_matrix, mass_matrix_rate
+from torsor.algorithms.crba import crba
+from torsor.algorithms.dynamics import (
+    bias_force,
+    damping_force,
+    forward_dynamics,
+    gravity_force,
+    mass_matrix_inverse,
+    velocity_force,
+)
+from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
+from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
+from torsor.algorithms.kinematics import center_of_mass, pose
+from torsor.algorithms.rnea import rnea
+
+__all__ = [
+    "aba",
+    "acceleration",
+    "bias_force",
+    "center_of_mass",
+    "christoffel_symbols",
+    "coriolis_matrix",
+    "crba",
+    "damping_force",
+    "difference",
+    "forward_dynamics",
+    "gravity_force",
+    "integrate",
+    "jacobian",
+    "jacobian_rate",
+    "kinetic_energy",
+    "mass_matrix_inverse",
+    "mass_matrix_rate",
+    "momentum",
+    "pose",
+    "potential_energy",
+    "rnea",
+    "twist",
+    "velocity_force",
+]

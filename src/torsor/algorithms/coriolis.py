@@ -1,0 +1,53 @@
+"""The Coriolis matrix C(q, v) and what follows from it: Ṁ and the Christoffel symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
+from torsor.model.model import Model
+from torsor.spatial import Subspace
+from torsor.spatial.coriolis import BodyCoriolis
+
+
+def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+    """C(q, v) with C v = c(q, v) and Ṁ − 2C skew (MR eq. 8.19, Prop. 8.1).
+
+    The composite-body recursion of Echeandia & Wensing (2021); for joints whose velocity is the rate of their coordinate, its
+    entries are Σ_k Γ_ijk v_k with the Christoffel symbols of MR eq. 8.17.
+    """
+    X, S = joints(model, q)
+    V = velocities(model, X, S, v)
+    dS = subspace_rates(model, q, v)
+    dS = [Subspace([V[i].cross(s) + d for s, d in zip(S[i], dS[i], strict=True)]) for i in range(len(S))]
+    I = list(model.inertia)  # noqa: E741 - the book's letter
+    B = [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)]
+    C: dict[tuple[int, int], list[list[Any]]] = {}
+    for i, p in model.inward():
+        F1 = [I[i] @ d + B[i] @ s for s, d in zip(S[i], dS[i], strict=True)]
+        F2 = [I[i] @ s for s in S[i]]
+        F3 = [B[i].transpose_times(s) for s in S[i]]
+        C[i, i] = S[i].T @ F1
+        j = i
+        while model.parent[j] > 0:
+            F1, F2, F3 = ([X[j].T @ f for f in F] for F in (F1, F2, F3))
+            j = model.parent[j]
+            C[j, i] = S[j].T @ F1
+            C[i, j] = [[d.dot(f2) + s.dot(f3) for s, d in zip(S[j], dS[j], strict=True)] for f2, f3 in zip(F2, F3, strict=True)]
+        I[p] = I[p] + X[i].T @ I[i]
+        B[p] = B[p] + X[i].T @ B[i]
+    return model.gathered_matrix(C)
+
+
+def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+    """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says."""
+    C = coriolis_matrix(model, q, v)
+    upper = [[C[i][j] + C[j][i] for j in range(i, len(C))] for i in range(len(C))]
+    return [[upper[min(i, j)][abs(i - j)] for j in range(len(C))] for i in range(len(C))]
+
+
+def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Any]]]:
+    """Γ_ijk(q), with C_ij = Σ_k Γ_ijk v_k (MR eqs. 8.17, 8.19): C is linear in v, so its columns are C at unit velocities."""
+    n = model.nv
+    slices = [coriolis_matrix(model, q, [int(k == j) for j in range(n)]) for k in range(n)]
+    return [[[slices[k][i][j] for k in range(n)] for j in range(n)] for i in range(n)]

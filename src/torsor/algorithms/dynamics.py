@@ -1,0 +1,77 @@
+"""Forward dynamics and the inverse mass matrix, and the parts of the bias force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torsor.algorithms.aba import aba, accelerations, articulated_bodies
+from torsor.algorithms.crba import crba
+from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.rnea import rnea
+from torsor.model.model import Model
+from torsor.spatial import Force, Motion, factor, solve
+from torsor.spatial.linear import Factors
+from torsor.spatial.vector import ZERO
+
+
+def forward_dynamics(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> list[Any]:
+    """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81).
+
+    By the articulated-body algorithm where every joint has its own coordinate; coupled joints tie distant bodies together,
+    which breaks that recursion, so there M a = τ − h is solved with the mass matrix factored.
+    """
+    if not any(model.coupling):
+        return aba(model, q, v, tau, wrenches)
+    h = rnea(model, q, v, [0] * model.nv, wrenches)
+    return _solve(_factored(model, q), [t - x for t, x in zip(tau, h, strict=True)])
+
+
+def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
+    """M(q)⁻¹: the accelerations of unit joint forces, from rest, without gravity; symmetric to the bit."""
+    n = model.nv
+    unit = [[int(i == j) for i in range(n)] for j in range(n)]
+    if any(model.coupling):
+        factors = _factored(model, q)
+        columns = [_solve(factors, e) for e in unit]
+    else:
+        bodies = articulated_bodies(model, q)
+        still = [Motion.zero() for _ in model.parent]
+        columns = [accelerations(model, bodies, e, still, [Force.zero() for _ in still], Motion.zero()) for e in unit]
+    return [[columns[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _factored(model: Model, q: Scalars) -> Factors:
+    """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
+    M = crba(model, q)
+    n = model.nv
+    owner = {model.v_start[i] + d: model.joint_names[i] for i, _ in model.inward() for d in range(model.joint[i].nv)}
+    return factor([[M[n - 1 - i][n - 1 - j] for j in range(n)] for i in range(n)], f"a joint of {sorted(set(owner.values()))}")
+
+
+def _solve(factors: Factors, b: list[Any]) -> list[Any]:
+    return solve(factors, b[::-1])[::-1]
+
+
+def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+    """h(q, v) = c(q, v) + g(q): inverse dynamics at zero acceleration (MR Exercise 8.11)."""
+    return rnea(model, q, v, [0] * model.nv)
+
+
+def velocity_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+    """c(q, v), the Coriolis and centripetal forces (MR eq. 8.10)."""
+    return rnea(replace(model, gravity=ZERO), q, v, [0] * model.nv)
+
+
+def gravity_force(model: Model, q: Scalars) -> list[Any]:
+    """g(q), what holds the robot still (MR eq. 8.10)."""
+    return rnea(model, q, [0] * model.nv, [0] * model.nv)
+
+
+def damping_force(model: Model, v: Scalars) -> list[Any]:
+    """D v: viscous friction at the joints, which inverse dynamics adds and forward dynamics subtracts when asked."""
+    rates = model.rates(v)
+    return model.gathered([[d * x for d, x in zip(model.damping[i], rates[i], strict=True)] for i in range(len(model.parent))])

@@ -1,0 +1,37 @@
+"""Energies and momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars, composite_inertia, joints, velocities
+from torsor.model.model import Model
+from torsor.spatial import Force
+
+
+def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
+    """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus ½ Σ armature v² of the rotors."""
+    X, S = joints(model, q)
+    V = velocities(model, X, S, v)
+    rates = model.rates(v)
+    total: Any = 0
+    for i, _ in model.outward():
+        total = total + model.inertia[i].kinetic_energy(V[i])
+        for armature, rate in zip(model.armature[i], rates[i], strict=True):
+            total = total + rate * rate * (armature * 0.5)
+    return total
+
+
+def potential_energy(model: Model, q: Scalars) -> Any:
+    """P = −Σ mᵢ gᵀcᵢ, zero with every centre of mass at the world's origin."""
+    return -composite_inertia(model, q).h.dot(model.gravity)
+
+
+def momentum(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+    """Σ Gᵢ Vᵢ (MR eq. 8.34): (angular, linear) momentum of all that moves, in the world, about its origin."""
+    X, S = joints(model, q)
+    V = velocities(model, X, S, v)
+    P = [Force.zero()] + [model.inertia[i] @ V[i] for i, _ in model.outward()]
+    for i, p in model.inward():
+        P[p] = P[p] + X[i].T @ P[i]
+    return [*P[0].m, *P[0].f]

@@ -1,0 +1,120 @@
+"""Jacobians of a frame, their rates, and the frame's twist and acceleration, in the three ways people express them.
+
+``"body"``   in the frame's own axes, at its origin (MR's body Jacobian);
+``"space"``  in the world's axes, at the world's origin (MR's space Jacobian);
+``"world"``  in the world's axes, at the frame's origin: (ω, ṗ), what most people mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars, from_world, joints, subspace_rates, velocities
+from torsor.errors import UnknownName
+from torsor.model.model import Model
+from torsor.spatial import Motion, Transform
+from torsor.spatial.vector import IDENTITY, ZERO
+
+EXPRESSIONS = ("world", "body", "space")
+
+
+def _observer(X0F: Transform, expressed_in: str) -> Transform:
+    """The transform from the world to the frame the components are taken in; X0F goes from the world to the frame."""
+    if expressed_in not in EXPRESSIONS:
+        raise UnknownName("way to express a frame's motion", expressed_in, EXPRESSIONS)
+    return {"body": X0F, "space": Transform.identity(), "world": Transform(IDENTITY, X0F.r)}[expressed_in]
+
+
+def _observer_twist(XO: Transform, V: Motion, expressed_in: str) -> Motion:
+    """The observer's own twist, in its own axes, when the frame moves with twist V (in the observer's axes)."""
+    return {"body": V, "space": Motion.zero(), "world": Motion(ZERO, V.v)}[expressed_in]
+
+
+def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[list[Any]]:
+    """A 6×nv matrix from motions by body; coupled joints add to their leaders' columns."""
+    out: list[list[Any]] = [[0] * model.nv for _ in range(6)]
+    for part in columns:
+        for i, motions in part.items():
+            c = model.coupling[i]
+            for d, m in enumerate(motions):
+                for r, x in enumerate((*m.w, *m.v)):
+                    k = model.v_start[i] + d
+                    out[r][k] = out[r][k] + (x if c is None else x * c.k)
+    return out
+
+
+def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") -> list[list[Any]]:
+    """J(q), 6×nv, with (ω, v) of the frame = J v (MR eqs. 5.11, 5.18)."""
+    body, XF = model.frame(frame)
+    X, S = joints(model, q)
+    X0 = from_world(model, X)
+    XO = _observer(XF @ X0[body], expressed_in)
+    columns = {}
+    if expressed_in == "body":
+        Y = XF  # from body i to the frame, composed on the way down
+        for i in model.path(body):
+            columns[i] = [Y @ s for s in S[i]]
+            Y = Y @ X[i]
+    else:
+        for i in model.path(body):
+            Y = XO @ X0[i].inverse
+            columns[i] = [Y @ s for s in S[i]]
+    return _columns(model, [columns])
+
+
+def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[list[Any]]:
+    """J̇(q, v) = dJ/dt, in the same expression as J (MR Exercise 8.6).
+
+    A column is a motion vector S_i carried by body i: it changes by V_i × S_i + Ṡ_i, less what the observer's own motion hides.
+    """
+    body, XF = model.frame(frame)
+    X, S = joints(model, q)
+    V = velocities(model, X, S, v)
+    dS = subspace_rates(model, q, v)
+    X0 = from_world(model, X)
+    X0F = XF @ X0[body]
+    XO = _observer(X0F, expressed_in)
+    VO = _observer_twist(XO, XO @ (X0F.inverse @ (XF @ V[body])), expressed_in)
+    columns = {}
+    for i in model.path(body):
+        Y = XO @ X0[i].inverse
+        columns[i] = [Y @ (V[i].cross(s) + d) - VO.cross(Y @ s) for s, d in zip(S[i], dS[i], strict=True)]
+    return _columns(model, [columns])
+
+
+def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[Any]:
+    """(ω, v) of the frame: J(q) v, by the recursion (MR 8.51)."""
+    body, XF = model.frame(frame)
+    X, S = joints(model, q)
+    V = XF @ velocities(model, X, S, v)[body]
+    V = _expressed(XF @ from_world(model, X)[body], V, expressed_in)
+    return [*V.w, *V.v]
+
+
+def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, expressed_in: str = "world") -> list[Any]:
+    """The rate of :func:`twist` as expressed: J a + J̇ v, by the recursion (MR 8.52).
+
+    In the world's axes at the frame's origin this is the classical (ω̇, p̈); in ``"body"`` and ``"space"`` it is the spatial
+    acceleration, whose linear part is not p̈ (F&O footnote 1).
+    """
+    body, XF = model.frame(frame)
+    X, S = joints(model, q)
+    qs, vs, rates = model.configuration(q), model.rates(v), model.rates(a)
+    V, A = [Motion.zero()], [Motion.zero()]
+    for i, p in model.outward():
+        vJ = S[i] @ vs[i]
+        V.append(X[i] @ V[p] + vJ)
+        A.append(X[i] @ A[p] + S[i] @ rates[i] + model.joint[i].bias(qs[i], vs[i]) + V[i].cross(vJ))
+    VF, AF = XF @ V[body], XF @ A[body]
+    if expressed_in == "world":
+        AF = Motion(AF.w, AF.v + VF.w.cross(VF.v))  # p̈ = a + ω × v
+    AF = _expressed(XF @ from_world(model, X)[body], AF, expressed_in)
+    return [*AF.w, *AF.v]
+
+
+def _expressed(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
+    """A motion given in the frame, as the observer sees it."""
+    _observer(X0F, expressed_in)  # refuses an unknown word
+    R = X0F.E.T
+    return {"body": lambda: V, "space": lambda: X0F.inverse @ V, "world": lambda: Motion(R @ V.w, R @ V.v)}[expressed_in]()

@@ -1,0 +1,9 @@
+"""trace → Program → machine code.  Knows nothing of robots."""
+
+from torsor.compile.derivative import forward, reverse
+from torsor.compile.kernel import Kernel
+from torsor.compile.program import Argument, Program, trace
+from torsor.compile.replay import replay
+from torsor.compile.threads import threads
+
+__all__ = ["Argument", "Kernel", "Program", "forward", "replay", "reverse", "threads", "trace"]

@@ -1,0 +1,74 @@
+"""Arguments as users give them: checked, named in every complaint, and brought to rows a kernel can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.compile.program import Argument
+from torsor.errors import ArgumentError
+
+
+def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
+    """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
+    expected = f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{argument.name} must be an array of shape {expected}; {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise ArgumentError(f"{argument.name} must be an array of real numbers of shape {expected}, not of {array.dtype}")
+    lead = array.ndim - len(argument.shape)
+    if lead < 0 or array.shape[lead:] != argument.shape:
+        raise ArgumentError(
+            f"{argument.name} has shape {array.shape}, expected {expected}: "
+            f"the last {'axis has' if len(argument.shape) == 1 else f'{len(argument.shape)} axes have'} "
+            f"{' × '.join(map(str, argument.shape)) or 'no'} entries, axes before are a batch"
+        )
+    return array if array.dtype == dtype else array.astype(dtype)
+
+
+def batch_shape(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """The common leading axes."""
+    leads = [a.shape[: a.ndim - len(i.shape)] for i, a in zip(arguments, arrays, strict=True)]
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        given = ", ".join(f"{i.name}: {lead}" for i, lead in zip(arguments, leads, strict=True))
+        raise ArgumentError(f"the batch axes do not match ({given}); each must be equal, 1 or absent") from None
+
+
+def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """(array, bytes from row to row): rows of ``size`` contiguous numbers; an argument without a batch repeats its one row."""
+    size, lead = argument.size, array.shape[: array.ndim - len(argument.shape)]
+    if not any(n != 1 for n in lead):
+        return np.ascontiguousarray(array).reshape(-1), 0
+    if lead != batch:
+        array = np.broadcast_to(array, (*batch, *argument.shape))
+    flat = array.reshape(-1, size)  # a view wherever the strides allow one
+    item = flat.itemsize
+    if not flat.flags.aligned or (size > 1 and flat.strides[1] != item):
+        flat = np.ascontiguousarray(flat)
+    return flat, flat.strides[0]
+
+
+def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> None:
+    """Name the first number that is not finite."""
+    for argument, array in zip(arguments, arrays, strict=True):
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            place = tuple(int(k) for k in bad[0])
+            raise ArgumentError(
+                f"{argument.name}[{', '.join(map(str, place))}] is {array[place]}; every number given must be finite"
+            )
+
+
+def output(argument: Argument, out: Any, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The caller's array, if it can take the result; an error that says what it would have to be, if not."""
+    shape = (*batch, *argument.shape)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
+        given = f"{type(out).__name__}" + (f" of {out.dtype} {out.shape}" if isinstance(out, np.ndarray) else "")
+        raise ArgumentError(f"out for {argument.name} must be a writeable array of {dtype} with shape {shape}, not {given}")
+    return out

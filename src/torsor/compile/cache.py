@@ -1,0 +1,127 @@
+"""Compiled code on disk, so that the second process starts at once.
+
+A file is a digest and object code.  Its name is the hash of everything the code depends on, the digest covers name and
+content, and nothing is loaded before it has been checked.  Whatever goes wrong with the disk costs time, never a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+from torsor.errors import CacheWarning
+
+MAGIC = b"torsor1\n"
+DIGEST = 32
+#: files kept; the least recently written go first
+CAPACITY = 4000
+
+_warned: set[str] = set()
+
+
+def directory() -> Path | None:
+    """Where compiled code is kept: $TORSOR_CACHE, else the user's cache folder; None if $TORSOR_CACHE is "off"."""
+    chosen = os.environ.get("TORSOR_CACHE")
+    if chosen is not None:
+        return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if base:
+        return Path(base) / "torsor"
+    try:
+        return Path.home() / ".cache" / "torsor"
+    except RuntimeError:
+        return None
+
+
+def key(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
+
+def load(name: str) -> bytes | None:
+    """The object code kept under a key, if there is any and it is whole."""
+    folder = _trusted()
+    if folder is None:
+        return None
+    path = folder / f"{name}.o"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _complain(f"{path} cannot be read ({error.strerror})")
+    head = len(MAGIC) + DIGEST
+    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, data[head:]):
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return _complain(f"{path} is damaged; it was removed and the kernel is compiled anew")
+    return data[head:]
+
+
+def store(name: str, image: bytes) -> None:
+    """Keep object code: written apart, then moved into place, so that a reader sees a whole file or none."""
+    folder = _trusted(create=True)
+    if folder is None:
+        return
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")  # mode 0600
+        with os.fdopen(handle, "wb") as file:
+            file.write(MAGIC + _digest(name, image) + image)
+        os.replace(temporary, folder / f"{name}.o")
+        temporary = None
+        _prune(folder)
+    except OSError as error:
+        _complain(f"nothing could be written to {folder} ({error.strerror})")
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def _digest(name: str, image: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + image).digest()
+
+
+def _trusted(create: bool = False) -> Path | None:
+    """The cache folder, if it is ours alone: code is loaded from it."""
+    folder = directory()
+    if folder is None:
+        return None
+    try:
+        if create:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+        info = folder.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _complain(f"{folder} cannot be used ({error.strerror})")
+    if not stat.S_ISDIR(info.st_mode):
+        return _complain(f"{folder} is not a folder (a symbolic link is not followed)")
+    if hasattr(os, "geteuid"):
+        if info.st_uid != os.geteuid():
+            return _complain(f"{folder} belongs to another user, so no code is loaded from it")
+        if info.st_mode & 0o022:
+            return _complain(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
+    return folder
+
+
+def _prune(folder: Path) -> None:
+    files = list(folder.glob("*.o"))
+    if len(files) > CAPACITY:
+        for path in sorted(files, key=lambda p: p.stat().st_mtime)[: len(files) - CAPACITY * 3 // 4]:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _complain(what: str) -> None:
+    """One warning a cause and process; the kernel is then compiled in memory."""
+    if what not in _warned:
+        _warned.add(what)
+        warnings.warn(f"torsor's kernel cache: {what}", CacheWarning, stacklevel=2)

@@ -1,0 +1,94 @@
+"""Derivatives of a program, as programs: forward mode column by column, reverse mode row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torsor.compile.program import Argument, Program, program
+from torsor.compile.rules import PARTIALS, RECORD
+from torsor.scalar import Graph
+
+
+def _run(p: Program, graph: Graph) -> list[Any]:
+    """Every value of the program, recorded."""
+    values: list[Any] = []
+    for op, args in p.code:
+        if op == "input":
+            values.append(graph.input(args[0]))
+        elif op == "const":
+            values.append(args[0])
+        else:
+            values.append(RECORD[op](*(values[a] for a in args)))
+    return values
+
+
+def _zero(x: Any) -> bool:
+    return isinstance(x, (int, float)) and x == 0
+
+
+def _columns(p: Program, wrt: Sequence[str]) -> list[int]:
+    """Positions of the named inputs in the inputs laid end to end."""
+    positions, start = [], 0
+    known = {a.name for a in p.inputs}
+    if missing := [name for name in wrt if name not in known]:
+        raise ValueError(f"the program has no input {missing[0]!r}; its inputs are {sorted(known)}")
+    for a in p.inputs:
+        if a.name in wrt:
+            positions.extend(range(start, start + a.size))
+        start += a.size
+    return positions
+
+
+def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Any]]) -> Program:
+    outputs, start = {}, 0
+    for out in p.outputs:
+        outputs[f"d{out.name}"] = rows[start : start + out.size]
+        start += out.size
+    made = program(graph, p.inputs, outputs)
+    shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
+    return Program(made.inputs, shaped, made.code, made.results)
+
+
+def forward(p: Program, wrt: Sequence[str]) -> Program:
+    """∂outputs/∂(the inputs named), tangents carried along with the values: cost grows with the inputs."""
+    graph = Graph()
+    values = _run(p, graph)
+    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
+    columns = _columns(p, wrt)
+    jacobian: list[list[Any]] = [[] for _ in p.results]
+    for column in columns:
+        tangents: list[Any] = []
+        for k, (op, args) in enumerate(p.code):
+            t: Any = 0
+            if op == "input":
+                t = int(args[0] == column)
+            elif op != "const":
+                for a, d in zip(args, partials[k], strict=True):
+                    if not (_zero(tangents[a]) or _zero(d)):
+                        t = t + tangents[a] * d
+            tangents.append(t)
+        for row, r in zip(jacobian, p.results, strict=True):
+            row.append(tangents[r])
+    return _finish(p, graph, len(columns), jacobian)
+
+
+def reverse(p: Program, wrt: Sequence[str]) -> Program:
+    """∂outputs/∂(the inputs named), adjoints carried back from each output: cost grows with the outputs."""
+    graph = Graph()
+    values = _run(p, graph)
+    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
+    columns = _columns(p, wrt)
+    place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}
+    jacobian: list[list[Any]] = []
+    for result in p.results:
+        adjoint: list[Any] = [0] * len(p.code)
+        adjoint[result] = 1
+        for k in range(result, -1, -1):
+            if k not in partials or _zero(adjoint[k]):
+                continue
+            for a, d in zip(p.code[k][1], partials[k], strict=True):
+                if not _zero(d):
+                    adjoint[a] = adjoint[a] + adjoint[k] * d
+        jacobian.append([adjoint[place[c]] if c in place else 0 for c in columns])
+    return _finish(p, graph, len(columns), jacobian)

@@ -1,0 +1,202 @@
+"""A program you can call: machine code where LLVM is there, the NumPy replay where it is not."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.compile import cache, entry, llvm, native
+from torsor.compile.arrays import batch_shape, check_finite, coerced, output, rows
+from torsor.compile.program import Program
+from torsor.compile.replay import replay
+from torsor.compile.threads import spread
+from torsor.errors import ArgumentError, CacheWarning, TorsorError
+
+#: one state is computed in vectors of two: faster than scalars on every processor tried
+ONE_WIDTH = 2
+#: programs longer than this are replayed in NumPy: compiling them would take minutes
+LONGEST = 400_000
+
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
+
+
+class Kernel:
+    """``kernel(*inputs, out=None)``: arrays ``(..., *shape)`` in, arrays out; leading axes broadcast.
+
+    One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits whatever
+    the batch it is part of, its place there, and the number of threads.  ``explain`` is asked why a finite state gave a
+    result that is not finite; it raises.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        name: str = "kernel",
+        dtype: Any = np.float64,
+        version: str = "",
+        explain: Callable[..., None] | None = None,
+    ):
+        self.program, self.name, self.dtype = program, name, np.dtype(dtype)
+        if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ArgumentError(f"a kernel computes in float64 or float32, not {self.dtype}")
+        self._single = self.dtype == np.dtype(np.float32)
+        self._version, self._explain = version, explain
+        self._libraries: dict[str, native.Library | None] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
+
+    @property
+    def operations(self) -> int:
+        return self.program.operations
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def _library(self, form: str) -> native.Library | None:
+        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache where it can be."""
+        if form not in self._libraries:
+            with self._lock:
+                if form not in self._libraries:
+                    self._libraries[form] = self._build(form)
+        return self._libraries[form]
+
+    def _build(self, form: str) -> native.Library | None:
+        if self.program.operations > LONGEST:
+            return None
+        try:
+            host = native.host()
+        except ImportError as error:
+            _warn_once(f"llvmlite is not available ({error}); kernels run in NumPy, correct but slow")
+            return None
+        symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
+        ir = self._ir(form, symbols, host)
+        name = cache.key(self._version, symbols, host, ir)  # the text says program, width, precision and entry
+        image = cache.load(name)
+        if image is not None:
+            try:
+                return self._loaded(image, symbols)
+            except TorsorError:
+                warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
+        image = native.compile_ir(ir)
+        library = self._loaded(image, symbols)
+        cache.store(name, image)
+        return library
+
+    def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
+        if form == "batch":
+            width = host.width * 2 if self._single else host.width
+            return llvm.batch_module(self.program, width, host.fma, self._single)
+        text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
+        return text + (entry.entry_ir(self.program, self._single) if "call" in symbols else "")
+
+    def _loaded(self, image: bytes, symbols: tuple[str, ...]) -> native.Library:
+        library = native.Library(image, symbols)
+        entry.fill(library, self.dtype, "call" in symbols)
+        return library
+
+    def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
+        """The fastest way in for one state; ``careful`` is called with whatever it does not take."""
+        library = self._library("one")
+        if library is None or "call" not in library.address:
+            return careful
+        return entry.builtin(library, name, doc, careful)
+
+    # -- calling ---------------------------------------------------------------------------------------------
+
+    def __call__(self, *values: Any, out: Any = None) -> Any:
+        inputs = self.program.inputs
+        if len(values) != len(inputs):
+            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({', '.join(a.name for a in inputs)}), {len(values)} given")
+        arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
+        batch = batch_shape(inputs, arrays)
+        results = self._outputs(arrays, batch, out)
+        self._run(arrays, batch, results)
+        if out is not None:
+            self._deliver(results, out)
+            return out
+        if not batch:
+            results = [r if r.ndim else float(r) for r in results]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
+        """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
+        outputs = self.program.outputs
+        if out is None:
+            return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
+        given = [out] if len(outputs) == 1 else list(out)
+        if len(given) != len(outputs):
+            raise ArgumentError(f"out must hold {len(outputs)} arrays, one for each of {', '.join(o.name for o in outputs)}")
+        taken = [output(o, g, batch, self.dtype) for o, g in zip(outputs, given, strict=True)]
+        results = []
+        for k, g in enumerate(taken):
+            others = [*arrays, *(t for j, t in enumerate(taken) if j != k)]
+            usable = g.flags.c_contiguous and g.flags.aligned and not any(np.may_share_memory(g, x) for x in others)
+            results.append(g if usable else np.empty_like(g, order="C"))
+        return results
+
+    def _deliver(self, results: list[np.ndarray], out: Any) -> None:
+        for r, g in zip(results, [out] if len(self.program.outputs) == 1 else out, strict=True):
+            if r is not g:
+                g[...] = r
+
+    def _run(self, arrays: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]) -> None:
+        count = int(np.prod(batch, dtype=np.int64)) if batch else 1
+        if count == 0:
+            return
+        form = "batch" if batch else "one"
+        library = self._library(form)
+        if library is None:
+            for result, value in zip(results, replay(self.program, arrays, self.dtype.type), strict=True):
+                result[...] = value
+            bad = not all(np.isfinite(r).all() for r in results)
+        elif not batch:
+            kept = [np.ascontiguousarray(a) for a in arrays]
+            pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*(a.ctypes.data for a in (*kept, *results)))
+            bad = _ONE(library.address["one"])(ctypes.addressof(pointers))
+        else:
+            bad = self._batch(library, arrays, batch, results, count)
+        if bad:
+            self._complain(arrays, results)
+
+    def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
+        inputs, outputs = self.program.inputs, self.program.outputs
+        table = [rows(a, x, batch) for a, x in zip(inputs, arrays, strict=True)]
+        table += [(r, o.size * r.itemsize) for o, r in zip(outputs, results, strict=True)]
+        arguments = (ctypes.c_int64 * (2 * len(table)))()
+        for k, (array, stride) in enumerate(table):
+            arguments[2 * k], arguments[2 * k + 1] = array.ctypes.data, stride
+        function, address = _BATCH(library.address["batch"]), ctypes.addressof(arguments)
+        cost = self.program.operations + sum(a.size for a in (*inputs, *outputs))
+        return spread(lambda start, end: function(address, start, end), count, cost, align=64) >= 0
+
+    def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
+        """Something was not finite: an argument, or a result that the model cannot give."""
+        check_finite(self.program.inputs, arrays)
+        batch = batch_shape(self.program.inputs, arrays)
+        for o, r in zip(self.program.outputs, results, strict=True):
+            finite = np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)
+            if not finite.all():
+                first = int(np.argmin(finite))
+                place = np.unravel_index(first, batch) if batch else ()
+                state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(self.program.inputs, arrays, strict=True)]
+                if self._explain is not None:
+                    self._explain(*state)
+                where = f" at batch index {tuple(int(k) for k in place)}" if batch else ""
+                raise TorsorError(f"{self.name}: {o.name} is not finite{where}, although every argument is; the numbers overflow")
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, RuntimeWarning, stacklevel=3)

@@ -1,0 +1,429 @@
+"""A schedule as LLVM IR text: SIMD over the batch, W states a turn, and the one-state form of the same code.
+
+Every module has one table of outside addresses (the C library, the Python C API), filled in after loading, so that the
+object code needs no relocation to anything but itself and can be cached on disk as it is.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from torsor.compile.program import Program
+from torsor.compile.schedule import Schedule, schedule
+from torsor.compile.sincos import sincos
+
+#: C library functions, by their place in the table
+LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
+#: where the Python C API begins in the table; see entry.py
+PYTHON_API = len(LIBM)
+TABLE_SIZE = 24
+
+PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
+_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
+
+
+class Builder:
+    """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
+
+    def __init__(self, width: int, one: bool = False, single: bool = False):
+        self.width, self.one, self.single = width, one, single
+        self.E = "float" if single else "double"
+        self.T = f"<{width} x {self.E}>" if width > 1 else self.E
+        self.I = f"<{width} x i64>" if width > 1 else "i64"
+        self.B = f"<{width} x i1>" if width > 1 else "i1"
+        element = "f32" if single else "f64"
+        self.suffix = f"v{width}{element}" if width > 1 else element
+        self.lines: list[str] = []
+        self.counter = 0
+
+    def fresh(self) -> str:
+        self.counter += 1
+        return f"%t{self.counter}"
+
+    def put(self, text: str) -> str:
+        name = self.fresh()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def const(self, x: float) -> str:
+        if self.single:
+            x = struct.unpack("<f", struct.pack("<f", x))[0]
+        bits = f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+        return f"splat ({self.E} {bits})" if self.width > 1 else bits
+
+    def lane(self, value: str, k: int) -> str:
+        return self.put(f"extractelement {self.T} {value}, i32 {k}") if self.width > 1 else value
+
+    def lanewise(self, name: str, operands: list[str]) -> str:
+        """The C library's function, lane by lane, in double precision."""
+        slot = self.put(f"getelementptr ptr, ptr %table, i64 {LIBM.index(name)}")
+        function = self.put(f"load ptr, ptr {slot}")
+        result = "poison"
+        for k in range(self.width):
+            lanes = [self.lane(x, k) for x in operands]
+            if self.single:
+                lanes = [self.put(f"fpext float {x} to double") for x in lanes]
+            value = self.put(f"call double {function}({', '.join(f'double {x}' for x in lanes)})")
+            if self.single:
+                value = self.put(f"fptrunc double {value} to float")
+            result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
+        return result
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
+        w, rows, half = self.width, list(rows), 1
+        while half < w:
+            for i in range(w):
+                if i & half:
+                    continue
+                a, b = rows[i], rows[i + half]
+                low = [c if not c & half else w + c - half for c in range(w)]
+                high = [c + half if not c & half else w + c for c in range(w)]
+                rows[i], rows[i + half] = self.shuffle(a, b, low), self.shuffle(a, b, high)
+            half *= 2
+        return rows
+
+    def shuffle(self, a: str, b: str, mask: list[int]) -> str:
+        picks = ", ".join(f"i32 {m}" for m in mask)
+        return self.put(f"shufflevector {self.T} {a}, {self.T} {b}, <{len(mask)} x i32> <{picks}>")
+
+
+def groups(sizes: list[int], width: int, one: bool) -> list[list[tuple[int, int]]]:
+    """Rows of the arguments cut into runs of W columns, the last run overlapping the one before; short rows stay one by one.
+
+    Each group is a list of (argument, column).
+    """
+    out: list[list[tuple[int, int]]] = []
+    for a, size in enumerate(sizes):
+        if one or width == 1 or size < width:
+            out.extend([(a, k)] for k in range(size))
+        else:
+            starts = [*range(0, size - width, width), size - width]
+            out.extend([(a, k) for k in range(start, start + width)] for start in starts)
+    return out
+
+
+class Emitter:
+    """The chunks of one program for one builder."""
+
+    def __init__(self, program: Program, b: Builder, fma: bool):
+        self.program, self.b, self.fma = program, b, fma
+        self.in_sizes = [a.size for a in program.inputs]
+        self.out_sizes = [o.size for o in program.outputs]
+        starts = [sum(self.out_sizes[:a]) for a in range(len(self.out_sizes))]
+        self.out_groups = groups(self.out_sizes, b.width, b.one)
+        flat = [[starts[a] + k for a, k in group] for group in self.out_groups]
+        self.place = {tuple(f): g for f, g in zip(flat, self.out_groups, strict=True)}
+        self.s: Schedule = schedule(program, fma, flat)
+        in_starts = [sum(self.in_sizes[:a]) for a in range(len(self.in_sizes))]
+        self.in_group: dict[int, list[tuple[int, int]]] = {}
+        for group in groups(self.in_sizes, b.width, b.one):
+            for a, k in group:
+                self.in_group.setdefault(in_starts[a] + k, group)
+        self.in_starts = in_starts
+        self.value_of_input = {args[0]: v for v, (op, args) in enumerate(self.s.code) if op == "input"}
+        unique = {r for r in self.s.results if self.s.code[r][0] != "const"}
+        partial = any(op in PARTIAL for op, _ in self.s.code)
+        #: values whose finiteness is checked: the inputs where that says as much as the outputs, and is cheaper
+        self.checked = unique if partial or len(unique) < len(self.value_of_input) else set(self.value_of_input.values())
+
+    # -- one chunk -------------------------------------------------------------------------------------------
+
+    def chunk(self, c: int) -> str:
+        b, s = self.b, self.s
+        b.lines = []
+        self.name: dict[int, str] = {}
+        self.bit: dict[int, str] = {}
+        self.pointer: dict[tuple[int, int], str] = {}
+        self.bad: list[str] = []
+        self.now = c
+        for v in range(s.cuts[c], s.cuts[c + 1]):
+            op, args = s.code[v]
+            if op not in ("input", "const"):
+                if v not in self.name:
+                    self.define(v, self.operation(v, op, args))
+        for group in s.stores[c]:
+            self.store(group)
+        self.flag()
+        body = "\n".join(b.lines)
+        return f"define internal void @chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind {{\n{body}\n  ret void\n}}\n"
+
+    def define(self, v: int, name: str) -> None:
+        """Value v is ``name`` from here on; what later chunks read goes to its slot now."""
+        self.name[v] = name
+        if self.s.made.get(v) == self.now:
+            if v in self.s.slot:
+                self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.slot(v)}")
+            if v in self.checked:
+                self.bad.append(name)
+
+    def slot(self, v: int) -> str:
+        return self.b.put(f"getelementptr {self.b.T}, ptr %scratch, i64 {self.s.slot[v] + 1}")
+
+    def value(self, v: int) -> str:
+        op, args = self.s.code[v]
+        if op == "const":
+            return self.b.const(args[0])
+        if v not in self.name:
+            if op == "input" and self.s.made.get(v) == self.now:
+                self.load(args[0])
+            else:
+                self.name[v] = self.b.put(f"load {self.b.T}, ptr {self.slot(v)}")
+        return self.name[v]
+
+    def condition(self, v: int) -> str:
+        if v in self.bit:
+            return self.bit[v]
+        value = self.value(v)
+        return self.bit[v] if v in self.bit else self.b.put(f"fcmp one {self.b.T} {value}, {self.b.const(0.0)}")
+
+    def operation(self, v: int, op: str, args: tuple[int, ...]) -> str:
+        b, T = self.b, self.b.T
+        if op == "where":
+            return b.put(f"select {b.B} {self.condition(args[0])}, {T} {self.value(args[1])}, {T} {self.value(args[2])}")
+        x = [self.value(a) for a in args]
+        if op in _BINARY:
+            return b.put(f"{_BINARY[op]} {T} {x[0]}, {x[1]}")
+        if op in ("fma", "fms", "fnma"):
+            if op == "fms":
+                x[2] = b.put(f"fneg {T} {x[2]}")
+            if op == "fnma":
+                x[0] = b.put(f"fneg {T} {x[0]}")
+            return b.put(f"call {T} @llvm.fma.{b.suffix}({T} {x[0]}, {T} {x[1]}, {T} {x[2]})")
+        if op in ("sin", "cos"):
+            return self.trig(args[0], x[0], op)
+        if op == "neg":
+            return b.put(f"fneg {T} {x[0]}")
+        if op in ("abs", "sqrt"):
+            return b.put(f"call {T} @llvm.{'fabs' if op == 'abs' else 'sqrt'}.{b.suffix}({T} {x[0]})")
+        if op in _COMPARE:
+            self.bit[v] = b.put(f"fcmp {_COMPARE[op]} {T} {x[0]}, {x[1]}")
+            return b.put(f"select {b.B} {self.bit[v]}, {T} {b.const(1.0)}, {T} {b.const(0.0)}")
+        if op in ("min", "max"):
+            less = b.put(f"fcmp {'olt' if op == 'min' else 'ogt'} {T} {x[0]}, {x[1]}")
+            nan = b.put(f"fcmp uno {T} {x[0]}, {x[0]}")
+            return b.put(f"select {b.B} {b.put(f'or {b.B} {less}, {nan}')}, {T} {x[0]}, {T} {x[1]}")
+        if op == "sign":
+            up = b.put(f"fcmp ogt {T} {x[0]}, {b.const(0.0)}")
+            down = b.put(f"fcmp olt {T} {x[0]}, {b.const(0.0)}")
+            low = b.put(f"select {b.B} {down}, {T} {b.const(-1.0)}, {T} {b.put(f'fmul {T} {x[0]}, {b.const(0.0)}')}")
+            return b.put(f"select {b.B} {up}, {T} {b.const(1.0)}, {T} {low}")
+        return b.lanewise(op, x)
+
+    def trig(self, angle: int, x: str, op: str) -> str:
+        """One call gives both; the other is kept for when it is asked for."""
+        b = self.b
+        pair = b.put(f"call {{{b.T}, {b.T}}} @sincos({b.T} {x}, ptr %table)")
+        both = {"sin": 0, "cos": 1}
+        other = "cos" if op == "sin" else "sin"
+        for v in range(self.s.cuts[self.now], self.s.cuts[self.now + 1]):
+            if self.s.code[v] == (other, (angle,)) and v not in self.name:
+                self.define(v, b.put(f"extractvalue {{{b.T}, {b.T}}} {pair}, {both[other]}"))
+        return b.put(f"extractvalue {{{b.T}, {b.T}}} {pair}, {both[op]}")
+
+    # -- rows in and out -------------------------------------------------------------------------------------
+
+    def row(self, argument: int, lane: int) -> str:
+        """The pointer to this lane's row of an argument (inputs first, then outputs)."""
+        key = (argument, 0 if self.b.one else lane)
+        if key not in self.pointer:
+            k = argument if self.b.one else argument * self.b.width + lane
+            place = self.b.put(f"getelementptr ptr, ptr %lanes, i64 {k}")
+            self.pointer[key] = self.b.put(f"load ptr, ptr {place}")
+        return self.pointer[key]
+
+    def load(self, position: int) -> None:
+        b = self.b
+        group = self.in_group[position]
+        a, first = group[0]
+        if len(group) > 1:
+            rows = []
+            for lane in range(b.width):
+                place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
+                rows.append(b.put(f"load {b.T}, ptr {place}, align {4 if b.single else 8}"))
+            columns = b.transposed(rows)
+        else:
+            columns = [self.column(a, first)]
+        for (_, k), name in zip(group, columns, strict=True):
+            v = self.value_of_input.get(self.in_starts[a] + k)
+            if v is not None and v not in self.name and self.s.made.get(v) == self.now:
+                self.define(v, name)
+
+    def column(self, a: int, k: int) -> str:
+        b = self.b
+        result = "poison"
+        for lane in range(1 if b.one else b.width):
+            place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {k}")
+            x = b.put(f"load {b.E}, ptr {place}")
+            if b.width == 1:
+                return x
+            result = b.put(f"insertelement {b.T} {result}, {b.E} {x}, i32 {lane}")
+        if b.one:
+            zeros = ", ".join(["i32 0"] * b.width)
+            result = b.put(f"shufflevector {b.T} {result}, {b.T} poison, <{b.width} x i32> <{zeros}>")
+        return result
+
+    def store(self, positions: list[int]) -> None:
+        b = self.b
+        group = self.place[tuple(positions)]
+        a, first = len(self.in_sizes) + group[0][0], group[0][1]
+        names = [self.value(self.s.results[p]) for p in positions]
+        if len(group) > 1:
+            for lane, name in enumerate(b.transposed(names)):
+                place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
+                b.lines.append(f"  store {b.T} {name}, ptr {place}, align {4 if b.single else 8}")
+            return
+        for lane in range(1 if b.one else b.width):
+            place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
+            b.lines.append(f"  store {b.E} {self.extract(names[0], lane)}, ptr {place}")
+
+    def extract(self, name: str, lane: int) -> str:
+        b = self.b
+        if b.width == 1:
+            return name
+        return b.put(f"extractelement {b.T} {name}, i32 {lane}")
+
+    def flag(self) -> None:
+        """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite."""
+        b = self.b
+        if not self.bad:
+            return
+        total = b.put(f"load {b.T}, ptr %scratch")
+        sums = [total] + [b.const(0.0)] * 3  # four chains, so that none is long
+        for i, name in enumerate(self.bad):
+            product = b.put(f"fmul {b.T} {name}, {b.const(0.0)}")
+            sums[i % 4] = b.put(f"fadd {b.T} {sums[i % 4]}, {product}")
+        low, high = (b.put(f"fadd {b.T} {sums[i]}, {sums[i + 1]}") for i in (0, 2))
+        b.lines.append(f"  store {b.T} {b.put(f'fadd {b.T} {low}, {high}')}, ptr %scratch")
+
+    # -- the module ------------------------------------------------------------------------------------------
+
+    def module(self) -> str:
+        b = self.b
+        n = len(self.s.cuts) - 1
+        chunks = "\n".join(self.chunk(c) for c in range(n))
+        calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
+        driver = one_driver(self, calls) if b.one else batch_driver(self, calls)
+        return "\n".join((header(b), self.trigonometry(), chunks, driver))
+
+    def trigonometry(self) -> str:
+        if not any(op in ("sin", "cos") for op, _ in self.s.code):
+            return ""
+        if not self.b.single:
+            return sincos(Builder(self.b.width, self.b.one), self.fma)
+        return _single_sincos(self.b, self.fma)
+
+
+def header(b: Builder) -> str:
+    S, T = b.suffix, b.T
+    wide = Builder(b.width)
+    declarations = {f"declare {t} @llvm.{f}.{s}({', '.join([t] * n)})"
+                    for t, s in ((T, S), (wide.T, wide.suffix)) for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))}  # fmt: skip
+    reduce = f"declare i1 @llvm.vector.reduce.or.v{b.width}i1({b.B})" if b.width > 1 else ""
+    return f"@table = global [{TABLE_SIZE} x ptr] zeroinitializer\n" + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
+
+
+def _single_sincos(b: Builder, fma: bool) -> str:
+    """Single precision: the double-precision function between two conversions, so that accuracy is never the question."""
+    wide = Builder(b.width)
+    inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
+    pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
+    return inner + f"""
+define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
+  %w = fpext {b.T} %x to {wide.T}
+  %p = call {wide_pair} @sincos_wide({wide.T} %w, ptr %table)
+  %ps = extractvalue {wide_pair} %p, 0
+  %pc = extractvalue {wide_pair} %p, 1
+  %s = fptrunc {wide.T} %ps to {b.T}
+  %c = fptrunc {wide.T} %pc to {b.T}
+  %r0 = insertvalue {pair} poison, {b.T} %s, 0
+  %r1 = insertvalue {pair} %r0, {b.T} %c, 1
+  ret {pair} %r1
+}}
+"""
+
+
+def batch_driver(e: Emitter, calls: str) -> str:
+    """``i64 @batch(ptr args, i64 start, i64 end)``: rows start … end−1; the first bad row's block, or −1.
+
+    ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
+    it computes and stores the same bits, so there is no tail to treat apart.
+    """
+    b, n = e.b, len(e.in_sizes) + len(e.out_sizes)
+    W = b.width
+    o = []
+    for lane in range(W):
+        o.append(f"  %raw{lane} = add i64 %s, {lane}")
+        o.append(f"  %in{lane} = icmp slt i64 %raw{lane}, %end")
+        o.append(f"  %row{lane} = select i1 %in{lane}, i64 %raw{lane}, i64 %last")
+    for a in range(n):
+        o.append(f"  %ap{a} = getelementptr i64, ptr %args, i64 {2 * a}")
+        o.append(f"  %base{a} = load ptr, ptr %ap{a}")
+        o.append(f"  %sp{a} = getelementptr i64, ptr %args, i64 {2 * a + 1}")
+        o.append(f"  %stride{a} = load i64, ptr %sp{a}")
+        for lane in range(W):
+            o.append(f"  %off{a}_{lane} = mul i64 %row{lane}, %stride{a}")
+            o.append(f"  %p{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
+            o.append(f"  %lp{a}_{lane} = getelementptr ptr, ptr %lanes, i64 {a * W + lane}")
+            o.append(f"  store ptr %p{a}_{lane}, ptr %lp{a}_{lane}")
+    setup = "\n".join(o)
+    any_bad = "%nan" if W == 1 else "%anynan"
+    reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
+    return f"""
+define i64 @batch(ptr %args, i64 %start, i64 %end) nounwind {{
+entry:
+  %lanes = alloca [{max(1, n * W)} x ptr], align 16
+  %scratch = alloca [{e.s.slots + 1} x {b.T}], align 64
+  %last = sub i64 %end, 1
+  br label %head
+head:
+  %s = phi i64 [%start, %entry], [%next, %body]
+  %bad = phi i64 [-1, %entry], [%badnext, %body]
+  %more = icmp slt i64 %s, %end
+  br i1 %more, label %body, label %done
+body:
+{setup}
+  store {b.T} zeroinitializer, ptr %scratch
+{calls}
+  %check = load {b.T}, ptr %scratch
+  %nan = fcmp uno {b.T} %check, %check
+{reduce}
+  %isfirst = icmp slt i64 %bad, 0
+  %new = and i1 {any_bad}, %isfirst
+  %badnext = select i1 %new, i64 %s, i64 %bad
+  %next = add i64 %s, {W}
+  br label %head
+done:
+  ret i64 %bad
+}}
+"""
+
+
+def one_driver(e: Emitter, calls: str) -> str:
+    """``i1 @one(ptr lanes)``: one state, its rows at the addresses given; true if something was not finite."""
+    b = e.b
+    first = "%check" if b.width == 1 else "%lane0"
+    pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"
+    zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
+    return f"""
+define i1 @one(ptr %lanes) nounwind {{
+  %scratch = alloca [{e.s.slots + 1} x {b.T}], align 64
+  store {b.T} {zero}, ptr %scratch
+{calls}
+  %check = load {b.T}, ptr %scratch
+{pick}
+  %bad = fcmp uno {b.E} {first}, {first}
+  ret i1 %bad
+}}
+"""
+
+
+def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
+    """IR with the entry ``@batch``."""
+    return Emitter(program, Builder(width, single=single), fma).module()
+
+
+def one_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
+    """IR with the entry ``@one``."""
+    return Emitter(program, Builder(width, one=True, single=single), fma).module()

@@ -1,0 +1,106 @@
+"""LLVM: IR text to object code, object code to callable addresses, on this machine's processor."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import itertools
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from torsor.errors import CompileError
+
+@dataclass(frozen=True)
+class Host:
+    """What the code generator needs to know of this processor."""
+
+    triple: str
+    cpu: str
+    features: str
+    width: int  # float64 lanes of the widest vector
+    fma: bool
+    llvm: tuple[int, ...]
+
+
+@cache
+def host() -> Host:
+    llvm = _llvm()
+    triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
+    try:
+        found = dict(llvm.get_host_cpu_features())
+    except RuntimeError:  # llvmlite cannot ask some systems; the CPU's name still selects its instructions
+        found = {}
+    arm = triple.startswith(("aarch64", "arm64"))
+    width = 8 if found.get("avx512f") else 4 if found.get("avx2") or found.get("avx") else 2
+    features = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(found.items()))
+    return Host(triple, cpu, features, width, arm or bool(found.get("fma")), tuple(llvm.llvm_version_info))
+
+
+@cache
+def _llvm() -> Any:
+    """llvmlite, made ready; imported at the first compilation because it takes a quarter of torsor's start-up."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def _machine() -> Any:
+    h = host()
+    target = _llvm().Target.from_triple(h.triple)
+    # no IR passes are run: the program is already optimised, and LLVM's vectorisers would only cost time
+    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=2, reloc="pic", codemodel="small")
+
+
+@cache
+def _jit() -> Any:
+    return _llvm().create_lljit_compiler(_machine())
+
+
+_lock = threading.Lock()
+_names = itertools.count()
+
+
+def compile_ir(ir: str) -> bytes:
+    """The object file of a module."""
+    llvm = _llvm()
+    with _lock:
+        context = llvm.create_context()
+        try:
+            module = llvm.parse_assembly(ir, context)
+            return _machine().emit_object(module)
+        except RuntimeError as error:
+            raise CompileError(f"LLVM refused a kernel; this is a fault of torsor, please report it: {error}") from error
+
+
+class Library:
+    """Loaded object code.  Addresses stay valid while this object lives."""
+
+    def __init__(self, image: bytes, symbols: tuple[str, ...]):
+        builder = _llvm().JITLibraryBuilder().add_object_img(image)
+        for symbol in (*symbols, "table"):
+            builder.export_symbol(symbol)
+        with _lock:
+            try:
+                self._tracker = builder.link(_jit(), f"torsor{next(_names)}")
+            except RuntimeError as error:
+                raise CompileError(f"object code could not be loaded: {error}") from error
+        self.address = {symbol: self._tracker[symbol] for symbol in symbols}
+        self._table = self._tracker["table"]
+
+    def fill(self, first: int, addresses: list[int]) -> None:
+        """Put outside addresses into the module's table."""
+        table = (ctypes.c_void_p * (first + len(addresses))).from_address(self._table)
+        table[first:] = addresses  # type: ignore[assignment]
+
+
+@cache
+def c_library(names: tuple[str, ...]) -> list[int]:
+    """Addresses of functions of the C mathematics library."""
+    path = ctypes.util.find_library("m") or ctypes.util.find_library("msvcrt")
+    library = ctypes.CDLL(path)
+    return [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]

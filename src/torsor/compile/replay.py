@@ -1,0 +1,30 @@
+"""A program run operation by operation in NumPy: no compiler needed, and the oracle of the one we have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor.compile.program import Program, evaluate
+from torsor.compile.rules import NUMPY
+
+
+def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64) -> list[np.ndarray]:
+    """The outputs of arrays ``(..., *shape)``; leading axes broadcast."""
+    batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(arguments, program.inputs, strict=True)))
+    columns: list[np.ndarray] = []
+    for a, i in zip(arguments, program.inputs, strict=True):
+        lead = a.shape[: a.ndim - len(i.shape)]
+        flat = np.asarray(a, dtype).reshape(*lead, i.size)
+        columns.extend(flat[..., k] for k in range(i.size))
+    with np.errstate(all="ignore"):
+        values = evaluate(program, columns, NUMPY)
+    results, start = [], 0
+    for out in program.outputs:
+        array = np.empty((*batch, out.size), dtype)
+        for k in range(out.size):
+            array[..., k] = values[start + k]
+        results.append(array.reshape(*batch, *out.shape))
+        start += out.size
+    return results

@@ -1,0 +1,74 @@
+"""Files in and out: whole, regular, and on the way out all or nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+
+from torsor.errors import ArgumentError, FileError
+
+#: no description of a robot is larger than this [bytes]; what is would only fill the memory
+LARGEST = 256 * 2**20
+
+
+def label(path: str | os.PathLike[str]) -> str:
+    """A path as shown in errors: printable, and short even if someone passes a whole document as a path."""
+    text = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    text = text.replace("\0", "\\0").replace("\n", "\\n")
+    return text if len(text) <= 300 else text[:300] + "..."
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The contents of a regular file.  A pipe or a device could block or never end, and is refused."""
+    name = label(path)
+    try:
+        info = os.stat(path)
+        if stat.S_ISDIR(info.st_mode):
+            raise FileError("is a directory; give the file inside it", file=name)
+        if not stat.S_ISREG(info.st_mode):
+            raise FileError("is not a regular file; read it and pass its contents as bytes", file=name)
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", file=name) from error
+    except ValueError as error:  # a NUL in the path, a lone surrogate
+        raise FileError(f"is no path: {error}", file=name) from error
+    if len(data) > LARGEST:
+        raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=name)
+    return data
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 so that the path holds either what it held or all of the text, whatever happens on the way."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path must be a path, not {type(path).__name__}")
+    name = label(path)
+    temporary = ""
+    try:
+        target = os.path.realpath(path)  # a symbolic link stays one: the file it leads to is replaced
+        if os.path.lexists(target) and not os.path.isfile(target):
+            raise FileError("is a directory or a device, and is not replaced by a file", file=name)
+        temporary = f"{target}.{secrets.token_hex(6)}.tmp"
+        # mode 0666 under the umask: what open() would give, which tempfile's private 0600 is not
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+            if os.path.exists(target):
+                os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+        temporary = ""
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", file=name) from error
+    except ValueError as error:
+        raise FileError(f"cannot be written: {error}", file=name) from error
+    finally:
+        if temporary:
+            with suppress(OSError):
+                os.unlink(temporary)

@@ -1,0 +1,33 @@
+"""What a reader changed or left out: counted while reading, told once per kind."""
+
+from __future__ import annotations
+
+#: so many names are told; of the rest, how many
+SHOWN = 8
+
+
+class Notes:
+    """Lines for ``Description.report``, in the order first met."""
+
+    def __init__(self) -> None:
+        self._ignored: dict[tuple[str, str], int] = {}
+        self._said: dict[str, list[str]] = {}
+
+    def ignored(self, what: str, why: str) -> None:
+        """Something of the file has no effect: "3 <transmission> elements ignored: ..."."""
+        self._ignored[what, why] = self._ignored.get((what, why), 0) + 1
+
+    def said(self, sentence: str, name: str) -> None:
+        """Something was read with a meaning worth telling; the names it happened to follow the sentence."""
+        self._said.setdefault(sentence, []).append(name)
+
+    def lines(self) -> tuple[str, ...]:
+        told = [f"{sentence}: {listed(names)}" for sentence, names in self._said.items()]
+        told += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
+        return tuple(told)
+
+
+def listed(names: list[str]) -> str:
+    """'a', 'b' and so on, the end of a long list only counted."""
+    rest = len(names) - SHOWN
+    return ", ".join(map(repr, names[:SHOWN])) + (f" and {rest} more" if rest > 0 else "")

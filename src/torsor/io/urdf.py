@@ -1,0 +1,97 @@
+"""Reading URDF.
+
+What is read: links with their inertia and shapes (recorded, never opened), joints with limits, dynamics and mimic.  What a
+file says besides is ignored, and ``Description.report`` tells what and how often; nothing is replaced in silence.
+
+Choices where URDF leaves one, or other readers differ:
+
+* Numbers are plain decimals (:mod:`torsor.io.numbers`): no nan, inf, ``1,5``.  The largest double as a limit means none.
+* A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
+* revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF says.  Both are noted.
+* An axis is scaled to length one, with a note; a zero axis is an error.
+* planar: the axis is the table's normal.
+* torsor's own, which other readers do not know: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
+  ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
+  several coordinates or degrees of freedom as that many numbers.
+* Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
+* An inertia that no body has loads with one ModelWarning, and is refused with ``strict=True``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from torsor.errors import ArgumentError, FileError, ModelError
+from torsor.io.notes import listed
+from torsor.io.urdf_joints import read_joint
+from torsor.io.urdf_links import read_link
+from torsor.io.xml import Document, Element, Source, parse
+from torsor.model.description import Description
+from torsor.model.physical import warn_or_refuse
+
+_SIMULATOR = "settings of a simulator or controller are not part of a rigid-body description"
+_IGNORED = {
+    "transmission": "actuators are not read; give a rotor's inertia as armature",
+    "gazebo": _SIMULATOR,
+    "ros2_control": _SIMULATOR,
+    "material": "appearance is not kept",
+    "sensor": "sensors are not part of a rigid-body description",
+}
+_OTHERS = {"mujoco": "an MJCF (MuJoCo) file", "sdf": "an SDF file", "html": "a web page", "COLLADA": "a COLLADA mesh"}
+
+
+def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimic: bool = True) -> Description:
+    """The robot of a URDF file.
+
+    ``source`` is a path, text that starts with ``<``, or bytes.  ``base="floating"`` frees the root link;
+    ``mimic=False`` gives joints that mimic another a coordinate of their own; ``strict=True`` refuses inertias that no
+    body has.  Raises :class:`FileError` with file, line, element and reason.
+
+    >>> read_urdf('<robot name="ball"><link name="ball"/></robot>').root
+    'ball'
+    """
+    if base not in ("fixed", "floating"):
+        raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
+    doc = parse(source)
+    if doc.tag(doc.root) != "robot":
+        found = _OTHERS.get(etree.QName(doc.root).localname)
+        why = f"this is {found}" if found else f"its root element is <{doc.tag(doc.root)}>"
+        raise FileError(f"is not a URDF: {why}, not <robot>", file=doc.file, line=doc.line(doc.root))
+    parts = doc.look(doc.root, {"name", "version"}, {"link", "joint"}, _IGNORED)
+    links = tuple(read_link(doc, e) for e in parts if doc.tag(e) == "link")
+    joints = tuple(read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint")
+    name = doc.root.get("name", "")
+    if not name:
+        name = "robot"
+        doc.notes.said("<robot> has no name, so it is called", name)
+    try:
+        d = Description(name, links, joints, base=base, report=doc.notes.lines())
+        odd = warn_or_refuse(d, strict=strict, stacklevel=2)
+    except ModelError as error:
+        reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
+        line, element = _blamed(doc, parts, str(error))
+        raise FileError(reason, file=doc.file, line=line, element=element) from error
+    return d.with_note(f"inertia that no body can have, kept as it is; link: {listed(list(odd))}") if odd else d
+
+
+_NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+#: where a complaint names the culprit: the joint that came second, the name that came twice, else who is named first
+_CULPRITS = (
+    re.compile(rf"child of two (joint)s, {_NAME} and (?P<name>{_NAME})"),
+    re.compile(rf"two (link|joint)s are named (?P<name>{_NAME})"),
+    re.compile(rf"\b(link|joint) (?P<name>{_NAME})"),
+)
+
+
+def _blamed(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
+    """Line and tag of the link or joint that a complaint about the whole robot is about; the robot's own if none is named."""
+    for pattern in _CULPRITS:
+        match = pattern.search(message)
+        if match is None:
+            continue
+        named = [e for e in parts if doc.tag(e) == match[1] and repr(e.get("name")) == match["name"]]
+        if named:
+            return doc.line(named[-1]), match[1]
+    return doc.line(doc.root), "robot"

@@ -1,0 +1,193 @@
+"""URDF's <joint>, and the four types torsor adds to URDF's six."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from torsor.io.urdf_links import read_pose
+from torsor.io.xml import Document, Element
+from torsor.model.description import INF, Joint, Mimic
+from torsor.model.joints import (
+    Continuous,
+    Cylindrical,
+    Fixed,
+    Floating,
+    Helical,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)  # fmt: skip
+from torsor.scalar import tidy
+from torsor.spatial import Transform, Vec
+
+#: URDF's own, and last torsor's
+TYPES: dict[str, type[JointType]] = {
+    "fixed": Fixed, "revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic, "floating": Floating,
+    "planar": Planar, "helical": Helical, "cylindrical": Cylindrical, "universal": Universal, "spherical": Spherical,
+}  # fmt: skip
+#: URDF has no word for infinity and other readers insist on the attributes: the largest double means no limit
+UNLIMITED = sys.float_info.max
+
+_AXISLESS = (Fixed, Floating, Spherical)
+_BOUNDED = (Revolute, Prismatic, Helical)  # URDF: without lower or upper, that limit is zero
+_WELDED = "a fixed joint does not move"
+_CONTROL = "controllers are not part of a rigid-body description"
+_IGNORED = {"safety_controller": _CONTROL, "calibration": _CONTROL}
+
+
+def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
+    """A joint; with ``follow`` False its <mimic> is only noted, and it gets a coordinate of its own."""
+    name = doc.text(element, "name")
+    known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
+    kind = _kind(doc, element, name)
+    if isinstance(kind, Universal):
+        known.add("axis2")
+    doc.look(element, {"name", "type"}, known, _IGNORED)
+    R, p = read_pose(doc, element)
+    return Joint(
+        name,
+        kind,
+        _end(doc, element, "parent"),
+        _end(doc, element, "child"),
+        Transform.of_pose(R, p),
+        mimic=_mimic(doc, element, name, kind, follow),
+        **_limits(doc, element, name, kind),
+        **_dynamics(doc, element, kind),
+    )
+
+
+def _end(doc: Document, element: Element, which: str) -> str:
+    end = doc.single(element, which)
+    if end is None:
+        raise doc.fail(element, f'has no <{which} link="...">')
+    doc.look(end, {"link"}, ())
+    return doc.text(end, "link")
+
+
+def _kind(doc: Document, element: Element, name: str) -> JointType:
+    word = doc.text(element, "type")
+    cls = TYPES.get(word)
+    if cls is None:
+        raise doc.fail(element, f"type {word!r} is unknown; the types are {', '.join(TYPES)}")
+    axis = doc.single(element, "axis")
+    if cls in _AXISLESS:
+        if axis is not None:
+            doc.notes.ignored("<axis> element", f"a {word} joint has no axis")
+        return cls()
+    if axis is not None:
+        doc.look(axis, {"xyz", "pitch"} if cls is Helical else {"xyz"}, ())
+    if cls is Helical:
+        if axis is None:
+            raise doc.fail(element, 'is helical and has no <axis xyz="..." pitch="...">, pitch in m/rad')
+        return Helical(_unit(doc, axis, name), doc.number(axis, "pitch"))
+    if cls is Universal:
+        second = doc.single(element, "axis2")
+        if second is None:
+            raise doc.fail(element, 'is universal and has no <axis2 xyz="...">, its second axis')
+        doc.look(second, {"xyz"}, ())
+        return Universal(_unit(doc, axis, name), _unit(doc, second, name))
+    return cls(_unit(doc, axis, name))  # type: ignore[call-arg]
+
+
+def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
+    """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
+    if axis is None:
+        doc.notes.said("no <axis>, so about or along (1, 0, 0) as URDF has it; joint", name)
+        return Vec(1, 0, 0)
+    a = doc.numbers(axis, "xyz", 3)
+    norm = math.hypot(*a)
+    if norm < 1e-9:
+        raise doc.fail(axis, f"the axis {a} is zero; give the direction about or along which the joint moves")
+    if abs(norm - 1) > 1e-12:
+        doc.notes.said("axis scaled to length 1; joint", name)
+    if abs(norm - 1) > 4e-16:  # within rounding of one it stays as it is, so that what is written is read back the same
+        a = tuple(x / norm for x in a)
+    return Vec(*(tidy(x) for x in a))
+
+
+def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict[str, Any]:
+    limit = doc.single(element, "limit")
+    free = isinstance(kind, Continuous)
+    bounded = isinstance(kind, _BOUNDED) and not free
+    if limit is None:
+        if bounded:
+            doc.notes.said("no <limit>, so unlimited; joint", name)
+        return {}
+    if isinstance(kind, Fixed):
+        doc.notes.ignored("<limit> element", _WELDED)
+        return {}
+    doc.look(limit, {"lower", "upper", "effort", "velocity"}, ())
+    effort, velocity = _each(doc, limit, "effort", kind.nv), _each(doc, limit, "velocity", kind.nv)
+    for label, values in (("effort", effort), ("velocity", velocity)):
+        if any(x < 0 for x in values):
+            raise doc.fail(limit, f"{label} limit {values[0]} is negative")
+        if not values and bounded:
+            doc.notes.said(f"<limit> without {label}, so {label} is unlimited; joint", name)
+    lower, upper = _each(doc, limit, "lower", kind.nq), _each(doc, limit, "upper", kind.nq)
+    if free and (lower or upper):
+        doc.notes.said("lower and upper ignored, since a continuous joint has none; joint", name)
+        lower = upper = ()
+    if bounded:
+        for label, values in (("lower", lower), ("upper", upper)):
+            if not values:
+                doc.notes.said(f"<limit> without {label}, so {label} is 0 as URDF has it; joint", name)
+        lower, upper = lower or (0.0,), upper or (0.0,)
+    if any(low > high for low, high in zip(lower, upper, strict=False)):
+        raise doc.fail(limit, f"lower limit {lower[0]} is above upper limit {upper[0]}")
+    return {
+        "lower": () if all(x == -INF for x in lower) else lower,
+        "upper": () if all(x == INF for x in upper) else upper,
+        "effort_limit": () if all(x == INF for x in effort) else effort,
+        "velocity_limit": () if all(x == INF for x in velocity) else velocity,
+    }
+
+
+def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
+    """One number for every coordinate or degree of freedom, or nothing; the largest double is infinity."""
+    if element.get(attribute) is None:
+        return ()
+    values = doc.numbers(element, attribute, None)
+    if len(values) == 1 < count:
+        why = f"it holds one number, torsor wants {count} for such a joint, and URDF does not say what one means"
+        doc.notes.ignored(f'<{doc.tag(element)} {attribute}="..."> attribute', why)
+        return ()
+    if len(values) != count:
+        raise doc.fail(element, f"{attribute} needs {count} number{'s' * (count > 1)}, {len(values)} given")
+    return tuple(math.copysign(INF, x) if abs(x) == UNLIMITED else x for x in values)
+
+
+def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any]:
+    """Damping and friction, and torsor's armature: the inertia of a rotor, felt at the joint."""
+    dynamics = doc.single(element, "dynamics")
+    if dynamics is None:
+        return {}
+    if isinstance(kind, Fixed):
+        doc.notes.ignored("<dynamics> element", _WELDED)
+        return {}
+    labels = ("damping", "friction", "armature")
+    doc.look(dynamics, labels, ())
+    found = {label: _each(doc, dynamics, label, kind.nv) for label in labels}
+    for label, values in found.items():
+        if any(not 0 <= x < INF for x in values):
+            raise doc.fail(dynamics, f"{label} must be finite and not negative, not {dynamics.get(label)!r}")
+    return found
+
+
+def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: bool) -> Mimic | None:
+    mimic = doc.single(element, "mimic")
+    if mimic is None:
+        return None
+    doc.look(mimic, {"joint", "multiplier", "offset"}, ())
+    found = Mimic(doc.text(mimic, "joint"), doc.number(mimic, "multiplier", "1"), doc.number(mimic, "offset", "0"))
+    if isinstance(kind, Fixed):  # left behind where a follower was locked, as in Talos
+        doc.notes.ignored("<mimic> element", _WELDED)
+        return None
+    if not follow:
+        doc.notes.said("<mimic> ignored as asked, so independent; joint", name)
+        return None
+    return found

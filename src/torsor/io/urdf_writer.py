@@ -1,0 +1,200 @@
+"""Writing URDF that is read back as the same robot, to the last digit or the last but one.
+
+Inertias go out about the centre of mass in the link's axes, numbers as the shortest decimals that give the same double.
+What URDF has no words for:
+
+* A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
+* ``base`` and ``gravity`` are for whoever loads the file; where they are not the usual ones a comment tells them.
+* Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf`; a joint type of your
+  own cannot be written and is refused.
+* No limit is left out, or, where other readers insist on one, written as the largest double.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.errors import ModelError
+from torsor.io.files import write_text
+from torsor.io.urdf_joints import TYPES, UNLIMITED
+from torsor.model.description import EARTH, Description, Geometry, Joint, Link
+from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.scalar import is_constant
+from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
+from torsor.spatial.vector import IDENTITY, ZERO
+
+_SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
+
+
+def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
+    """The URDF text of a description; with a path, also written there, all or nothing."""
+    d = description
+    try:
+        robot = etree.Element("robot", name=d.name)
+        for text in _comments(d):
+            robot.append(etree.Comment(f" {text} "))
+        for link in d.links:
+            robot.append(_link(link))
+        for j in d.joints:
+            robot.append(_joint(j))
+        taken = {j.name for j in d.joints}
+        for frame in d.frames:
+            robot.append(etree.Element("link", name=frame.name))
+            robot.append(_joint(Joint(_fresh(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin)))
+    except ModelError:
+        raise
+    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is no text
+        raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
+    etree.indent(robot)
+    text = '<?xml version="1.0" encoding="utf-8"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
+    if path is not None:
+        write_text(path, text)
+    return text
+
+
+def _comments(d: Description) -> list[str]:
+    out = ['the base is free: load with base="floating"'] if d.base == "floating" else []
+    return out if d.gravity == EARTH else [*out, f"gravity is ({_numbers('gravity', d.gravity).replace(' ', ', ')}) m/s2"]
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+# -- links ---------------------------------------------------------------------------------------------------------------
+
+
+def _link(link: Link) -> Element:
+    out = etree.Element("link", name=link.name)
+    if link.inertia != Inertia.zero():
+        out.append(_inertial(f"link {link.name!r}", link.inertia))
+    for g in link.geometry:
+        out.append(_geometry(f"link {link.name!r}", g))
+    return out
+
+
+def _inertial(who: str, G: Inertia) -> Element:
+    _numbers(who, (G.m, *G.h, *G.I))  # refuses what is no number, before it is divided
+    if G.m == 0 and any(G.h):
+        raise ModelError(f"{who}: it has a first moment of mass and no mass, which URDF cannot say")
+    c = Vec(*(x / G.m for x in G.h)) if G.m else ZERO
+    steiner = Inertia.of(G.m, c, Sym.zero()).I  # as the reader will add it, so that it cancels to the last digit
+    out = etree.Element("inertial")
+    out.append(etree.Element("origin", xyz=_numbers(who, c), rpy="0 0 0"))
+    out.append(etree.Element("mass", value=_numbers(who, (G.m,))))
+    entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), G.I - steiner, strict=True)
+    out.append(etree.Element("inertia", {name: _numbers(who, (x,)) for name, x in entries}))
+    return out
+
+
+def _geometry(who: str, g: Geometry) -> Element:
+    if g.role not in ("visual", "collision") or (g.shape != "mesh" and g.shape not in _SIZES):
+        raise ModelError(f"{who}: URDF has no {g.role} of shape {g.shape!r}; it has {', '.join(_SIZES)} and mesh")
+    out = etree.Element(g.role, {"name": g.name} if g.name else {})
+    _add_origin(who, out, g.origin)
+    holder = etree.SubElement(out, "geometry")
+    if g.shape == "mesh":
+        scale = {} if tuple(g.scale) == (1.0, 1.0, 1.0) else {"scale": _numbers(who, g.scale)}
+        etree.SubElement(holder, "mesh", filename=g.uri, **scale)
+        return out
+    names = _SIZES[g.shape]
+    parts = [g.size] if len(names) == 1 else [(x,) for x in g.size]
+    sizes = {name: _numbers(who, part) for name, part in zip(names, parts, strict=True)}
+    etree.SubElement(holder, g.shape, sizes)
+    return out
+
+
+# -- joints --------------------------------------------------------------------------------------------------------------
+
+
+def _joint(j: Joint) -> Element:
+    who, kind = f"joint {j.name!r}", j.kind
+    if TYPES.get(kind.name) is not type(kind):
+        raise ModelError(f"{who}: URDF has no word for {type(kind).__name__}; it can write {', '.join(TYPES)}")
+    out = etree.Element("joint", name=j.name, type=kind.name)
+    _add_origin(who, out, j.origin)
+    etree.SubElement(out, "parent", link=j.parent)
+    etree.SubElement(out, "child", link=j.child)
+    axis = getattr(kind, "axis", None) or getattr(kind, "normal", None)
+    if axis is not None:
+        pitch = {"pitch": _numbers(who, (kind.pitch,))} if isinstance(kind, Helical) else {}
+        etree.SubElement(out, "axis", xyz=_numbers(who, axis), **pitch)
+    if isinstance(kind, Universal):
+        etree.SubElement(out, "axis2", xyz=_numbers(who, kind.second_axis))
+    _add_limit(who, out, j)
+    dynamics = {"damping": j.damping, "friction": j.friction, "armature": j.armature}
+    if any(dynamics.values()):
+        etree.SubElement(out, "dynamics", {label: _numbers(who, x) for label, x in dynamics.items() if x})
+    if j.mimic is not None:
+        numbers = {"multiplier": _numbers(who, (j.mimic.multiplier,)), "offset": _numbers(who, (j.mimic.offset,))}
+        etree.SubElement(out, "mimic", {"joint": j.mimic.joint, **numbers})
+    return out
+
+
+def _add_limit(who: str, out: Element, j: Joint) -> None:
+    """URDF wants <limit> on hinges and sliders, with effort and velocity; elsewhere one that says nothing is left out."""
+    hinge = _bounded(j.kind)
+    given = {"lower": j.lower, "upper": j.upper, "effort": j.effort_limit, "velocity": j.velocity_limit}
+    if not hinge and not any(math.isfinite(x) for x in _flat(given.values())):
+        return
+    if isinstance(j.kind, Continuous) and any(math.isfinite(x) for x in (*j.lower, *j.upper)):
+        raise ModelError(f"{who}: URDF gives a continuous joint no lower and upper limit; make it revolute")
+    if isinstance(j.kind, Continuous):
+        del given["lower"], given["upper"]
+    sign, size = {"lower": -1}, {"lower": j.kind.nq, "upper": j.kind.nq}
+    limits = {}
+    for label, values in given.items():
+        unlimited = (sign.get(label, 1) * math.inf,) * size.get(label, j.kind.nv)
+        limits[label] = _numbers(who, [x if math.isfinite(x) else math.copysign(UNLIMITED, x) for x in values or unlimited])
+    etree.SubElement(out, "limit", limits)
+
+
+def _bounded(kind: JointType) -> bool:
+    return isinstance(kind, (Revolute, Prismatic, Helical)) and not isinstance(kind, Continuous)
+
+
+def _flat(rows: Iterable[Sequence[float]]) -> Iterable[float]:
+    return (x for row in rows for x in row)
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(who: str, values: Iterable[Any]) -> str:
+    """Numbers as the shortest decimals that are read back as the same doubles."""
+    words = []
+    for x in values:
+        if type(x).__module__ == "numpy" and getattr(x, "shape", None) == ():
+            x = x.item()
+        if not is_constant(x) or not math.isfinite(x):
+            raise ModelError(f"{who}: {x!r} is not a finite number, and URDF holds nothing else")
+        words.append(repr(float(x)).removesuffix(".0"))
+    return " ".join(words)
+
+
+def _add_origin(who: str, parent: Element, X: Transform) -> None:
+    R, p = X.pose
+    if R == IDENTITY and p == ZERO:
+        return
+    _numbers(who, (x for row in R for x in row))
+    etree.SubElement(parent, "origin", xyz=_numbers(who, p), rpy=_numbers(who, _rpy(R)))
+
+
+def _rpy(R: Mat) -> tuple[float, float, float]:
+    """Roll, pitch, yaw that give R back to rounding, near the poles too.
+
+    There the yaw is anyone's guess, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any guess.
+    """
+    yaw = math.atan2(R.y.x, R.x.x)
+    s, c = math.sin(yaw), math.cos(yaw)
+    x, y = R.x * c + R.y * s, R.y * c - R.x * s
+    return math.atan2(-y.z, y.y), math.atan2(-R.z.x, x.x), yaw

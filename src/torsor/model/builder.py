@@ -1,0 +1,151 @@
+"""A robot written down in Python: links, joints and frames, one call each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torsor.errors import ModelError, UnknownName
+from torsor.model import arguments as read
+from torsor.model.description import EARTH, Description, Joint, Link, Mimic, NamedFrame
+from torsor.model.joints import JOINT_TYPES, Helical, JointType, Planar, Universal
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: the axis of a joint that is not given one
+Z = (0, 0, 1)
+
+
+class Builder:
+    """A robot under construction.  Every call returns the builder, so calls chain; names are checked at the end.
+
+    Any argument that is a number may be another scalar, a SymPy symbol say, and then stays one in the equations.
+
+    >>> pendulum = (
+    ...     Builder("pendulum")
+    ...     .link("ceiling")
+    ...     .link("rod", mass=1.0, com=(0, 0, -0.5), inertia=(1 / 12, 1 / 12, 0))
+    ...     .joint("hinge", "revolute", "ceiling", "rod", axis=(0, 1, 0), damping=0.1)
+    ...     .description()
+    ... )
+    >>> pendulum.root, pendulum.joints[0].kind.axis
+    ('ceiling', Vec(x=0, y=1, z=0))
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a robot's name must be a word, not {name!r}")
+        self.name = name
+        self._links: list[Link] = []
+        self._joints: list[Joint] = []
+        self._frames: list[NamedFrame] = []
+
+    def link(
+        self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)
+    ) -> Builder:
+        """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
+
+        ``inertia`` is a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), the three of a diagonal, or None for a point
+        mass.  Its axes are the link's, or turned from them by ``rpy`` [rad], as in URDF.
+        """
+        self._links.append(Link(name, read.mass_properties(mass, com, inertia, rpy, f"link {name!r}")))
+        return self
+
+    def joint(
+        self,
+        name: str,
+        type: str | JointType,
+        parent: str,
+        child: str,
+        *,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        axis: Any = None,
+        second_axis: Any = None,
+        pitch: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+        velocity_limit: Any = None,
+        effort_limit: Any = None,
+        armature: Any = None,
+        damping: Any = None,
+        friction: Any = None,
+        mimic: Any = None,
+    ) -> Builder:
+        """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
+
+        ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
+        fixed) or a :class:`JointType` of your own.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
+        ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
+        rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
+        number, or one a degree of freedom.  ``mimic=(joint, multiplier, offset)`` ties q to multiplier · q(joint) + offset.
+        """
+        what = f"joint {name!r}"
+        kind = _kind(type, axis, second_axis, pitch, what)
+        per_q = {"lower": lower, "upper": upper}
+        limits = {"velocity_limit": velocity_limit, "effort_limit": effort_limit}
+        drive = {"armature": armature, "damping": damping, "friction": friction}
+        fields = {k: read.per_coordinate(x, kind.nq, f"{what}: {k}") for k, x in per_q.items()}
+        fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}") for k, x in limits.items()}
+        fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}", number=False) for k, x in drive.items()}
+        origin = read.pose(xyz, rpy, what)
+        self._joints.append(Joint(name, kind, parent, child, origin, **fields, mimic=_mimic(mimic, what)))  # type: ignore[arg-type]
+        return self
+
+    def frame(self, name: str, link: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
+        """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
+        self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
+        return self
+
+    def description(self, base: str = "fixed", gravity: Any = EARTH) -> Description:
+        """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
+        return Description(
+            self.name, tuple(self._links), tuple(self._joints), tuple(self._frames), base, read.vector(gravity, "gravity")
+        )
+
+    def build(self, base: str = "fixed", gravity: Any = EARTH) -> Robot:
+        """The robot, ready to compute with."""
+        from torsor.robot import Robot  # the model layer does not otherwise know of robots
+
+        return Robot(self.description(base, gravity))
+
+
+def _kind(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, what: str) -> JointType:
+    """The joint type by its name and geometry; what a type has no use for is refused, not dropped."""
+    if isinstance(type, JointType):
+        if (axis, second_axis, pitch) != (None, None, None):
+            raise ModelError(f"{what}: {type.name} was given ready made, so its axes and pitch are its own")
+        return type
+    cls = JOINT_TYPES.get(type) if isinstance(type, str) else None
+    if cls is None:
+        raise UnknownName("joint type", type, JOINT_TYPES)
+    slots = getattr(cls, "__dataclass_fields__", {})
+    for label, value in (("axis", axis), ("second_axis", second_axis), ("pitch", pitch)):
+        if value is not None and label not in slots and not (cls is Planar and label == "axis"):
+            raise ModelError(f"{what}: a {type} joint has no {label}")
+    values: dict[str, Any] = {}
+    if "axis" in slots or cls is Planar:
+        values["normal" if cls is Planar else "axis"] = read.axis(Z if axis is None else axis, f"{what}: axis")
+    if cls is Helical:
+        if pitch is None:
+            raise ModelError(f"{what}: a helical joint needs pitch= [m/rad]")
+        values["pitch"] = read.scalar(pitch, f"{what}: pitch")
+    if cls is Universal:
+        if second_axis is None:
+            raise ModelError(f"{what}: a universal joint needs second_axis=")
+        values["second_axis"] = second = read.axis(second_axis, f"{what}: second_axis")
+        across = values["axis"].cross(second)
+        if all(read.is_number(a) for a in across) and max(map(abs, across)) < 1e-9:
+            raise ModelError(f"{what}: its two axes are parallel, so one of its freedoms is lost")
+    return cls(**values)
+
+
+def _mimic(x: Any, what: str) -> Mimic | None:
+    """(joint, multiplier, offset), the last two as 1 and 0 where left out."""
+    if x is None or isinstance(x, Mimic):
+        return x
+    items = [x] if isinstance(x, str) else list(x)
+    if not 1 <= len(items) <= 3 or not isinstance(items[0], str):
+        raise ModelError(f"{what}: mimic must be (joint, multiplier, offset), not {x!r}")
+    numbers = [read.scalar(a, f"{what}: mimic") for a in items[1:]]
+    return Mimic(items[0], *numbers)

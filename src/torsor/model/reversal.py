@@ -1,0 +1,75 @@
+"""A joint seen from the other side: what was the child carries what was the parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torsor.model.joints import Fixed, JointType
+from torsor.model.joints.base import Scalars
+from torsor.model.seat import SINGLE_AXIS
+from torsor.spatial import Motion, Subspace, Transform
+
+
+@dataclass(frozen=True)
+class Reversed(JointType):
+    """X_J'(q) = X_J(q)⁻¹: any joint with its two sides exchanged.  q and v keep their meaning.
+
+    The new body frame is the old joint frame, so S' = −X_J⁻¹ S; and as d/dt(X_J⁻¹ m) = X_J⁻¹(ṁ + V_J × m) with
+    V_J = S v, the rate is Ṡ' v = −X_J⁻¹ (Ṡ v + V_J × V_J) = −X_J⁻¹ Ṡ v.
+    """
+
+    kind: JointType
+    name = "reversed"
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]
+        return self.kind.nq
+
+    @property
+    def nv(self) -> int:  # type: ignore[override]
+        return self.kind.nv
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.kind.coordinates
+
+    def transform(self, q: Scalars) -> Transform:
+        return self.kind.transform(q).inverse
+
+    def subspace(self, q: Scalars) -> Subspace:
+        X = self.transform(q)
+        return Subspace(tuple(-(X @ column) for column in self.kind.subspace(q)))
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return -(self.transform(q) @ self.kind.bias(q, v))
+
+    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+        return self.kind.integrate(q, step)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+        return self.kind.difference(q0, q1)
+
+    def neutral(self) -> list[float]:
+        return self.kind.neutral()
+
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
+        return self.kind.random(rng, lower, upper)
+
+
+def reverse(kind: JointType) -> JointType:
+    """The joint with its sides exchanged: about the opposite axis where it has one axis, :class:`Reversed` otherwise.
+
+    >>> from torsor.model.joints import Revolute
+    >>> from torsor.spatial import Vec
+    >>> reverse(Revolute(Vec(0, 0, 1)))
+    Revolute(axis=Vec(x=0, y=0, z=-1))
+    """
+    if isinstance(kind, Fixed):
+        return kind
+    if isinstance(kind, Reversed):
+        return kind.kind
+    if isinstance(kind, SINGLE_AXIS):
+        return replace(kind, axis=-kind.axis)  # a helix keeps its pitch: both its turn and its advance change sign
+    return Reversed(kind)

@@ -1,0 +1,68 @@
+"""A joint whose axis misses the frame of the link it carries.
+
+A joint moves a *body frame* that starts on its axis, while a DH link frame, a centre-of-mass frame of MR or the parent of a
+reversed joint sits elsewhere on that body.  Here the link is welded to the body frame by a massless link between; assembly
+merges the two, so it costs nothing.  Where the joint can be restated in the link's own frame, nothing is put between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from torsor.model.description import Joint, Link
+from torsor.model.joints import Cylindrical, Fixed, Helical, JointType, Prismatic, Revolute
+from torsor.scalar import tidy
+from torsor.spatial import Transform, Vec
+from torsor.spatial.vector import flat
+
+#: joints whose motion is all about, or along, one axis
+SINGLE_AXIS = (Revolute, Prismatic, Helical, Cylindrical)
+
+
+def seated(
+    name: str, kind: JointType, parent: str, child: str, origin: Transform, seat: Transform, between: str = "", **fields: Any
+) -> tuple[list[Link], list[Joint]]:
+    """X_child = seat · X_J(q) · origin: links and joints that carry ``child`` at ``seat`` from the joint's body frame.
+
+    ``origin`` takes the parent's frame to the joint frame; ``fields`` are the joint's other fields.  The link between, where
+    there is one, is called ``between``, or ``<name>_axis``.
+
+    >>> from torsor.model.joints import Revolute
+    >>> away = Transform.of_pose(Transform.identity().E, Vec(1, 0, 0))
+    >>> links, joints = seated("hinge", Revolute(Vec(0, 0, 1)), "a", "b", Transform.identity(), away)
+    >>> [(j.name, j.parent, j.child) for j in joints]
+    [('hinge', 'a', 'hinge_axis'), ('hinge_axis_weld', 'hinge_axis', 'b')]
+    """
+    moved = _restated(kind, seat)
+    if moved is not None:
+        return [], [Joint(name, moved, parent, child, tidied(seat @ origin), **fields)]
+    between = between or f"{name}_axis"
+    return [Link(between)], [
+        Joint(name, kind, parent, between, tidied(origin), **fields),
+        Joint(f"{between}_weld", Fixed(), between, child, tidied(seat)),
+    ]
+
+
+def _restated(kind: JointType, seat: Transform) -> JointType | None:
+    """seat · X_J(q) · seat⁻¹ as a joint about an axis through the seat's origin, if it is one."""
+    if all(a == b for a, b in zip(flat(seat), flat(Transform.identity()), strict=True)):
+        return kind
+    if isinstance(kind, Fixed):
+        return kind
+    if not isinstance(kind, SINGLE_AXIS):
+        return None
+    along = all(_is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis leaves the axis where it is
+    if not (isinstance(kind, Prismatic) or along):
+        return None
+    return replace(kind, axis=Vec(*(tidy(x) for x in seat.E @ kind.axis)))
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, (int, float)) and x == 0
+
+
+def tidied(X: Transform) -> Transform:
+    """The same transform with rounding removed from 0 and ±1: of the rotation within rounding, of the translation exactly."""
+    E = type(X.E)(*(Vec(*(tidy(x) for x in row)) for row in X.E))
+    return Transform(E, Vec(*(tidy(x, 0.0) for x in X.r)))

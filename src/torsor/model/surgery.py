@@ -1,0 +1,222 @@
+"""One description from another: lock a joint, take a branch, mount a gripper, change the base.
+
+Every function is pure: it returns a new Description, whose report says what was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torsor.errors import ModelError, UnknownName
+from torsor.model import arguments as read
+from torsor.model.description import FLOATING_BASE, Description, Joint, Link, NamedFrame
+from torsor.model.joints import Fixed
+from torsor.model.reversal import reverse
+from torsor.model.seat import seated, tidied
+from torsor.spatial import Transform
+
+
+def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
+    """The named joints held at q [rad, m; a number, or one a coordinate]: they become fixed, and so do their followers.
+
+    In the equations of motion their rows and columns go; an armature goes with its joint, as its rotor stands still.
+
+    >>> from torsor import robots
+    >>> locked = lock(robots.description("two_link"), {"joint2": 0.5})
+    >>> [j.kind.name for j in locked.joints if j.name.startswith("joint")]
+    ['revolute', 'fixed']
+    """
+    joints = {j.name: j for j in d.joints}
+    held: dict[str, list[Any]] = {}
+    for name, q in configuration.items():
+        if name not in joints:
+            raise UnknownName("joint", name, joints)
+        j = joints[name]
+        if j.mimic is not None:
+            raise ModelError(f"joint {name!r} follows joint {j.mimic.joint!r} (mimic) and has no coordinate; lock that one")
+        if j.kind.nq == 0:
+            raise ModelError(f"joint {name!r} is fixed already")
+        values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)
+        held[name] = [read.scalar(x, f"lock: joint {name!r}: q") for x in values]
+    for j in d.joints:  # a follower may stand before its leader in the file, and follow it through others
+        k, b, at = 1, 0, j
+        while at.mimic is not None:
+            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]  # type: ignore[assignment]
+        if j.mimic is not None and at.name in held:
+            held[j.name] = [held[at.name][0] * k + b]
+    return d.with_note(
+        "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
+        joints=tuple(_held(j, held[j.name]) if j.name in held else j for j in d.joints),
+    )
+
+
+def _held(j: Joint, q: list[Any]) -> Joint:
+    try:
+        X = j.kind.transform(q)
+    except ZeroDivisionError:
+        raise ModelError(f"lock: joint {j.name!r}: the quaternion in {tuple(q)} is zero") from None
+    return Joint(j.name, Fixed(), j.parent, j.child, tidied(X @ j.origin))
+
+
+def subtree(d: Description, link: str) -> Description:
+    """The branch that hangs on a link, with that link as its root; base and gravity (in the new root's axes) as before.
+
+    A joint that follows one outside the branch has nothing left to follow: it becomes free, and the report says so.
+    """
+    _known_link(d, link)
+    kept = _below(d, link)
+    joints = [j for j in d.joints if j.parent in kept]
+    names = {j.name for j in joints}
+    freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
+    note = f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links"
+    if freed:
+        note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
+    return d.with_note(
+        note,
+        links=tuple(x for x in d.links if x.name in kept),
+        joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
+        frames=tuple(f for f in d.frames if f.link in kept),
+    )
+
+
+def attach(
+    d: Description, other: Description, at: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), prefix: str = ""
+) -> Description:
+    """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
+
+    ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.
+    """
+    link, X = _place(d, at)
+    theirs, joints = _places(other), [j.name for j in other.joints]
+    names = {name: prefix + name for name in (*theirs, *joints)}
+    weld = f"attach_{prefix}{other.root}"
+    for kind, old, new in (("link or frame", _places(d), theirs), ("joint", [j.name for j in d.joints], joints)):
+        clash = [name for name in new if names[name] in old]
+        if clash:
+            shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
+            raise ModelError(f"both robots have a {kind} named {shown}; give attach(..., prefix='...') to tell them apart")
+
+    def renamed(j: Joint) -> Joint:
+        mimic = None if j.mimic is None else replace(j.mimic, joint=names[j.mimic.joint])
+        return replace(j, name=names[j.name], parent=names[j.parent], child=names[j.child], mimic=mimic)
+
+    mount = Joint(weld, Fixed(), link, names[other.root], tidied(read.pose(xyz, rpy, "attach") @ X))
+    note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
+    if other.base == "floating":
+        note += "; its floating base is welded"
+    return d.with_note(
+        note,
+        links=(*d.links, *(replace(x, name=names[x.name]) for x in other.links)),
+        joints=(*d.joints, mount, *(renamed(j) for j in other.joints)),
+        frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
+    )
+
+
+def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: Any = None) -> Description:
+    """A body held at a link or frame: mass [kg], centre [m] in that frame, inertia [kg·m²] about the centre in its axes.
+
+    >>> from torsor import robots
+    >>> d = payload(robots.description("two_link"), "tip", mass=0.5)
+    >>> d.link("link2").inertia.m
+    1.5
+    """
+    link, X = _place(d, at)
+    body = X.T @ read.mass_properties(mass, com, inertia, (0, 0, 0), "payload")
+    return d.with_note(
+        f"added a payload of {mass} kg at {at!r}",
+        links=tuple(replace(x, inertia=x.inertia + body) if x.name == link else x for x in d.links),
+    )
+
+
+def rebase(d: Description, link: str) -> Description:
+    """The same mechanism with another link as its root: joints on the way there change sides, q and v keep their meaning.
+
+    Link frames stay where they are on their links, so poses between links are as before.  With a floating base it is now
+    this link's pose and twist that lead q and v; with a fixed base it is this link that stands still, in axes along the
+    world's.  Joints are numbered from the new root on: find them by name.
+    """
+    _known_link(d, link)
+    mover = {j.child: j for j in d.joints}
+    path, at = {}, link
+    while at in mover:
+        path[mover[at].name] = mover[at]
+        at = mover[at].parent
+    if not path:
+        return d
+    links, joints, taken = list(d.links), list[Joint](), _places(d)
+    for j in d.joints:
+        if j.name not in path:
+            joints.append(j)
+            continue
+        # X = X_J O from parent to child, so O⁻¹ X_J⁻¹ from child to parent: reversed joint first, then the parent's place
+        fields = {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
+        name = f"{j.name}_axis"
+        while name in taken:
+            name += "_"
+        extra, turned = seated(
+            j.name, reverse(j.kind), j.child, j.parent, Transform.identity(), j.origin.inverse, between=name, **fields
+        )
+        links += extra
+        joints += turned
+    note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
+    return d.with_note(note, links=tuple(links), joints=tuple(joints))
+
+
+def with_base(d: Description, base: str) -> Description:
+    """The robot with its root fixed to the world, or floating in it."""
+    if base == d.base:
+        return d
+    if base == "floating" and any(j.name == FLOATING_BASE for j in d.joints):
+        raise ModelError(f"a joint is named {FLOATING_BASE!r} already, the name of a floating base's own joint")
+    return d.with_note(f"base: {d.base} → {base}", base=base)
+
+
+def with_gravity(d: Description, gravity: Any) -> Description:
+    """The robot under another gravity [m/s²], in world axes."""
+    g = read.vector(gravity, "gravity")
+    return d.with_note(f"gravity: {tuple(d.gravity)} → {tuple(g)}", gravity=g)
+
+
+def without_couplings(d: Description) -> Description:
+    """The robot with every mimic joint free, so that each has a coordinate of its own."""
+    freed = [j.name for j in d.joints if j.mimic is not None]
+    if not freed:
+        return d
+    return d.with_note(f"no longer coupled: {', '.join(freed)}", joints=tuple(replace(j, mimic=None) for j in d.joints))
+
+
+def _known_link(d: Description, name: str) -> Link:
+    for link in d.links:
+        if link.name == name:
+            return link
+    raise UnknownName("link", name, [link.name for link in d.links])
+
+
+def _place(d: Description, name: str) -> tuple[str, Transform]:
+    """The link that carries a link or frame, and the transform from that link's frame to it."""
+    if any(link.name == name for link in d.links):
+        return name, Transform.identity()
+    for f in d.frames:
+        if f.name == name:
+            return f.link, f.origin
+    raise UnknownName("link or frame", name, _places(d))
+
+
+def _places(d: Description) -> list[str]:
+    """The names of links and frames, which share one space."""
+    return [*(link.name for link in d.links), *(f.name for f in d.frames)]
+
+
+def _below(d: Description, link: str) -> set[str]:
+    """The link and all that hangs on it."""
+    children: dict[str, list[str]] = {}
+    for j in d.joints:
+        children.setdefault(j.parent, []).append(j.child)
+    found, todo = {link}, [link]
+    while todo:
+        for child in children.get(todo.pop(), ()):
+            found.add(child)
+            todo.append(child)
+    return found

@@ -1,0 +1,43 @@
+"""The tree that print(robot) shows."""
+
+from __future__ import annotations
+
+from torsor.model import Description, Model
+
+
+def tree(d: Description, model: Model) -> str:
+    """One line a link: how it hangs, by which joint, and what it weighs."""
+    children: dict[str, list] = {}
+    for j in d.joints:
+        children.setdefault(j.parent, []).append(j)
+    links = {link.name: link for link in d.links}
+    mass = sum(link.inertia.m for link in d.links)
+    number = {name: i for i, name in enumerate(model.joint_names)}
+    lines = [f"{d.name}: {len(d.links)} links, {len(model.parent) - 1} moving joints, nq = {model.nq}, nv = {model.nv}, "
+             f"{mass:.4g} kg, {d.base} base"]  # fmt: skip
+    todo = [(d.root, None, "", "")]
+    while todo:
+        name, joint, lead, indent = todo.pop()
+        text = f"{lead}{name}"
+        if joint is not None:
+            text += f"  ({joint.name}: {_motion(joint, model, number)})"
+        m = links[name].inertia.m
+        lines.append(text + (f"  {m:.4g} kg" if not isinstance(m, (int, float)) or m else ""))
+        below = children.get(name, [])
+        entries = []
+        for k, j in enumerate(below):
+            last = k == len(below) - 1
+            entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
+        todo.extend(reversed(entries))
+    return "\n".join(lines)
+
+
+def _motion(joint, model: Model, number: dict[str, int]) -> str:
+    if joint.name not in number:
+        return joint.kind.name
+    i = number[joint.name]
+    if joint.mimic is not None:
+        return f"{joint.kind.name}, follows {joint.mimic.joint}"
+    q, n = model.q_start[i], model.joint[i].nq
+    place = f"q[{q}]" if n == 1 else f"q[{q}:{q + n}]"
+    return f"{joint.kind.name}, {place}"

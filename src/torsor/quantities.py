@@ -1,0 +1,77 @@
+"""The table of everything a Robot can compute: which algorithm, which inputs, what its result is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from torsor import algorithms as alg
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model import Model
+
+
+class Quantity(NamedTuple):
+    """One row.  ``inputs`` are the state variables it reads; ``options`` the words it takes after them."""
+
+    inputs: tuple[str, ...]
+    function: Callable[..., Any]
+    options: tuple[str, ...] = ()
+
+
+def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm of a frame refuses an unknown one before anything else."""
+
+    def checked(model: Model, *args: Any, **options: Any) -> Any:
+        if "frame" not in options:
+            raise ArgumentError(f"{function.__name__} needs a frame: write {function.__name__!r}:frame_name")
+        return function(model, *args, **options)
+
+    return checked
+
+
+FRAME = ("frame", "expressed_in")
+
+QUANTITIES: dict[str, Quantity] = {
+    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea),
+    "forward_dynamics": Quantity(("q", "v", "tau"), alg.forward_dynamics),
+    "mass_matrix": Quantity(("q",), alg.crba),
+    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse),
+    "bias_force": Quantity(("q", "v"), alg.bias_force),
+    "velocity_force": Quantity(("q", "v"), alg.velocity_force),
+    "gravity_force": Quantity(("q",), alg.gravity_force),
+    "damping_force": Quantity(("v",), alg.damping_force),
+    "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix),
+    "mass_matrix_rate": Quantity(("q", "v"), alg.mass_matrix_rate),
+    "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols),
+    "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy),
+    "potential_energy": Quantity(("q",), alg.potential_energy),
+    "momentum": Quantity(("q", "v"), alg.momentum),
+    "center_of_mass": Quantity(("q",), alg.center_of_mass),
+    "pose": Quantity(("q",), _frame_first(alg.pose), ("frame",)),
+    "jacobian": Quantity(("q",), _frame_first(alg.jacobian), FRAME),
+    "jacobian_rate": Quantity(("q", "v"), _frame_first(alg.jacobian_rate), FRAME),
+    "twist": Quantity(("q", "v"), _frame_first(alg.twist), FRAME),
+    "acceleration": Quantity(("q", "v", "a"), _frame_first(alg.acceleration), FRAME),
+    "integrate": Quantity(("q", "v", "dt"), alg.integrate),
+    "difference": Quantity(("q0", "q1"), alg.difference),
+}
+
+
+def sizes(model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of each state variable."""
+    q, v = (model.nq,), (model.nv,)
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "dt": (),
+            "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
+
+
+def parse(spec: str) -> tuple[str, dict[str, str]]:
+    """``"jacobian:tool0:body"`` → ("jacobian", {"frame": "tool0", "expressed_in": "body"})."""
+    name, *words = spec.split(":")
+    if name not in QUANTITIES:
+        raise UnknownName("quantity", name, QUANTITIES)
+    options = QUANTITIES[name].options
+    if len(words) > len(options):
+        takes = ":".join((name, *options)) if options else f"{name}, without options"
+        raise ArgumentError(f"{spec!r} has too many parts; the form is {takes}")
+    return name, dict(zip(options, words, strict=False))
+

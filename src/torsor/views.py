@@ -1,0 +1,91 @@
+"""What robot.joint(name), robot.link(name) and robot.frame(name) answer: small immutable views with everything by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.model.description import FLOATING_BASE, Geometry, Mimic
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class JointView:
+    """A joint that moves.  Limits have one number per coordinate (±inf where there is none)."""
+
+    name: str
+    type: str
+    index: int
+    parent: str
+    child: str
+    q_slice: slice
+    v_slice: slice
+    lower: Numbers
+    upper: Numbers
+    velocity_limit: Numbers
+    effort_limit: Numbers
+    armature: Numbers
+    damping: Numbers
+    friction: Numbers
+    mimic: Mimic | None
+
+    @classmethod
+    def of(cls, robot: Robot, name: str) -> JointView:
+        m, d = robot.model, robot.description
+        i = m.joint_names.index(name)
+        kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
+        slices = slice(q, q + kind.nq), slice(v, v + kind.nv)
+        none = (np.inf,) * kind.nv
+        if name == FLOATING_BASE:
+            free = (np.inf,) * kind.nq
+            zero = (0.0,) * kind.nv
+            return cls(name, kind.name, i, "world", d.root, *slices, tuple(-x for x in free), free, none, none, zero, zero, zero, None)
+        j = next(j for j in d.joints if j.name == name)
+        lower, upper = j.lower or (-np.inf,) * kind.nq, j.upper or (np.inf,) * kind.nq
+        limits = lower, upper, j.velocity_limit or none, j.effort_limit or none
+        zeros = (0.0,) * kind.nv
+        losses = tuple(j.armature) or zeros, tuple(j.damping) or zeros, tuple(j.friction) or zeros
+        return cls(name, j.kind.name, i, j.parent, j.child, *slices, *limits, *losses, j.mimic)
+
+
+@dataclass(frozen=True)
+class LinkView:
+    """A link: mass [kg], centre of mass [m] and inertia about it [kg·m²], in the link's frame."""
+
+    name: str
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    parent_joint: str | None
+    geometry: tuple[Geometry, ...]
+
+    @classmethod
+    def of(cls, robot: Robot, name: str) -> LinkView:
+        link = robot.description.link(name)
+        G = link.inertia
+        joint = next((j.name for j in robot.description.joints if j.child == name), None)
+        return cls(name, float(G.m), np.array(G.com, float), np.array(G.about_com.rows, float), joint, link.geometry)
+
+
+@dataclass(frozen=True)
+class FrameView:
+    """A frame: the number of the body that carries it, and its 4×4 pose in that body's frame."""
+
+    name: str
+    body: int
+    joint: str
+    pose_in_body: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot, name: str) -> FrameView:
+        body, X = robot.model.frame(name)
+        R, p = X.pose
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = np.array(R, float), np.array(p, float)
+        return cls(name, body, robot.model.joint_names[body] or "(the base)", pose)
