@@ -148,7 +148,7 @@ def furuta(
 
 @_bundled
 def acrobot() -> Description:
-    """The acrobot of Spong, "The swing up control problem for the acrobot" (IEEE Control Systems 15(1), 1995), his Table 1.
+    """The acrobot of Spong, "The swing up control problem for the acrobot" (IEEE Control Systems 15(1), 1995).
 
     Two links in the x-y plane, gravity 9.8 m/s² along −ŷ, the first angle measured from x̂ (hanging at −π/2): l₁ = 1, l₂ = 2,
     masses 1 kg at the links' middles, I₁ = 0.083, I₂ = 0.33 kg·m².  Only joint2 has a motor: joint1's effort limit is zero.
@@ -218,8 +218,9 @@ def stanford_arm() -> Description:
 
     Masses, centres, inertias and reflected rotor inertias: R. P. Paul, *Robot Manipulators* (MIT Press, 1981), Tables 6.5, 6.6.
     Lengths d₁ = 0.412, d₂ = 0.154, hand 0.263 m: Stanford AIM-177 (Paul, 1972), Figure 2.3, as in Corke's Robotics Toolbox.
-    The toolbox lists the centres of links 2 to 6 ten times too far out (6.447 m for a boom whose centre is at 64.47 cm); here
-    they are Paul's centimetres.  Paul's inertias are about the origin of the link frame, so m c² is taken off.
+    Two readings: the toolbox's centres of links 2 to 6 (6.447 m for the boom's) are ten times too far out for an arm of this
+    size, and are taken as a slip in Paul's centimetres; the inertias are taken about the origin of the link frame, as Paul's
+    pseudo-inertias are, so m c² comes off (2.51 kg·m² about its centre would make the boom a rod of 2.7 m).
     Joint 3 has 12 to 50 inches of travel.  Frame ``end_effector`` is at the hand.
     """
     inch = 0.0254

@@ -36,7 +36,7 @@ def articulated_bodies(model: Model, q: Scalars) -> Articulated:
         block = S[i].T @ U[i]
         for d, armature in enumerate(model.armature[i]):
             block[d][d] = block[d][d] + armature
-        D[i] = factor(block, f"joint {model.joint_names[i]!r}")
+        D[i] = factor(block, [model.joint_names[i]] * model.joint[i].nv)
         axes = Subspace(()) if any(model.armature[i]) else S[i]
         Ia[i] = IA[i].without(axes, U[i], solve(D[i], U[i]))  # F&O 12
         if p > 0:

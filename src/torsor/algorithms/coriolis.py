@@ -6,7 +6,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
 from torsor.model.model import Model
-from torsor.spatial import Subspace
+from torsor.spatial import Subspace, symmetric
 from torsor.spatial.coriolis import BodyCoriolis
 
 
@@ -42,8 +42,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
 def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says."""
     C = coriolis_matrix(model, q, v)
-    upper = [[C[i][j] + C[j][i] for j in range(i, len(C))] for i in range(len(C))]
-    return [[upper[min(i, j)][abs(i - j)] for j in range(len(C))] for i in range(len(C))]
+    return symmetric([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
 
 
 def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Any]]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.model.model import Model
+from torsor.spatial import symmetric
 
 
 def crba(model: Model, q: Scalars) -> list[list[Any]]:
@@ -18,7 +19,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
-        M[i, i] = S[i].T @ F  # F&O 10
+        M[i, i] = symmetric(S[i].T @ F)  # F&O 10
         for d, armature in enumerate(model.armature[i]):
             M[i, i][d][d] = M[i, i][d][d] + armature
         j = i

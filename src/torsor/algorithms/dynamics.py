@@ -11,7 +11,7 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
-from torsor.spatial import Force, Motion, factor, solve
+from torsor.spatial import Force, Motion, factor, solve, symmetric
 from torsor.spatial.linear import Factors
 from torsor.spatial.vector import ZERO
 
@@ -41,15 +41,15 @@ def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
         bodies = articulated_bodies(model, q)
         still = [Motion.zero() for _ in model.parent]
         columns = [accelerations(model, bodies, e, still, [Force.zero() for _ in still], Motion.zero()) for e in unit]
-    return [[columns[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+    return symmetric(columns)
 
 
 def _factored(model: Model, q: Scalars) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
     M = crba(model, q)
     n = model.nv
-    owner = {model.v_start[i] + d: model.joint_names[i] for i, _ in model.inward() for d in range(model.joint[i].nv)}
-    return factor([[M[n - 1 - i][n - 1 - j] for j in range(n)] for i in range(n)], f"a joint of {sorted(set(owner.values()))}")
+    owner = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None for _ in range(model.joint[i].nv)]
+    return factor([[M[n - 1 - i][n - 1 - j] for j in range(n)] for i in range(n)], owner[::-1])
 
 
 def _solve(factors: Factors, b: list[Any]) -> list[Any]:

@@ -125,8 +125,9 @@ class Emitter:
         self.value_of_input = {args[0]: v for v, (op, args) in enumerate(self.s.code) if op == "input"}
         unique = {r for r in self.s.results if self.s.code[r][0] != "const"}
         partial = any(op in PARTIAL for op, _ in self.s.code)
-        #: values whose finiteness is checked: the inputs where that says as much as the outputs, and is cheaper
-        self.checked = unique if partial or len(unique) < len(self.value_of_input) else set(self.value_of_input.values())
+        #: values whose finiteness is checked: the outputs, or the inputs where those are fewer and nothing is divided by
+        self.by_inputs = not partial and len(unique) > len(self.value_of_input)
+        self.checked = set(self.value_of_input.values()) if self.by_inputs else unique
 
     # -- one chunk -------------------------------------------------------------------------------------------
 
@@ -285,13 +286,18 @@ class Emitter:
         return b.put(f"extractelement {b.T} {name}, i32 {lane}")
 
     def flag(self) -> None:
-        """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite."""
+        """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite.
+
+        Inputs are scaled up first, so that a finite one large enough to overflow on the way raises the flag as well.
+        """
         b = self.b
         if not self.bad:
             return
         total = b.put(f"load {b.T}, ptr %scratch")
         sums = [total] + [b.const(0.0)] * 3  # four chains, so that none is long
         for i, name in enumerate(self.bad):
+            if self.by_inputs:
+                name = b.put(f"fmul {b.T} {name}, {b.const(1e30 if b.single else 1e280)}")
             product = b.put(f"fmul {b.T} {name}, {b.const(0.0)}")
             sums[i % 4] = b.put(f"fadd {b.T} {sums[i % 4]}, {product}")
         low, high = (b.put(f"fadd {b.T} {sums[i]}, {sums[i + 1]}") for i in (0, 2))

@@ -18,6 +18,9 @@ from torsor.compile.program import Program
 #: operations per function: the flat minimum of build time and run time on UR5 … Talos
 CHUNK = 500
 
+#: groups of results stored per function: each is a transpose and a store per lane
+STORES = 48
+
 Code = list[tuple[str, tuple]]
 
 
@@ -50,6 +53,11 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
     for group in groups:
         values = [results[g] for g in group if code[results[g]][0] != "const"]
         where = max((made.get(v, home[v]) for v in values), default=0)
+        if len(stores[where]) >= STORES:  # a chunk of stores alone, at the end
+            if len(stores[-1]) >= STORES or cuts[-1] != cuts[-2]:
+                cuts.append(cuts[-1])
+                stores.append([])
+            where = len(stores) - 1
         stores[where].append(group)
         for v in values:
             made.setdefault(v, where if code[v][0] == "input" else home[v])

@@ -30,14 +30,15 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         if not stat.S_ISREG(info.st_mode):
             raise FileError("is not a regular file; read it and pass its contents as bytes", file=name)
         with open(path, "rb") as stream:
-            data = stream.read(LARGEST + 1)
+            # nothing is read of a file too large, nor all of one that grows meanwhile
+            data = stream.read(LARGEST + 1) if info.st_size <= LARGEST else None
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", file=name) from error
     except ValueError as error:  # a NUL in the path, a lone surrogate
         raise FileError(f"is no path: {error}", file=name) from error
-    if len(data) > LARGEST:
+    if data is None or len(data) > LARGEST:
         raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=name)
     return data
 

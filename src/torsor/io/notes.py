@@ -28,6 +28,6 @@ class Notes:
 
 
 def listed(names: list[str]) -> str:
-    """'a', 'b' and so on, the end of a long list only counted."""
+    """The names, the end of a long list only counted."""
     rest = len(names) - SHOWN
-    return ", ".join(map(repr, names[:SHOWN])) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -5,7 +5,7 @@ file says besides is ignored, and ``Description.report`` tells what and how ofte
 
 Choices where URDF leaves one, or other readers differ:
 
-* Numbers are plain decimals (:mod:`torsor.io.numbers`): no nan, inf, ``1,5``.  The largest double as a limit means none.
+* Numbers are plain decimals (:mod:`torsor.io.decimals`): no nan, inf, ``1,5``.  The largest double as a limit means none.
 * A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
 * revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF says.  Both are noted.
 * An axis is scaled to length one, with a note; a zero axis is an error.
@@ -24,10 +24,10 @@ import re
 from lxml import etree
 
 from torsor.errors import ArgumentError, FileError, ModelError
+from torsor.io.document import Document, Element, Source, parse
 from torsor.io.notes import listed
 from torsor.io.urdf_joints import read_joint
 from torsor.io.urdf_links import read_link
-from torsor.io.xml import Document, Element, Source, parse
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
 
@@ -65,15 +65,15 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     name = doc.root.get("name", "")
     if not name:
         name = "robot"
-        doc.notes.said("<robot> has no name, so it is called", name)
+        doc.notes.said("<robot> has no name, so it is called", repr(name))
     try:
         d = Description(name, links, joints, base=base, report=doc.notes.lines())
-        odd = warn_or_refuse(d, strict=strict, stacklevel=2)
+        odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
         line, element = _blamed(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
-    return d.with_note(f"inertia that no body can have, kept as it is; link: {listed(list(odd))}") if odd else d
+    return d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}") if odd else d
 
 
 _NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -6,8 +6,8 @@ import math
 import sys
 from typing import Any
 
+from torsor.io.document import Document, Element
 from torsor.io.urdf_links import read_pose
-from torsor.io.xml import Document, Element
 from torsor.model.description import INF, Joint, Mimic
 from torsor.model.joints import (
     Continuous,
@@ -97,14 +97,14 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
     """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
     if axis is None:
-        doc.notes.said("no <axis>, so about or along (1, 0, 0) as URDF has it; joint", name)
+        doc.notes.said("no <axis>, so about or along (1, 0, 0) as URDF has it", f"joint {name!r}")
         return Vec(1, 0, 0)
     a = doc.numbers(axis, "xyz", 3)
     norm = math.hypot(*a)
     if norm < 1e-9:
         raise doc.fail(axis, f"the axis {a} is zero; give the direction about or along which the joint moves")
     if abs(norm - 1) > 1e-12:
-        doc.notes.said("axis scaled to length 1; joint", name)
+        doc.notes.said("axis scaled to length 1", f"joint {name!r}")
     if abs(norm - 1) > 4e-16:  # within rounding of one it stays as it is, so that what is written is read back the same
         a = tuple(x / norm for x in a)
     return Vec(*(tidy(x) for x in a))
@@ -116,7 +116,7 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     bounded = isinstance(kind, _BOUNDED) and not free
     if limit is None:
         if bounded:
-            doc.notes.said("no <limit>, so unlimited; joint", name)
+            doc.notes.said("no <limit>, so unlimited", f"joint {name!r}")
         return {}
     if isinstance(kind, Fixed):
         doc.notes.ignored("<limit> element", _WELDED)
@@ -125,20 +125,21 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     effort, velocity = _each(doc, limit, "effort", kind.nv), _each(doc, limit, "velocity", kind.nv)
     for label, values in (("effort", effort), ("velocity", velocity)):
         if any(x < 0 for x in values):
-            raise doc.fail(limit, f"{label} limit {values[0]} is negative")
+            raise doc.fail(limit, f"{label} limit {min(values)} is negative")
         if not values and bounded:
-            doc.notes.said(f"<limit> without {label}, so {label} is unlimited; joint", name)
+            doc.notes.said(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
     lower, upper = _each(doc, limit, "lower", kind.nq), _each(doc, limit, "upper", kind.nq)
     if free and (lower or upper):
-        doc.notes.said("lower and upper ignored, since a continuous joint has none; joint", name)
+        doc.notes.said("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
         lower = upper = ()
     if bounded:
         for label, values in (("lower", lower), ("upper", upper)):
             if not values:
-                doc.notes.said(f"<limit> without {label}, so {label} is 0 as URDF has it; joint", name)
+                doc.notes.said(f"<limit> without {label}, so {label} is 0 as URDF has it", f"joint {name!r}")
         lower, upper = lower or (0.0,), upper or (0.0,)
-    if any(low > high for low, high in zip(lower, upper, strict=False)):
-        raise doc.fail(limit, f"lower limit {lower[0]} is above upper limit {upper[0]}")
+    for low, high in zip(lower, upper, strict=False):
+        if low > high:
+            raise doc.fail(limit, f"lower limit {low} is above upper limit {high}")
     return {
         "lower": () if all(x == -INF for x in lower) else lower,
         "upper": () if all(x == INF for x in upper) else upper,
@@ -188,6 +189,6 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
         doc.notes.ignored("<mimic> element", _WELDED)
         return None
     if not follow:
-        doc.notes.said("<mimic> ignored as asked, so independent; joint", name)
+        doc.notes.said("<mimic> ignored as asked, so independent", f"joint {name!r}")
         return None
     return found

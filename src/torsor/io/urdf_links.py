@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.io.xml import Document, Element
+from torsor.io.document import Document, Element
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec, from_rpy

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.model.description import FLOATING_BASE, Description, Joint
-from torsor.model.joints import Fixed, Floating
+from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.model import Coupling, Frame, Model
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
@@ -21,100 +19,83 @@ def assemble(d: Description) -> Model:
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
     links = {link.name: link for link in d.links}
-    root = d.root
-    floating = Joint(FLOATING_BASE, Floating(), "", root)
+    mount = Floating() if d.base == "floating" else Fixed()
 
-    parent, kind, offset, names, source = [-1], [Fixed()], [Transform.identity()], [""], [floating]
-    inertia = [Inertia.zero()]
-    frames: dict[str, Frame] = {"world": Frame(0, Transform.identity())}
+    moved_by: list[Joint | None] = [None]  # the joint of each body; nothing moves the base
+    kind: list[JointType] = [Fixed()]
+    parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
+    frames = {"world": Frame(0, Transform.identity())}
 
-    def enter(body: int, X: Transform, j: Joint) -> tuple[int, Transform]:
-        """Body and place in it of the child link of joint j, which hangs at X on the body given."""
+    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, "world", d.root))]
+    while todo:  # a stack and not a recursion: a rope has more links than Python has frames
+        body, X, j = todo.pop()
         X = j.origin @ X
-        if isinstance(j.kind, Fixed):
-            return body, X
-        R, aligned = j.kind.aligned()
-        A = Transform.of_pose(R, ZERO)
-        parent.append(body)
-        kind.append(aligned)  # type: ignore[arg-type]
-        offset.append(A @ X)
-        names.append(j.name)
-        source.append(j)
-        inertia.append(Inertia.zero())
-        return len(parent) - 1, A.inverse
-
-    start = enter(0, Transform.identity(), floating) if d.base == "floating" else (0, Transform.identity())
-    todo = [(root, *start)]
-    while todo:
-        name, body, X = todo.pop()
-        frames[name] = Frame(body, X)
-        inertia[body] = inertia[body] + X.T @ links[name].inertia
-        entered = [(j.child, *enter(body, X, j)) for j in children.get(name, ())]
-        todo.extend(reversed(entered))
-
-    order = _depth_first(parent)
+        if not isinstance(j.kind, Fixed):
+            R, aligned = j.kind.aligned()
+            A = Transform.of_pose(R, ZERO)
+            parent.append(body)
+            moved_by.append(j)
+            kind.append(aligned)
+            offset.append(A @ X)
+            inertia.append(Inertia.zero())
+            body, X = len(parent) - 1, A.inverse
+        frames[j.child] = Frame(body, X)
+        inertia[body] = inertia[body] + X.T @ links[j.child].inertia
+        todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
     for f in d.frames:
         body, X = frames[f.link]
         frames[f.name] = Frame(body, f.origin @ X)
-    return _numbered(d, order, parent, kind, offset, names, source, inertia, frames)
 
-
-def _depth_first(parent: list[int]) -> list[int]:
-    """Bodies in depth-first order; siblings keep theirs."""
-    children: list[list[int]] = [[] for _ in parent]
-    for i, p in enumerate(parent[1:], start=1):
-        children[p].append(i)
-    order, todo = [], [0]
-    while todo:
-        i = todo.pop()
-        order.append(i)
-        todo.extend(reversed(children[i]))
-    return order
-
-
-def _numbered(d, order, parent, kind, offset, names, source, inertia, frames) -> Model:
-    new = {old: i for i, old in enumerate(order)}
-    leaders = {names[old]: new[old] for old in order}
-    joints = {j.name: j for j in d.joints}
-    coupling: list[Coupling | None] = [None] * len(order)
-    q_start, v_start = [0] * len(order), [0] * len(order)
-    nq = nv = 0
-    for old in order[1:]:
-        i, j = new[old], source[old]
-        if j.mimic is None:
-            q_start[i], v_start[i] = nq, nv
-            nq, nv = nq + j.kind.nq, nv + j.kind.nv
-        else:
-            coupling[i] = _coupling(j, joints, leaders)
-    for i, c in enumerate(coupling):
-        if c is not None:
-            q_start[i], v_start[i] = q_start[c.leader], v_start[c.leader]
-
-    def column(label: str) -> tuple[tuple[Any, ...], ...]:
-        return tuple(tuple(getattr(source[old], label)) or (0,) * kind[old].nv for old in order)
-
+    names = tuple("" if j is None else j.name for j in moved_by)
+    coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names)
     return Model(
         name=d.name,
-        parent=tuple(-1 if old == 0 else new[parent[old]] for old in order),
-        joint=tuple(kind[old] for old in order),
-        offset=tuple(offset[old] for old in order),
-        inertia=tuple(inertia[old] for old in order),
-        armature=column("armature"),
-        damping=column("damping"),
-        coupling=tuple(coupling),
-        q_start=tuple(q_start),
-        v_start=tuple(v_start),
+        parent=tuple(parent),
+        joint=tuple(kind),
+        offset=tuple(offset),
+        inertia=tuple(inertia),
+        armature=tuple(() if j is None else tuple(j.armature) or (0,) * j.kind.nv for j in moved_by),
+        damping=tuple(() if j is None else tuple(j.damping) or (0,) * j.kind.nv for j in moved_by),
+        coupling=coupling,
+        q_start=q_start,
+        v_start=v_start,
         nq=nq,
         nv=nv,
-        joint_names=tuple(names[old] for old in order),
-        frames={name: Frame(new[f.body], f.X) for name, f in frames.items()},
+        joint_names=names,
+        frames=frames,
         gravity=d.gravity,
     )
 
 
-def _coupling(j: Joint, joints: dict[str, Joint], leaders: dict[str, int]) -> Coupling:
+Starts = tuple[int, ...]
+
+
+def _coordinates(
+    d: Description, moved_by: list[Joint | None], names: tuple[str, ...]
+) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
+    """Where each joint's coordinates begin; a coupled joint reads its leader's."""
+    joints = {j.name: j for j in d.joints}
+    coupling: list[Coupling | None] = []
+    q_start, v_start = [], []
+    nq = nv = 0
+    for j in moved_by:
+        q_start.append(nq)
+        v_start.append(nv)
+        if j is not None and j.mimic is not None:
+            coupling.append(_coupling(j, joints, names))
+            continue
+        coupling.append(None)
+        if j is not None:
+            nq, nv = nq + j.kind.nq, nv + j.kind.nv
+    for i, c in enumerate(coupling):
+        if c is not None:
+            q_start[i], v_start[i] = q_start[c.leader], v_start[c.leader]
+    return tuple(coupling), tuple(q_start), tuple(v_start), nq, nv
+
+
+def _coupling(j: Joint, joints: dict[str, Joint], names: tuple[str, ...]) -> Coupling:
     """k and b against the leader at the end of a chain of mimics."""
     k, b, at = 1.0, 0.0, j
     while at.mimic is not None:
         k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]
-    return Coupling(leaders[at.name], k, b)
+    return Coupling(names.index(at.name), k, b)

@@ -6,6 +6,7 @@ ship with inertias that fail this, so a description with one loads; it is told, 
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -44,7 +45,7 @@ def nonphysical(d: Description) -> dict[str, list[str]]:
     return {name: why for name, why in found.items() if why}
 
 
-def warn_or_refuse(d: Description, *, strict: bool = False, stacklevel: int = 2) -> dict[str, list[str]]:
+def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[str]]:
     """One ModelWarning that names every such link, or with ``strict`` a ModelError; returns them."""
     found = nonphysical(d)
     if found:
@@ -52,8 +53,16 @@ def warn_or_refuse(d: Description, *, strict: bool = False, stacklevel: int = 2)
         message = f"robot {d.name!r} has an inertia that no body can have: {named}"
         if strict:
             raise ModelError(f"{message}; correct it, or load with strict=False")
-        warnings.warn(f"{message}; results follow from it all the same", ModelWarning, stacklevel=stacklevel + 1)
+        warnings.warn(f"{message}; results follow from it all the same", ModelWarning, stacklevel=_callers_level())
     return found
+
+
+def _callers_level() -> int:
+    """The stack level of the first caller outside torsor: the line of the user's that a warning should point at."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "torsor":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _short(x: float) -> str:

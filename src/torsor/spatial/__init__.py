@@ -2,7 +2,7 @@
 
 from torsor.spatial.articulated import ArticulatedInertia
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.linear import factor, solve
+from torsor.spatial.linear import factor, solve, symmetric
 from torsor.spatial.motion import Force, Motion, Subspace
 from torsor.spatial.rotation import Quaternion, about, from_rpy, to_rpy
 from torsor.spatial.transform import Transform
@@ -23,5 +23,6 @@ __all__ = [
     "factor",
     "from_rpy",
     "solve",
+    "symmetric",
     "to_rpy",
 ]

@@ -12,8 +12,16 @@ from torsor.spatial.vector import Scalar
 Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 
-def factor(A: Sequence[Sequence[Scalar]], name: str = "the matrix") -> Factors:
-    """L and 1/D of a symmetric positive definite matrix; only its lower triangle is read."""
+def symmetric(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """A with its lower triangle taken from its upper: symmetric to the bit, where rounding would differ."""
+    return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
+
+
+def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Factors:
+    """L and 1/D of a symmetric positive definite matrix; only its lower triangle is read.
+
+    ``names`` says whose each row is, for the error when a pivot vanishes.
+    """
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]
     inverse: list[Scalar] = []
@@ -28,7 +36,7 @@ def factor(A: Sequence[Sequence[Scalar]], name: str = "the matrix") -> Factors:
             pivot = pivot - L[i][j] * row[j]
         if isinstance(pivot, (int, float)) and pivot == 0:
             raise SingularError(
-                f"{name} moves no mass, so no torque gives it a finite acceleration; "
+                f"joint {(names[i] if names else i)!r} moves no mass, so no torque gives it a finite acceleration; "
                 "add inertia to the links it carries, an armature to the joint, or lock it (robot.lock)"
             )
         inverse.append(1 / pivot)

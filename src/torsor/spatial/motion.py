@@ -37,7 +37,8 @@ class Motion(NamedTuple):
     def __mul__(self, k: Scalar) -> Motion:  # type: ignore[override]
         return Motion(self.w * k, self.v * k)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, k: Scalar) -> Motion:  # type: ignore[override]
+        return self * k
 
     def cross(self, o: Any) -> Any:
         """V × M = [ad_V] M (MR 8.38) of a motion; V ×* F = −[ad_V]ᵀ F (MR 8.39) of a force."""
@@ -76,7 +77,8 @@ class Force(NamedTuple):
     def __mul__(self, k: Scalar) -> Force:  # type: ignore[override]
         return Force(self.m * k, self.f * k)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, k: Scalar) -> Force:  # type: ignore[override]
+        return self * k
 
     def dot(self, V: Motion) -> Scalar:
         return V.dot(self)

@@ -35,7 +35,8 @@ class Vec(NamedTuple):
     def __mul__(self, k: Scalar) -> Vec:  # type: ignore[override]
         return Vec(self.x * k, self.y * k, self.z * k)
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    def __rmul__(self, k: Scalar) -> Vec:  # type: ignore[override]
+        return self * k
 
     def dot(self, o: Vec) -> Scalar:
         return self.x * o.x + self.y * o.y + self.z * o.z

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torsor.errors import ModelError
 from torsor.model.joints.base import JointType, Scalars
+from torsor.scalar import is_constant
 from torsor.spatial import Motion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import ZERO
 
@@ -21,6 +23,11 @@ class Universal(JointType):
     name = "universal"
     nq = nv = 2
     coordinates = ("first angle", "second angle")
+
+    def __post_init__(self) -> None:
+        sine = self.axis.cross(self.second_axis)
+        if all(is_constant(x) for x in sine) and sine.dot(sine) < 1e-12:
+            raise ModelError("the two axes of a universal joint are parallel: one freedom counted twice; use a revolute joint")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]) @ about(self.second_axis, q[1]), ZERO)

@@ -12,9 +12,9 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ArgumentError, FileError
+from torsor.io.decimals import parse_numbers
 from torsor.io.files import LARGEST, label, read_bytes
 from torsor.io.notes import Notes
-from torsor.io.numbers import parse_numbers
 
 Source = str | os.PathLike[str] | bytes
 
@@ -80,16 +80,14 @@ class Document:
             if attribute not in attributes:
                 name = etree.QName(str(attribute)).localname
                 self.notes.ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
-        stray = element.text
         for child in element:
-            stray = (stray or "") + (child.tail or "")
             name = self.tag(child)
             if name in children:
                 found.append(child)
             else:
                 why = (ignored or {}).get(name, f"torsor knows no such element in <{tag}>")
                 self.notes.ignored(f"<{name}> element", why)
-        if stray and stray.strip():
+        if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
             self.notes.ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
         return found
 
@@ -121,8 +119,8 @@ class Document:
         except ValueError as error:
             raise self.fail(element, f"{attribute}: {error}") from None
         if len(found) != count and (count is not None or not found):
-            wanted = "a number" if count in (1, None) else f"{count} numbers"
-            raise self.fail(element, f"{attribute} needs {wanted}, {len(found)} given: {value[:80]!r}")
+            wanted = f"{count} numbers" if count and count > 1 else "one number"
+            raise self.fail(element, f"{attribute} needs {wanted}, {len(found) or 'none'} given: {value[:80]!r}")
         return found
 
     def number(self, element: Element, attribute: str, default: str | None = None) -> float:

@@ -1,0 +1,87 @@
+"""``python -m benchmarks``: agreement, then times, then the goals."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torsor as ts
+from benchmarks import machine, operations, peers, pinocchio_contests, processes, report, robots, scaling
+from benchmarks.timing import QUICK, Contest, Effort, pinned
+
+SECTIONS = ("one", "batch", "peers", "operations", "threads", "startup", "memory")
+#: robots whose batches are spread over two threads
+THREADED = ("ur5", "g1")
+
+
+def main() -> None:
+    """Run what the command line asks for; print it and write it down."""
+    options = _arguments()
+    if options.operations or options.write_operations:
+        operations.show(write=options.write_operations)
+        return
+    results = measured(robots.cases(options.robots), QUICK if options.quick else Effort(), options.only.split(","))
+    results["quick"] = options.quick
+    print("\n" + report.processes(results))
+    print("\n" + report.goals(results))
+    print("\nwritten to " + ", ".join(str(p) for p in report.save(results, options.json)))
+    if options.quick:
+        print("--quick checks the benchmark, not the library: its rounds are too short for numbers")
+
+
+def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> dict[str, Any]:
+    """Everything, in one dictionary.  Contests run on one pinned core and one thread."""
+    # processes first: they need both cores quiet, and this process has not warmed anything yet
+    started = processes.startup(effort.processes) if "startup" in sections else {}
+    memory = processes.memory() if "memory" in sections else []
+    with pinned():
+        here = machine.describe()
+    results: dict[str, Any] = {"machine": here, "startup": started, "memory": memory, "contests": []}
+    print(machine.summary(here))
+    with pinned(), ts.threads(1):
+        for case in cases:
+            results["contests"] += _played(_contests(case, effort, sections), effort, here)
+    if "operations" in sections:
+        results["operations"] = {c.name: {q: c.robot.program(q).operations for q in operations.QUANTITIES} for c in cases}
+    if "threads" in sections:
+        results["threads"] = [scaling.two_threads(c, effort) for c in cases if c.name in THREADED]
+    return results
+
+
+def _contests(case: robots.Case, effort: Effort, sections: list[str]) -> Iterable[Contest]:
+    if "one" in sections:
+        yield from pinocchio_contests.one_call(case)
+    if "batch" in sections:
+        yield from pinocchio_contests.batches(case, effort)
+        yield from pinocchio_contests.mass_matrices(case, effort)
+    if "peers" in sections and case.name == "ur5":
+        yield from peers.contests(case)
+
+
+def _played(contests: Iterable[Contest], effort: Effort, here: dict[str, Any]) -> list[dict[str, Any]]:
+    """The records of a robot's contests, printed as a table."""
+    records = [report.completed(contest.run(effort), here) for contest in contests]
+    if records:
+        print("\n" + report.contests(records), flush=True)
+    return records
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a short run that shows the benchmark works; no numbers to quote")
+    parser.add_argument("--robots", default="", help="comma-separated: ur5,panda,solo12,g1,talos (default: all)")
+    parser.add_argument("--only", default=",".join(SECTIONS), help=f"comma-separated sections: {','.join(SECTIONS)}")
+    parser.add_argument("--json", type=Path, default=None, help="where to write (default: benchmarks/results/<date>.json, latest.json)")
+    parser.add_argument("--operations", action="store_true", help="print the operation counts of the bundled robots, and stop")
+    parser.add_argument("--write-operations", action="store_true", help="the same, and store them in benchmarks/operations.json")
+    options = parser.parse_args()
+    unknown = set(options.only.split(",")) - set(SECTIONS)
+    if unknown:
+        parser.error(f"no such section: {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    return options
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The goals, as data: what each number should reach, and whether it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+ROBOTS = ("ur5", "panda", "solo12", "g1", "talos")
+
+#: section, quantity → the ratio to reach on each robot, in the order above
+RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
+    ("batch", "inverse_dynamics"): (28, 22, 15, 13, 13),
+    ("batch", "forward_dynamics"): (28, 28, 15, 13, 13),
+    ("batch", "mass_matrix"): (20, 15, 8, 5, 4),
+    ("one call", "inverse_dynamics"): (5, 5, 4, 4, 4),
+    ("one call", "forward_dynamics"): (5, 5, 4, 4, 4),
+}
+
+#: quantity → the most operations, from the design; None where it says nothing
+OPERATIONS: dict[str, tuple[int | None, ...]] = {
+    "inverse_dynamics": (566, 1230, 2089, 5809, 8192),
+    "forward_dynamics": (1180, 2100, None, 11568, None),
+}
+
+#: seconds
+STARTUP = {"import_torsor": 0.25, "cold": 0.8, "warm": 0.4}
+#: two threads against one
+SPEED_UP = 1.7
+#: megabytes beyond inputs and output that count as "a constant", and how much they may grow with four times the states
+MEMORY, MEMORY_GROWTH = 16.0, 4.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One goal and what was measured; ``at_least`` says which way is good."""
+
+    what: str
+    robot: str
+    goal: float
+    measured: float
+    at_least: bool
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        return self.measured >= self.goal if self.at_least else self.measured <= self.goal
+
+    @property
+    def margin(self) -> str:
+        """"met", or by how much it was missed, in per cent of the goal."""
+        if self.met:
+            return "met"
+        return f"missed by {100 * abs(self.measured - self.goal) / self.goal:.0f} %"
+
+
+def ratio_goal(record: dict[str, Any]) -> float | None:
+    """The goal of a contest with Pinocchio, if there is one."""
+    goals = RATIOS.get((record["section"], record["quantity"]))
+    if goals is None or not record["peer"].startswith("Pinocchio"):
+        return None
+    return goals[ROBOTS.index(record["robot"])]
+
+
+def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
+    """Every goal that these results can be held against."""
+    for record in results.get("contests", []):
+        goal = ratio_goal(record)
+        if goal is not None:
+            measured = record.get("ratio", 0.0)  # a disagreement meets no goal
+            yield Verdict(f"{record['section']} {record['quantity']}", record["robot"], goal, measured, True, "×")
+    for robot, counts in results.get("operations", {}).items():
+        for quantity, limits in OPERATIONS.items():
+            limit = limits[ROBOTS.index(robot)]
+            if limit is not None:
+                yield Verdict(f"operations {quantity}", robot, limit, counts[quantity], False, "")
+    for name, limit in STARTUP.items():
+        if name in results.get("startup", {}):
+            yield Verdict(f"start-up, {name.replace('_', ' ')}", "ur5", limit, results["startup"][name], False, " s")
+    for record in results.get("threads", []):
+        yield Verdict("two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
+    if memory := results.get("memory"):
+        less, more = (m["beyond_mb"] for m in memory)
+        yield Verdict("memory beyond inputs, output", "ur5", MEMORY, more, False, " MB")
+        yield Verdict("its growth, ¼ M to 1 M states", "ur5", MEMORY_GROWTH, max(0.0, more - less), False, " MB")

@@ -1,0 +1,68 @@
+"""What the numbers were measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clock import clock
+from torsor.compile import native
+
+PACKAGES = ("torsor", "numpy", "llvmlite", "pin", "example-robot-data", "mujoco-core", "mujoco", "dynibo", "modern-robotics")
+VECTORS = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
+
+
+def describe() -> dict[str, Any]:
+    """Processor, cores, vector instructions, versions, date and load: what a reader of the JSON must know."""
+    import torsor
+
+    host = native.host()
+    on = {name.lstrip("+") for name in host.features.split(",") if name.startswith("+")}
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "processor": _processor(),
+        "llvm_cpu": host.cpu,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "vectors": [name for name in VECTORS if name in on],
+        "lanes": host.width,
+        "clock_hz": clock(),
+        "clock_source": "timed chain of dependent one-cycle instructions",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": sys.version.split()[0],
+        "versions": {"torsor": torsor.__version__} | {p: v for p in PACKAGES[1:] if (v := _version(p))},
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else [],
+    }
+
+
+def summary(machine: dict[str, Any]) -> str:
+    """The description in three lines."""
+    versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
+    load = machine["load_average"][0] if machine["load_average"] else 0.0
+    busy = "  ← the machine is busy: do not trust these numbers" if load > 0.5 else ""
+    return (
+        f"{machine['processor']} ({machine['llvm_cpu']}), {machine['cores']} cores, {machine['lanes']} float64 lanes, "
+        f"{machine['clock_hz'] / 1e9:.2f} GHz ({machine['clock_source']})\n"
+        f"Python {machine['python']}, {versions}\n"
+        f"load average {load:.2f}{busy}"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

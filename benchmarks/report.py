@@ -1,0 +1,98 @@
+"""Results as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clock import arithmetic_limit
+from benchmarks.goals import ratio_goal, verdicts
+
+FOLDER = Path(__file__).with_name("results")
+
+HEADS = ["", "robot", "states", "torsor ns", "peer", "peer ns", "ratio", "goal", "error", "of limit", "GB/s"]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns aligned: words to the left, numbers to the right."""
+    widths = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
+    lines = [[_aligned(cell, w) for cell, w in zip(row, widths, strict=True)] for row in [heads, *rows]]
+    lines.insert(1, ["─" * w for w in widths])
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _aligned(cell: str, width: int) -> str:
+    return cell.rjust(width) if cell[:1].isdigit() or cell[:1] in "≥≤+-×" else cell.ljust(width)
+
+
+def contest_row(record: dict[str, Any]) -> list[str]:
+    """One contest as cells of the table."""
+    head = [f"{record['section']} {record['quantity']}", record["robot"], str(record["states"])]
+    if "problem" in record:
+        return [*head, "", record["peer"], record["problem"], "", "", "", "", ""]
+    goal = ratio_goal(record)
+    return [
+        *head,
+        f"{record['ours_ns']:.1f}",
+        record["peer"],
+        f"{record['theirs_ns']:.1f}",
+        f"{record['ratio']:.1f}×",
+        "" if goal is None else f"≥ {goal:g} {'✓' if record['ratio'] >= goal else '✗'}",
+        f"{record['error']:.0e}",
+        f"{100 * record['of_limit']:.0f} %" if "of_limit" in record else "",
+        f"{record['gigabytes_per_second']:.1f}" if "gigabytes_per_second" in record else "",
+    ]
+
+
+def completed(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
+    """The record with what follows from it: the share of the arithmetic limit, and the rate of writing."""
+    if "ours_ns" not in record:
+        return record
+    more = {}
+    if "operations" in record and record["states"] > 1:
+        limit = arithmetic_limit(record["operations"], machine["lanes"], machine["clock_hz"])
+        more["of_limit"] = limit / record["ours_ns"]
+    if "bytes_written" in record:
+        more["gigabytes_per_second"] = record["bytes_written"] / record["ours_ns"]
+    return record | more
+
+
+def contests(records: list[dict[str, Any]]) -> str:
+    return table(HEADS, [contest_row(r) for r in records])
+
+
+def goals(results: dict[str, Any]) -> str:
+    """The goals table: goal, measured, met or missed by how much."""
+    rows = []
+    for v in verdicts(results):
+        sign = "≥" if v.at_least else "≤"
+        rows.append([v.what, v.robot, f"{sign} {v.goal:g}{v.unit}", f"{v.measured:.4g}{v.unit}", v.margin])
+    return table(["goal", "robot", "wanted", "measured", "verdict"], rows)
+
+
+def processes(results: dict[str, Any]) -> str:
+    """Start-up, memory and threads, a line each."""
+    lines = [f"{name.replace('_', ' '):16}{seconds:8.3f} s" for name, seconds in results.get("startup", {}).items()]
+    lines += [
+        f"memory, {m['states']:>9} UR5 states: {m['beyond_mb']:.1f} MB beyond {m['inputs_mb']:.0f} MB of inputs "
+        f"and {m['output_mb']:.0f} MB of output"
+        for m in results.get("memory", [])
+    ]
+    lines += [
+        f"two threads, {t['robot']}: {t['one_ns']:.1f} → {t['two_ns']:.1f} ns/state, {t['speed_up']:.2f}×, "
+        f"{'same bits' if t['same_bits'] else 'DIFFERENT BITS'}{'' if t['quiet'] else ' (the machine was busy)'}"
+        for t in results.get("threads", [])
+    ]
+    return "\n".join(lines)
+
+
+def save(results: dict[str, Any], path: Path | None) -> list[Path]:
+    """JSON to ``path``, or to results/<date>.json and results/latest.json."""
+    stamp = results["machine"]["date"].replace(":", "").replace("+0000", "Z")
+    paths = [path] if path else [FOLDER / f"{stamp}.json", FOLDER / "latest.json"]
+    for p in paths:
+        p.parent.mkdir(parents=True, exist_ok=True)
+        p.write_text(json.dumps(results, indent=1) + "\n")
+    return paths

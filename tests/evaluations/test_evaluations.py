@@ -1,0 +1,151 @@
+"""Every quantity × every way to evaluate it: one source, one result.
+
+The reference is the source itself over floats.  The forms: one state (the built-in entry), lists (the careful path), a batch, the
+NumPy replay, float32, 50-digit numbers, and SymPy symbols on a small robot.
+"""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+from tests.trees import random_tree
+from torsor import quantities
+from torsor.compile import replay
+from torsor.compile.program import flatten
+from torsor.robot import Robot
+
+ROBOTS = {
+    "fixed tree": Robot(random_tree(3, bodies=4, base="fixed")),
+    "floating tree": Robot(random_tree(11, bodies=4, base="floating", couplings=False)),
+    "coupled tree": Robot(random_tree(29, bodies=5, base="fixed")),
+}
+SPECS = [
+    *(name for name, row in quantities.QUANTITIES.items() if not row.options),
+    "pose:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
+    "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
+    "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
+]  # fmt: skip
+BATCH = 37  # no multiple of any vector width
+
+
+def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for name in quantities.QUANTITIES[quantities.parse(spec)[0]].inputs:
+        if name in ("q", "q0", "q1"):
+            made.append(np.array([robot.random_configuration(rng) for _ in range(n)]))
+        elif name == "dt":
+            made.append(rng.uniform(0.1, 0.5, size=n))
+        else:
+            made.append(rng.normal(size=(n, robot.nv)))
+    return made
+
+
+def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
+    """The algorithm itself, over scalars of the given kind."""
+    name, words = quantities.parse(spec)
+    args = [[number(x) for x in v] if np.ndim(v) else number(v) for v in values]
+    flat, shape = flatten(quantities.QUANTITIES[name].function(robot.model, *args, **words))
+    return np.array(flat, dtype=object).reshape(shape)
+
+
+def conditioning(robot: Robot, spec: str, values: list) -> float:
+    """Rounding is amplified by cond(M) where M is inverted, and nowhere else."""
+    if spec not in ("forward_dynamics", "mass_matrix_inverse"):
+        return 1.0
+    return float(np.linalg.cond(robot.mass_matrix(np.asarray(values[0]))))
+
+
+def close(x, reference, tolerance):
+    reference = np.asarray(reference, dtype=float)
+    scale = max(np.abs(reference).max(initial=0), 1.0)  # what vanishes is a difference of terms of order one
+    assert np.shape(x) == reference.shape
+    assert np.abs(np.asarray(x, dtype=float) - reference).max(initial=0) <= tolerance * scale
+
+
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+@pytest.mark.parametrize("spec", SPECS)
+def test_one_state_batch_lists_and_replay(robot, spec):
+    values = inputs(robot, spec, BATCH)
+    kernel = robot.kernel(spec)
+    batch = kernel(*values)
+    replayed = replay(kernel.program, values)[0]
+    fast = kernel.builtin("fast", "", kernel)
+    for k in range(0, BATCH, 6):
+        state = [np.array(v[k]) for v in values]
+        expected = source(robot, spec, state)
+        tolerance = 1e-12 * max(1, 1e-2 * conditioning(robot, spec, state))
+        close(batch[k], expected, tolerance)
+        close(replayed[k], expected, tolerance)
+        one = np.asarray(fast(*state))
+        assert one.tobytes() == np.asarray(batch[k]).tobytes(), "one state and a batch differ in their bits"
+        listed = np.asarray(kernel(*(v.tolist() for v in state)))
+        assert listed.tobytes() == one.tobytes()
+
+
+@pytest.mark.parametrize("spec", ["inverse_dynamics", "mass_matrix", "jacobian:frame2:world", "kinetic_energy"])
+def test_float32(spec):
+    robot = ROBOTS["floating tree"]
+    values = inputs(robot, spec, BATCH)
+    single = robot.kernel(spec, dtype=np.float32)(*values)
+    assert single.dtype == np.float32
+    reference = robot.kernel(spec)(*values)
+    close(single, reference, 2e-5)  # 2⁻²⁴ × a few hundred roundings
+    first = robot.kernel(spec, dtype=np.float32)(*(v[0] for v in values))
+    assert np.float32(first).tobytes() == single[0].tobytes()
+
+
+@pytest.mark.parametrize("spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "integrate"])
+def test_fifty_digits(spec):
+    """The same source over 50-digit numbers convicts the kernel's rounding (RELIABILITY A4)."""
+    robot = ROBOTS["fixed tree"]
+    state = [v[0] for v in inputs(robot, spec, 1)]
+    with mpmath.workdps(50):
+        exact = source(robot, spec, state, mpmath.mpf)
+        error = np.abs(np.asarray(robot.kernel(spec)(*state), dtype=object) - exact).max()
+        scale = np.abs(exact).max()
+    assert float(error / scale) <= 1e-13 * max(1, 1e-1 * conditioning(robot, spec, state))
+
+
+@pytest.mark.parametrize("spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian:frame2:world", "coriolis_matrix"])
+def test_sympy(spec):
+    """Symbols in, a closed form out; its value is the kernel's."""
+    from torsor.model.joints import Prismatic, Revolute
+    from torsor.spatial import Vec
+
+    robot = Robot(random_tree(7, bodies=2, base="fixed", couplings=False, kinds=[Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0))]))
+    name, words = quantities.parse(spec)
+    row = quantities.QUANTITIES[name]
+    symbols = [sympy.symbols(f"{x}0:2", real=True) for x in row.inputs]
+    flat, shape = flatten(row.function(robot.model, *map(list, symbols), **words))
+    state = [v[0] for v in inputs(robot, spec, 1)]
+    values = dict(zip((s for group in symbols for s in group), np.concatenate(state).tolist(), strict=True))
+    value = np.array([float(sympy.sympify(x).subs(values)) for x in flat]).reshape(shape)
+    close(value, robot.kernel(spec)(*state), 1e-12)
+
+
+def test_numpy_arrays_are_scalars_too():
+    """Arrays as scalars: the source evaluates a whole batch at once, unrecorded."""
+    robot = ROBOTS["fixed tree"]
+    q, v, a = inputs(robot, "inverse_dynamics", BATCH)
+    tau = quantities.QUANTITIES["inverse_dynamics"].function(robot.model, list(q.T), list(v.T), list(a.T))
+    close(np.array([np.broadcast_to(t, BATCH) for t in tau]).T, robot.inverse_dynamics(q, v, a), 1e-12)
+
+
+def test_fused_kernel_shares_its_work():
+    robot = ROBOTS["floating tree"]
+    q, v = inputs(robot, "bias_force", 1)
+    fused = robot.kernel("mass_matrix", "bias_force", "pose:frame2")
+    M, h, T = fused(q[0], v[0])
+    assert (M == robot.mass_matrix(q[0])).all()
+    close(h, robot.bias_force(q[0], v[0]), 1e-13)
+    close(T, robot.pose(q[0], "frame2"), 1e-13)
+    apart = sum(robot.program(s).operations for s in ("mass_matrix", "bias_force", "pose:frame2"))
+    assert fused.operations < apart
+    assert [a.name for a in fused.program.inputs] == ["q", "v"]
+    together = fused.builtin("fused", "", fused)(q[0], v[0])
+    assert isinstance(together, tuple)
+    assert all(x.tobytes() == y.tobytes() for x, y in zip(together, (M, h, T), strict=True))

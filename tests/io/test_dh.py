@@ -1,0 +1,178 @@
+"""DH tables: frames against the explicit product of DH matrices, dynamics against M = Σ JᵀGJ and against published numbers."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+
+from torsor import robots
+from torsor.algorithms.crba import crba
+from torsor.algorithms.kinematics import from_world, joints
+from torsor.algorithms.rnea import rnea
+from torsor.errors import ArgumentError, ModelError
+from torsor.io.dh import DHRow, from_dh
+from torsor.model.assembly import assemble
+
+RNG = np.random.default_rng(7)
+
+
+def rot(axis, t):
+    c, s = math.cos(t), math.sin(t)
+    T = np.eye(4)
+    i, j = {"x": (1, 2), "z": (0, 1)}[axis]
+    T[i, i], T[i, j], T[j, i], T[j, j] = c, -s, s, c
+    return T
+
+
+def shift(axis, d):
+    T = np.eye(4)
+    T["xyz".index(axis), 3] = d
+    return T
+
+
+def dh_poses(rows, convention, q):
+    """T_{0,i} of every frame, by the formula of the convention."""
+    T, out = np.eye(4), []
+    for row, qi in zip(rows, q, strict=True):
+        turning = row.get("type", "revolute") == "revolute"
+        theta = row.get("theta", 0) + (qi + row.get("offset", 0)) * turning
+        d = row.get("d", 0) + (qi + row.get("offset", 0)) * (not turning)
+        x = rot("x", row.get("alpha", 0)), shift("x", row.get("a", 0))
+        z = rot("z", theta) @ shift("z", d)
+        T = T @ z @ x[1] @ x[0] if convention == "standard" else T @ x[0] @ x[1] @ z
+        out.append(T)
+    return out
+
+
+def poses(model, q, names):
+    X0 = from_world(model, joints(model, q)[0])
+    out = []
+    for name in names:
+        body, X = model.frame(name)
+        R, p = (X @ X0[body]).pose
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = [list(row) for row in R], list(p)
+        out.append(T)
+    return out
+
+
+def random_rows(n):
+    rows = []
+    for _ in range(n):
+        S = RNG.normal(size=(3, 3))
+        rows.append({
+            "a": RNG.choice([0, RNG.normal()]), "alpha": RNG.choice([0, math.pi / 2, -math.pi / 2, RNG.normal()]),
+            "d": RNG.choice([0, RNG.normal()]), "theta": RNG.choice([0, RNG.normal()]), "offset": RNG.choice([0, RNG.normal()]),
+            "type": str(RNG.choice(["revolute", "revolute", "prismatic"])), "mass": RNG.uniform(0.5, 2),
+            "com": RNG.normal(size=3), "inertia": S @ S.T, "armature": RNG.uniform(0, 0.1),
+        })  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+@pytest.mark.parametrize("n", [1, 2, 4, 7])
+def test_frames_are_the_product_of_dh_matrices(convention, n):
+    rows = random_rows(n)
+    model = assemble(from_dh(rows, convention))
+    assert model.nv == n
+    for _ in range(5):
+        q = RNG.normal(size=n)
+        names = [f"link{i + 1}" for i in range(n)]
+        assert np.allclose(poses(model, list(q), names), dh_poses(rows, convention, q), atol=1e-12)
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_mass_matrix_and_gravity_are_those_of_the_energy(convention):
+    """M = Σ m JᵥᵀJᵥ + J_ωᵀ R I Rᵀ J_ω and g = −Σ m Jᵥᵀ g⃗, with J by differences of the DH product: no torsor in it."""
+    rows = random_rows(5)
+    n, step, gravity = 5, 1e-6, np.array([0.5, -1.0, -9.0])
+    model = assemble(from_dh(rows, convention, gravity=gravity))
+    for _ in range(3):
+        q = RNG.normal(size=n)
+        here = dh_poses(rows, convention, q)
+        moved = [[dh_poses(rows, convention, q + s * step * np.eye(n)[k]) for s in (1, -1)] for k in range(n)]
+        M, g = np.diag([r["armature"] for r in rows]), np.zeros(n)
+        for i, row in enumerate(rows):
+            com = np.append(row["com"], 1.0)
+            Jv, Jw = np.zeros((3, n)), np.zeros((3, n))
+            for k in range(n):
+                dT = (moved[k][0][i] - moved[k][1][i]) / (2 * step)
+                W = dT[:3, :3] @ here[i][:3, :3].T
+                Jv[:, k], Jw[:, k] = (dT @ com)[:3], [W[2, 1], W[0, 2], W[1, 0]]
+            R = here[i][:3, :3]
+            M = M + row["mass"] * Jv.T @ Jv + Jw.T @ R @ row["inertia"] @ R.T @ Jw
+            g = g - row["mass"] * Jv.T @ gravity
+        assert np.allclose(np.array(crba(model, list(q)), float), M, rtol=1e-7, atol=1e-7)
+        assert np.allclose(rnea(model, list(q), [0.0] * n, [0.0] * n), g, rtol=1e-7, atol=1e-7)
+
+
+def test_a_planar_arm_reads_the_same_in_both_conventions():
+    """Standard puts a and the frame at the link's end, modified at its start: the same arm, so the same dynamics."""
+    I = (0, 0, 0.1)
+    standard = [{"a": 0.7, "mass": 1.0, "com": (-0.3, 0, 0), "inertia": I}, {"a": 0.4, "mass": 2.0, "com": (-0.1, 0, 0)}]
+    modified = [{"mass": 1.0, "com": (0.4, 0, 0), "inertia": I}, {"a": 0.7, "mass": 2.0, "com": (0.3, 0, 0)}]
+    A, B = assemble(from_dh(standard, gravity=(0, -9.81, 0))), assemble(from_dh(modified, "modified", gravity=(0, -9.81, 0)))
+    for _ in range(5):
+        q, v, a = RNG.normal(size=(3, 2)).tolist()
+        assert np.allclose(rnea(A, q, v, a), rnea(B, q, v, a), atol=1e-12)
+
+
+def test_symbols_stay_symbols():
+    L, alpha, m, q = sympy.symbols("L alpha m q")
+    model = assemble(from_dh([DHRow(a=L, alpha=alpha, mass=m)]))
+    assert sympy.simplify(crba(model, [q])[0][0] - m * L**2) == 0
+
+
+def test_rows_may_carry_limits_and_drives():
+    d = from_dh([DHRow(lower=-1, upper=1, effort_limit=10, damping=0.5, friction=0.1)], tool_xyz=(0, 0, 0.2))
+    (j,) = d.joints
+    assert (j.lower, j.upper, j.effort_limit, j.damping, j.friction) == ((-1.0,), (1.0,), (10.0,), (0.5,), (0.1,))
+    assert d.frames[0].name == "end_effector"
+    assert d.frames[0].origin.r.z == 0.2
+
+
+def test_puma560_against_the_published_numbers():
+    """Corke, *Robotics, Vision and Control*, §9.2: gravity load and inertia at the nominal pose, to its four digits."""
+    model = assemble(robots.description("puma560"))
+    q = [0, math.pi / 4, math.pi, 0, math.pi / 4, 0]
+    assert np.allclose(rnea(model, q, [0.0] * 6, [0.0] * 6), [0, 31.6399, 6.0351, 0, 0.0283, 0], atol=1e-4)
+    M = np.array([
+        [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
+        [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
+        [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
+        [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
+        [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
+        [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
+    ])  # fmt: skip
+    assert np.allclose(np.array(crba(model, q), float), M, atol=1e-4)
+
+
+def test_stanford_arm_is_a_body_everywhere():
+    """Every link's inertia about its own centre is one a body can have: the table was read about the right point."""
+    for link in robots.description("stanford_arm").links:
+        if link.inertia.m:
+            moments = np.linalg.eigvalsh([list(row) for row in link.inertia.about_com.rows])
+            assert moments.min() > 0
+            assert moments.sum() > 2 * moments.max() * (1 - 1e-12), "triangle inequality"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "at least one row"),
+        ([{"a": 1, "twist": 2}], "row 1: unknown field 'twist'; valid fields: a, alpha"),
+        ([{"a": 1}, {"a": math.nan}], "row 2: a must be finite"),
+        ([{"type": "helical"}], "row 1: type must be 'revolute' or 'prismatic'"),
+        ([{"mass": -1}], "row 1: mass -1 kg is negative"),
+        ([(0, 1, 2, 3)], "row 1 must be a DHRow"),
+    ],
+)
+def test_bad_tables_are_refused(rows, message):
+    with pytest.raises(ModelError, match=message):
+        from_dh(rows)
+
+
+def test_an_unknown_convention_is_refused():
+    with pytest.raises(ArgumentError, match="'standard' or 'modified'"):
+        from_dh([{}], "craig")

@@ -1,0 +1,73 @@
+"""The bundled robots: all are there, and those from files are their makers' files, number by number."""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.algorithms.crba import crba
+from torsor.io.urdf import read_urdf
+from torsor.model.assembly import assemble
+from torsor.model.surgery import with_base
+
+FREEDOMS = {
+    "acrobot": 2, "cart_pole": 2, "cartesian": 3, "furuta": 2, "humanoid": 35, "panda": 8, "puma560": 6, "quadruped": 18,
+    "rp_arm": 2, "scara": 4, "stanford_arm": 6, "two_link": 2, "ur5": 6,
+}  # fmt: skip
+FILES = {
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "panda": "panda_description/urdf/panda.urdf",
+    "quadruped": "solo_description/robots/solo12.urdf",
+    "humanoid": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+}
+
+
+def test_all_are_listed():
+    assert ts.robots.names() == sorted(FREEDOMS)
+    with pytest.raises(ts.UnknownName, match="ur5"):
+        ts.robots.description("ur6")
+
+
+@pytest.mark.parametrize("name", sorted(FREEDOMS))
+def test_every_one_is_a_robot_with_a_positive_mass_matrix(name):
+    robot = getattr(ts.robots, name)()
+    assert isinstance(robot, ts.Robot)
+    assert robot.nv == FREEDOMS[name]
+    M = np.array(crba(robot.model, robot.random_configuration(1).tolist()), float)
+    assert np.linalg.eigvalsh(M).min() > 0
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_files_are_their_makers_but_for_the_shapes(name):
+    cmeel = pytest.importorskip("cmeel")
+    folder = Path(cmeel.__file__).parent.parent / "cmeel.prefix/share/example-robot-data/robots"
+    if not folder.is_dir():
+        pytest.skip("example-robot-data is not installed")
+    ours = ts.robots.description(name)
+    theirs = with_base(read_urdf(folder / FILES[name]), ours.base)
+    assert [(x.name, x.inertia) for x in ours.links] == [(x.name, x.inertia) for x in theirs.links]
+    assert ours.joints == theirs.joints
+
+
+def test_the_acrobot_and_the_cart_pole_stand_where_their_papers_say():
+    assert assemble(ts.robots.description("acrobot")).frame("tip").X.r.x == 2.0
+    cart_pole = ts.robots.cart_pole()
+    assert np.allclose(cart_pole.gravity_force([0.0, 0.0]), 0)
+    # M₁₁ = m_c + m_p, M₁₂ = m_p l cos θ, M₂₂ = 4/3 m_p l², with l the half length (Barto, Sutton & Anderson)
+    assert np.allclose(cart_pole.mass_matrix([0.3, 0.5]), [[1.1, 0.05 * np.cos(0.5)], [0.05 * np.cos(0.5), 0.1 / 3]])
+    assert cart_pole.gravity_force([0.0, 0.5])[1] == pytest.approx(-0.1 * 9.8 * 0.5 * np.sin(0.5))
+
+
+def test_the_scara_reaches_down():
+    pose = ts.robots.scara().pose([0.0, 0.0, 0.1, 0.0], "tip")
+    assert np.allclose(pose[:3, 3], [0.7, 0, 0.4 - 0.1 - 0.3])
+
+
+def test_the_signature_says_robot():
+    import inspect
+
+    signature = inspect.signature(import_module("torsor.robots").two_link)
+    assert signature.return_annotation == "Robot"
+    assert list(signature.parameters) == ["m1", "m2", "L1", "L2", "g"]

@@ -1,0 +1,115 @@
+"""Every URDF of example-robot-data that Pinocchio loads, fixed and floating: τ, M, forward dynamics, poses, Jacobians.
+
+The fast suite runs the source over floats on all of them, and the kernels on a dozen of all kinds; the night runs kernels on all.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import torsor as ts
+from tests.references.pinocchio_states import ROBOTS, Twin, urdf_files
+from torsor import algorithms as alg
+
+EPS = np.finfo(float).eps
+KERNELS = [
+    "ur_description/urdf/ur5_robot.urdf", "ur_description/urdf/ur5_gripper.urdf", "panda_description/urdf/panda.urdf",
+    "solo_description/robots/solo12.urdf", "anymal_b_simple_description/robots/anymal.urdf", "anymal_c_simple_description/urdf/anymal.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf", "kinova_description/robots/kinova.urdf",
+    "hector_description/robots/quadrotor_base.urdf", "cartpole_description/urdf/cartpole.urdf", "a1_description/urdf/a1.urdf",
+    "laikago_description/urdf/laikago.urdf", "finger_edu_description/robots/finger_edu.urdf", "b1_description/urdf/b1.urdf",
+    "go1_description/urdf/go1.urdf", "z1_description/urdf/z1.urdf", "iris_description/robots/iris_simple.urdf",
+    "bluevolta_description/robots/bluevolta.urdf", "tiago_description/robots/tiago.urdf", "pr2_description/urdf/pr2.urdf",
+]  # fmt: skip
+
+
+def relative(x, y) -> float:
+    return float(np.abs(x - y).max(initial=0) / max(np.abs(y).max(initial=0), 1e-9))
+
+
+def twin(path, floating: bool) -> Twin:
+    """Both libraries' robot, or a skip with the reason why there is nothing to compare."""
+    try:
+        model = pin.buildModelFromUrdf(str(path))
+    except Exception as error:
+        pytest.skip(f"Pinocchio does not load it: {error}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ts.ModelWarning)  # files with inertias no body can have; both libraries use them as they are
+        robot = ts.load(path, base="floating" if floating else "fixed", mimic=False)
+    if robot.nv == 0:
+        pytest.skip("nothing moves")
+    assert robot.nv == model.nv + 6 * floating
+    return Twin(robot, path, floating)
+
+
+def compare(t: Twin, evaluate) -> None:
+    robot, rng = t.robot, np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    pq, pv, pa = t.q(q), t.v(v), t.v(a)
+    tau = t.back(pin.rnea(t.model, t.data, pq, pv, pa))
+    assert relative(evaluate("inverse_dynamics", q, v, a), tau) <= 1e-12
+    M = t.back_matrix(pin.crba(t.model, t.data, pq))
+    assert relative(evaluate("mass_matrix", q), M) <= 1e-12
+    kappa = np.linalg.cond(M)
+    theirs = t.back(pin.aba(t.model, t.data, pq, pv, t.v(tau)))
+    if np.isfinite(theirs).all() and kappa < 1e14:
+        assert relative(evaluate("forward_dynamics", q, v, tau), a) <= max(1e-11, 100 * EPS * kappa)
+    pin.forwardKinematics(t.model, t.data, pq, pv, pa)
+    pin.computeJointJacobians(t.model, t.data, pq)
+    pin.updateFramePlacements(t.model, t.data)
+    links = list(robot.links)
+    for link in {links[-1], links[len(links) // 2]}:
+        frame = t.model.getFrameId(link, pin.FrameType.BODY)
+        pose = t.data.oMf[frame].homogeneous
+        assert relative(evaluate(f"pose:{link}", q), pose) <= 1e-12
+        modes = {"world": pin.LOCAL_WORLD_ALIGNED, "body": pin.LOCAL, "space": pin.WORLD}
+        for word, mode in modes.items():
+            J = pin.getFrameJacobian(t.model, t.data, frame, mode)
+            ours = np.empty((6, robot.nv))
+            ours[:, t.v_index] = np.vstack([J[3:], J[:3]])
+            assert relative(evaluate(f"jacobian:{link}:{word}", q), ours) <= 1e-12 or np.abs(ours).max() < 1e-12
+
+
+def by_source(robot):
+    """The algorithms over plain floats."""
+    functions = {"inverse_dynamics": alg.rnea, "forward_dynamics": alg.forward_dynamics, "mass_matrix": alg.crba}
+
+    def evaluate(spec, *state):
+        name, *words = spec.split(":")
+        function = functions.get(name) or getattr(alg, name)
+        return np.array(function(robot.model, *(x.tolist() for x in state), *words), float)
+
+    return evaluate
+
+
+def by_kernel(robot):
+    return lambda spec, *state: robot.kernel(spec)(*state)
+
+
+def ids(path):
+    return str(path.relative_to(ROBOTS))
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("path", urdf_files(), ids=ids)
+def test_source(path, floating):
+    t = twin(path, floating)
+    compare(t, by_source(t.robot))
+
+
+@pytest.mark.parametrize("path", [p for p in urdf_files() if ids(p) in KERNELS], ids=ids)
+def test_kernels(path):
+    t = twin(path, False)
+    compare(t, by_kernel(t.robot))
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("path", urdf_files(), ids=ids)
+def test_all_kernels(path, floating):
+    t = twin(path, floating)
+    compare(t, by_kernel(t.robot))

@@ -1,0 +1,233 @@
+"""Two independent quantities that must agree, on random trees with every joint type, couplings and either base.
+
+Everything here runs the source itself over floats; the kernels are held against it in tests/evaluations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.trees import random_tree, state
+from torsor import algorithms as alg
+from torsor.robot import Robot
+
+EPS = np.finfo(float).eps
+STEP = 1e-6  # central differences: truncation 1e-12 relative, cancellation 1e-10
+DIFFERENCES = 1e-7  # what such differences are good for, on quantities up to 1e2
+
+seeds = st.integers(0, 10**6)
+
+
+class Case:
+    """A random robot at a random state, its algorithms evaluated over floats."""
+
+    def __init__(self, seed: int, **options):
+        self.robot = Robot(random_tree(seed, **options))
+        self.q, self.v, self.a = state(self.robot, seed)
+        self.m = self.robot.model
+        self.frame = "frame3"
+
+    def at(self, name: str, q=None, v=None, *more, **options) -> np.ndarray:
+        args = [self.q if q is None else q] + ([] if v is False else [self.v if v is None else v]) + list(more)
+        return np.array(getattr(alg, name)(self.m, *(np.asarray(x).tolist() for x in args), **options), float)
+
+    def moved(self, dt: float) -> np.ndarray:
+        return np.array(alg.integrate(self.m, self.q.tolist(), self.v.tolist(), dt))
+
+    def rate(self, name: str, **options) -> np.ndarray:
+        """d/dt along the motion, by central differences."""
+        return (self.at(name, self.moved(STEP), False, **options) - self.at(name, self.moved(-STEP), False, **options)) / (2 * STEP)
+
+
+def close(x, y, tolerance, scale=None):
+    size = np.max(np.abs(y), initial=1e-300) if scale is None else scale
+    assert np.max(np.abs(x - y), initial=0) <= tolerance * max(size, 1e-12), (x, y)
+
+
+@given(seed=seeds)
+def test_crba_columns_from_rnea(seed):
+    """Column j of M is the torque of a unit acceleration from rest, gravity off (F&O §3.2)."""
+    c = Case(seed)
+    M, g = c.at("crba", None, False), c.at("gravity_force", None, False)
+    columns = [c.at("rnea", None, np.zeros(c.robot.nv), e) - g for e in np.eye(c.robot.nv)]
+    close(np.array(columns).T, M, 1e-12, np.abs(M).max() + np.abs(g).max())
+    assert (M == M.T).all(), "M is symmetric to the bit"
+
+
+@given(seed=seeds)
+def test_rnea_is_mass_matrix_plus_bias(seed):
+    c = Case(seed)
+    close(c.at("crba", None, False) @ c.a + c.at("bias_force"), c.at("rnea", None, None, c.a), 1e-12)
+    close(c.at("velocity_force") + c.at("gravity_force", None, False), c.at("bias_force"), 1e-12, np.abs(c.at("bias_force")).max() + 1)
+
+
+@given(seed=seeds)
+def test_forward_dynamics_of_inverse_dynamics(seed):
+    c = Case(seed)
+    tau = c.at("rnea", None, None, c.a)
+    kappa = np.linalg.cond(c.at("crba", None, False))
+    close(c.at("forward_dynamics", None, None, tau), c.a, max(1e-12, 100 * EPS * kappa))
+
+
+@given(seed=seeds)
+def test_mass_matrix_inverse(seed):
+    c = Case(seed)
+    M, W = c.at("crba", None, False), c.at("mass_matrix_inverse", None, False)
+    close(M @ W, np.eye(c.robot.nv), max(1e-12, 100 * EPS * np.linalg.cond(M)))
+    assert (W == W.T).all()
+
+
+@given(seed=seeds)
+def test_kinetic_energy_and_mass_matrix(seed):
+    c = Case(seed)
+    close(c.at("kinetic_energy"), 0.5 * c.v @ c.at("crba", None, False) @ c.v, 1e-12)
+
+
+@given(seed=seeds)
+def test_power_is_rate_of_energy(seed):
+    """τᵀv = dK/dt + dP/dt: K along v(t) = v + a t, P along the motion."""
+    c = Case(seed)
+
+    def energy(t):
+        q = np.array(alg.integrate(c.m, c.q.tolist(), (c.v + c.a * t / 2).tolist(), t))
+        return float(c.at("kinetic_energy", q, c.v + c.a * t) + c.at("potential_energy", q, False))
+
+    power = c.v @ c.at("rnea", None, None, c.a)
+    close((energy(STEP) - energy(-STEP)) / (2 * STEP), power, 1e-6, abs(power) + abs(energy(0)) + 1)
+
+
+@given(seed=seeds)
+def test_gravity_is_gradient_of_potential(seed):
+    c = Case(seed)
+    close(c.rate("potential_energy"), c.v @ c.at("gravity_force", None, False), DIFFERENCES, abs(c.at("potential_energy", None, False)) + 10)
+
+
+@given(seed=seeds)
+def test_coriolis_matrix(seed):
+    """C v = c, Ṁ by differences, Ṁ − 2C skew (MR Prop. 8.1), Γ v = C (MR 8.19)."""
+    c = Case(seed, bodies=4)
+    C, M_rate = c.at("coriolis_matrix"), c.at("mass_matrix_rate")
+    close(C @ c.v, c.at("velocity_force"), 1e-12, np.abs(C).max() * np.abs(c.v).max())
+    close(c.rate("crba"), M_rate, DIFFERENCES, np.abs(M_rate).max() + np.abs(c.at("crba", None, False)).max())
+    skew = M_rate - 2 * C
+    close(skew, -skew.T, 1e-12, np.abs(M_rate).max() + np.abs(C).max())
+    close(c.at("christoffel_symbols", None, False) @ c.v, C, 1e-12)
+
+
+@given(seed=seeds, expressed_in=st.sampled_from(["world", "body", "space"]))
+def test_jacobian_and_its_rate(seed, expressed_in):
+    c = Case(seed)
+    words = {"frame": c.frame, "expressed_in": expressed_in}
+    J, J_rate = c.at("jacobian", None, False, **words), c.at("jacobian_rate", **words)
+    close(c.rate("jacobian", **words), J_rate, DIFFERENCES, np.abs(J_rate).max() + np.abs(J).max())
+    close(J @ c.v, c.at("twist", **words), 1e-12, np.abs(J).max() * np.abs(c.v).max())
+    close(J @ c.a + J_rate @ c.v, c.at("acceleration", None, None, c.a, **words), 1e-12, np.abs(J_rate).max() * 10 + np.abs(J).max() * 10)
+
+
+@given(seed=seeds)
+def test_jacobian_by_differences_of_the_pose(seed):
+    c = Case(seed)
+    T, rate = c.at("pose", None, False, frame=c.frame), c.rate("pose", frame=c.frame)
+    V = c.at("jacobian", None, False, frame=c.frame) @ c.v
+    omega = rate[:3, :3] @ T[:3, :3].T
+    close([omega[2, 1], omega[0, 2], omega[1, 0]], V[:3], DIFFERENCES, np.abs(V).max() + 1)
+    close(rate[:3, 3], V[3:], DIFFERENCES, np.abs(V).max() + 1)
+
+
+@given(seed=seeds)
+def test_wrench_and_jacobian(seed):
+    """A wrench at a frame, in that frame, changes τ by −Jᵀf with the body Jacobian (MR 8.77, opposite sign)."""
+    c = Case(seed)
+    f = np.random.default_rng(seed).normal(size=6)
+    J = c.at("jacobian", None, False, frame=c.frame, expressed_in="body")
+    free, loaded = c.at("rnea", None, None, c.a), c.at("rnea", None, None, c.a, wrenches={c.frame: f.tolist()})
+    close(free - loaded, J.T @ f, 1e-12, np.abs(free).max() + np.abs(J).max() * np.abs(f).max())
+    kappa = np.linalg.cond(c.at("crba", None, False))
+    again = c.at("forward_dynamics", None, None, loaded, wrenches={c.frame: f.tolist()})
+    close(again, c.a, max(1e-12, 100 * EPS * kappa))
+
+
+@given(seed=seeds)
+def test_momentum_balance(seed):
+    """Free of gravity and joint forces, a floating robot keeps its momentum; with gravity, ṗ = m g."""
+    c = Case(seed, base="floating", couplings=False)
+    a = c.at("forward_dynamics", None, None, np.zeros(c.robot.nv))
+
+    def momentum(t):
+        q = np.array(alg.integrate(c.m, c.q.tolist(), (c.v + a * t / 2).tolist(), t))
+        return c.at("momentum", q, c.v + a * t)
+
+    mass = sum(G.m for G in c.m.inertia[1:])
+    com = c.at("center_of_mass", None, False)
+    force = mass * np.array(c.m.gravity)
+    expected = np.concatenate([np.cross(com, force), force])
+    if any(any(row) for row in c.m.armature):
+        return  # an armature is inertia without a body: its momentum is not in the sum
+    # second-order differences of a stiff state: accelerations reach 1e3, so the third derivative limits the step
+    close((momentum(1e-5) - momentum(-1e-5)) / 2e-5, expected, 1e-5, np.abs(expected).max() + np.abs(momentum(0)).max() * (1 + np.abs(a).max()))
+
+
+@given(seed=seeds)
+def test_integrate_and_difference(seed):
+    c = Case(seed)
+    step = 0.3 * c.v
+    there = np.array(alg.integrate(c.m, c.q.tolist(), step.tolist(), 1.0))
+    close(np.array(alg.difference(c.m, c.q.tolist(), there.tolist())), step, 1e-12, 10)
+
+
+@given(seed=seeds)
+def test_base_motion_is_a_floating_base(seed):
+    """A fixed base carried along feels what a floating base with the same twist and acceleration feels."""
+    fixed = Case(seed, base="fixed", couplings=False)
+    free = Robot(random_tree(seed, base="floating", couplings=False))
+    rng = np.random.default_rng(seed)
+    V, A = rng.normal(size=6), rng.normal(size=6)
+    q = np.concatenate([[0, 0, 0, 0, 0, 0, 1], fixed.q])
+    floating = np.array(alg.rnea(free.model, q.tolist(), [*V, *fixed.v], [*A, *fixed.a]))
+    carried = fixed.at("rnea", None, None, fixed.a, base_velocity=V.tolist(), base_acceleration=A.tolist())
+    close(carried, floating[6:], 1e-12)
+
+
+@given(seed=seeds)
+@settings(max_examples=15)
+def test_file_order_and_names_do_not_matter(seed):
+    """Links and joints shuffled and renamed: the same numbers under the new names."""
+    from dataclasses import replace
+
+    d = random_tree(seed)
+    rng = np.random.default_rng(seed)
+    new = {link.name: f"L{k}" for k, link in enumerate(d.links)}
+    rename = {j.name: f"J{k}" for k, j in enumerate(d.joints)}
+    links = [replace(x, name=new[x.name]) for x in d.links]
+    joints = [
+        replace(j, name=rename[j.name], parent=new[j.parent], child=new[j.child],
+                mimic=None if j.mimic is None else replace(j.mimic, joint=rename[j.mimic.joint]))
+        for j in d.joints
+    ]  # fmt: skip
+    frames = [replace(f, link=new[f.link]) for f in d.frames]
+    order = rng.permutation(len(joints))
+    shuffled = replace(d, links=tuple(links[k] for k in rng.permutation(len(links))), joints=tuple(joints[k] for k in order), frames=tuple(frames))
+    one, two = Robot(d), Robot(shuffled)
+    q, v, a = state(one, seed)
+    q2, v2, a2 = np.empty(one.nq), np.empty(one.nv), np.empty(one.nv)
+    places = []
+    for name in one.joints:
+        j1, j2 = one.joint(name), two.joint(rename.get(name, name))
+        q2[j2.q_slice], v2[j2.v_slice], a2[j2.v_slice] = q[j1.q_slice], v[j1.v_slice], a[j1.v_slice]
+        places.append((j1.v_slice, j2.v_slice))
+    t1 = np.array(alg.rnea(one.model, q.tolist(), v.tolist(), a.tolist()))
+    t2 = np.array(alg.rnea(two.model, q2.tolist(), v2.tolist(), a2.tolist()))
+    for s1, s2 in places:
+        close(t2[s2], t1[s1], 1e-12, np.abs(t1).max())
+
+
+@pytest.mark.night
+@given(seed=seeds)
+@settings(max_examples=10_000)
+def test_many_trees(seed):
+    """RELIABILITY A5: ABA∘RNEA, CRBA and the Coriolis matrix on ten thousand trees."""
+    test_forward_dynamics_of_inverse_dynamics.hypothesis.inner_test(seed)
+    test_rnea_is_mass_matrix_plus_bias.hypothesis.inner_test(seed)
