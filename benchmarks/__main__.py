@@ -33,13 +33,11 @@ def main() -> None:
 
 def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> dict[str, Any]:
     """Everything, in one dictionary.  Contests run on one pinned core and one thread."""
-    # processes first: they need both cores quiet, and this process has not warmed anything yet
-    started = processes.startup(effort.processes) if "startup" in sections else {}
-    memory = processes.memory() if "memory" in sections else []
-    with pinned():
-        here = machine.describe()
-    results: dict[str, Any] = {"machine": here, "startup": started, "memory": memory, "contests": []}
-    print(machine.summary(here))
+    here = machine.describe()  # before anything else, so that the load average is not our own
+    print(machine.summary(here), flush=True)
+    results: dict[str, Any] = {"machine": here, "contests": []}
+    results["startup"] = processes.startup(effort.processes) if "startup" in sections else {}
+    results["memory"] = processes.memory() if "memory" in sections else []
     with pinned(), ts.threads(1):
         for case in cases:
             results["contests"] += _played(_contests(case, effort, sections), effort, here)
@@ -73,9 +71,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a short run that shows the benchmark works; no numbers to quote")
     parser.add_argument("--robots", default="", help="comma-separated: ur5,panda,solo12,g1,talos (default: all)")
     parser.add_argument("--only", default=",".join(SECTIONS), help=f"comma-separated sections: {','.join(SECTIONS)}")
-    parser.add_argument("--json", type=Path, default=None, help="where to write (default: benchmarks/results/<date>.json, latest.json)")
-    parser.add_argument("--operations", action="store_true", help="print the operation counts of the bundled robots, and stop")
-    parser.add_argument("--write-operations", action="store_true", help="the same, and store them in benchmarks/operations.json")
+    parser.add_argument("--json", type=Path, help="where to write (default: results/<date>.json and results/latest.json)")
+    parser.add_argument("--operations", action="store_true", help="print the operation counts of the bundled robots")
+    parser.add_argument("--write-operations", action="store_true", help="and store them in benchmarks/operations.json")
     options = parser.parse_args()
     unknown = set(options.only.split(",")) - set(SECTIONS)
     if unknown:

@@ -81,5 +81,5 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         yield Verdict("two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
     if memory := results.get("memory"):
         less, more = (m["beyond_mb"] for m in memory)
-        yield Verdict("memory beyond inputs, output", "ur5", MEMORY, more, False, " MB")
+        yield Verdict("memory beyond inputs, output", "ur5", MEMORY, max(0.0, more), False, " MB")
         yield Verdict("its growth, ¼ M to 1 M states", "ur5", MEMORY_GROWTH, max(0.0, more - less), False, " MB")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import clock
+from benchmarks.timing import pinned
 from torsor.compile import native
 
 PACKAGES = ("torsor", "numpy", "llvmlite", "pin", "example-robot-data", "mujoco-core", "mujoco", "dynibo", "modern-robotics")
@@ -30,7 +31,7 @@ def describe() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "vectors": [name for name in VECTORS if name in on],
         "lanes": host.width,
-        "clock_hz": clock(),
+        "clock_hz": _pinned_clock(),
         "clock_source": "timed chain of dependent one-cycle instructions",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": sys.version.split()[0],
@@ -50,6 +51,11 @@ def summary(machine: dict[str, Any]) -> str:
         f"Python {machine['python']}, {versions}\n"
         f"load average {load:.2f}{busy}"
     )
+
+
+def _pinned_clock() -> float:
+    with pinned():
+        return clock()
 
 
 def _processor() -> str:

@@ -76,7 +76,8 @@ def dynibo(case: Case, states: list[dict]) -> Iterator[Contest]:
         ("forward_dynamics", "peer.forward_dynamics(q, v, a)"),
         ("mass_matrix", "peer.mass_matrix(q)"),
     ):
-        yield _contest(case, "dynibo", quantity, theirs, names, states)
+        shape = (-1, 6) if quantity == "mass_matrix" else (-1,)  # its matrices are flat
+        yield _contest(case, "dynibo", quantity, theirs, names, states, back=lambda x, shape=shape: x.reshape(shape))
 
 
 def modern_robotics(case: Case, states: list[dict]) -> Iterator[Contest]:

@@ -28,7 +28,7 @@ BATCH = (
     ("forward_dynamics", "robot.forward_dynamics(q, v, a{out})", "pin.abaInParallel(1, pool, qp, vp, ap{theirs})"),
 )
 
-#: bytes of results that a cache-sized batch of matrices may have
+#: bytes of matrices that stay in the cache
 CACHE = 1_000_000
 
 
@@ -57,6 +57,7 @@ def batches(case: Case, effort: Effort) -> Iterator[Contest]:
         ("batch", effort.small, True),
         ("batch, new arrays", effort.small, False),
         ("large batch", effort.large, True),
+        ("tiny batch", effort.tiny, False),
     ):
         state = _translated(translation, *random_states(robot, count))
         state |= {k: state[k].T for k in ("qp", "vp", "ap")}
@@ -76,8 +77,9 @@ def mass_matrices(case: Case, effort: Effort) -> Iterator[Contest]:
     robot, model = case.robot, case.model
     translation = Translation.between(robot, model)
     size = 8 * robot.nv**2
-    fits = max(64, min(effort.small, CACHE // size // 64 * 64))
-    for section, count in (("batch", fits), ("large batch", max(effort.small, fits))):
+    fits = CACHE // size // 16 * 16
+    sections = [("batch", effort.small)] + ([("cached batch", fits)] if fits < effort.small / 2 else [])
+    for section, count in sections:
         q = random_states(robot, count)[0]
         names = {"robot": robot, "crba": pin.crba, "model": model, "data": model.createData(), "q": q, "np": np}
         names |= {"rows": list(translation.configuration(q)), "out": np.empty((count, robot.nv, robot.nv))}

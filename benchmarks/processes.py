@@ -8,23 +8,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 FIRST_RESULT = "import torsor as ts; ts.robots.ur5().inverse_dynamics([0.1] * 6, [0.2] * 6, [0.3] * 6)"
 IMPORT = "import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
 
 MEMORY = """
-import json, resource, sys
+import json, sys
 import numpy as np
 import torsor as ts
+def kilobytes(field):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(field))
 N = int(sys.argv[1])
 robot = ts.robots.ur5()
 small = np.zeros((5000, 6))
 robot.inverse_dynamics(small, small, small)                    # compiled and its threads started before we look
 q, v, a = (np.random.default_rng(k).uniform(-1, 1, (N, 6)) for k in range(3))
-now = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS"))
+now = kilobytes("VmRSS")
 tau = robot.inverse_dynamics(q, v, a)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peak = kilobytes("VmHWM")                                      # not ru_maxrss: a child starts with its parent's
 print(json.dumps({"states": N, "inputs_mb": 3 * q.nbytes / 1e6, "output_mb": tau.nbytes / 1e6,
                   "beyond_mb": (1024 * (peak - now) - tau.nbytes) / 1e6}))
 """
@@ -64,5 +67,7 @@ def startup(repeats: int) -> dict[str, float]:
 
 
 def memory() -> list[dict[str, Any]]:
-    """Peak memory beyond inputs and output, for a quarter of a million UR5 states and for a million."""
+    """Peak memory beyond inputs and output, for a quarter of a million UR5 states and for a million (Linux only)."""
+    if not Path("/proc/self/status").exists():
+        return []
     return [json.loads(_run(MEMORY, str(n))[1]) for n in (250_000, 1_000_000)]

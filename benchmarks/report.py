@@ -31,7 +31,7 @@ def contest_row(record: dict[str, Any]) -> list[str]:
     """One contest as cells of the table."""
     head = [f"{record['section']} {record['quantity']}", record["robot"], str(record["states"])]
     if "problem" in record:
-        return [*head, "", record["peer"], record["problem"], "", "", "", "", ""]
+        return [*head, "", record["peer"], "—", "", "", "", "", ""]
     goal = ratio_goal(record)
     return [
         *head,
@@ -60,7 +60,9 @@ def completed(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]
 
 
 def contests(records: list[dict[str, Any]]) -> str:
-    return table(HEADS, [contest_row(r) for r in records])
+    """The contests of a robot, and below them what kept any of them from being timed."""
+    problems = [f"✗ {r['section']} {r['quantity']}, {r['peer']}: {r['problem']}" for r in records if "problem" in r]
+    return "\n".join([table(HEADS, [contest_row(r) for r in records]), *problems])
 
 
 def goals(results: dict[str, Any]) -> str:
@@ -68,7 +70,7 @@ def goals(results: dict[str, Any]) -> str:
     rows = []
     for v in verdicts(results):
         sign = "≥" if v.at_least else "≤"
-        rows.append([v.what, v.robot, f"{sign} {v.goal:g}{v.unit}", f"{v.measured:.4g}{v.unit}", v.margin])
+        rows.append([v.what, v.robot, f"{sign} {v.goal:g}{v.unit}", f"{v.measured:.{0 if v.unit == '' else 2}f}{v.unit}", v.margin])
     return table(["goal", "robot", "wanted", "measured", "verdict"], rows)
 
 

@@ -25,12 +25,13 @@ class Effort:
 
     rounds: int = 9
     seconds: float = 0.02
-    small: int = 4096  # states of a batch that stays in the cache
+    tiny: int = 64  # states of a batch that shows what a call costs
+    small: int = 4096  # of one that stays in the cache
     large: int = 100_000  # and of one that does not
     processes: int = 5  # runs of each start-up measurement
 
 
-QUICK = Effort(rounds=2, seconds=0.002, small=512, large=2048, processes=1)
+QUICK = Effort(rounds=2, seconds=0.002, large=20_000, processes=1)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Contest:
 
     def run(self, effort: Effort) -> dict[str, Any]:
         """The record of this contest: nanoseconds per state of both, their ratio, their agreement."""
-        record = {k: getattr(self, k) for k in ("section", "quantity", "robot", "peer", "states")} | self.extra
+        record = {k: getattr(self, k) for k in ("section", "quantity", "robot", "peer", "states", "ours", "theirs")} | self.extra
         try:
             error = self.error()
             if error > AGREEMENT:

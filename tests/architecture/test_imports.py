@@ -1,0 +1,70 @@
+"""The rooms of the house: who may import whom (DESIGN section 2), and what importing torsor may cost."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import torsor
+
+PACKAGE = Path(torsor.__file__).parent
+#: a room → the rooms it may import at module level; errors and version may be imported by all
+ALLOWED = {
+    "scalar": set(),
+    "spatial": {"scalar"},
+    "model": {"scalar", "spatial"},
+    "io": {"scalar", "spatial", "model"},
+    "algorithms": {"scalar", "spatial", "model"},
+    "compile": {"scalar"},
+}
+HEAVY = ("llvmlite", "lxml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
+
+
+def module_level_imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{a.name}" for a in node.names} if node.module == "torsor" else {node.module}
+            found |= names
+    return found
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_rooms(room):
+    for path in (PACKAGE / room).rglob("*.py"):
+        for name in module_level_imports(path):
+            if not name.startswith("torsor."):
+                continue
+            other = name.split(".")[1]
+            assert other in ALLOWED[room] | {room, "errors", "version"}, f"{path.relative_to(PACKAGE)} imports {name}"
+
+
+def test_algorithms_use_no_array_library():
+    for room in ("algorithms", "spatial"):
+        for path in (PACKAGE / room).rglob("*.py"):
+            assert not {n for n in module_level_imports(path) if n.split(".")[0] in ("numpy", "scipy", "sympy")}, path
+
+
+def test_import_brings_in_nothing_heavy():
+    code = f"import sys, torsor; print([m for m in {HEAVY!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_files_stay_small():
+    """A file has one idea; 400 lines is where a reader loses it."""
+    long = {str(p.relative_to(PACKAGE)): n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > 400}
+    assert not long
+
+
+def test_public_names_exist_and_are_documented():
+    for name in torsor.__all__:
+        assert hasattr(torsor, name), name
+        if name not in ("__version__",):
+            assert getattr(torsor, name).__doc__, f"{name} has no docstring"

@@ -1,0 +1,293 @@
+"""Hurried users: every public method × every argument × the odd arrays people pass (RELIABILITY D1, D2, D4)."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import quantities
+from torsor.robot import Robot
+
+ROBOT = ts.robots.two_link()
+LINK = ROBOT.links[-1]
+WORDS = {"frame": LINK, "expressed_in": "world"}
+METHODS = [name for name in quantities.QUANTITIES if hasattr(Robot, name)]
+
+
+def arguments(name):
+    rng = np.random.default_rng(0)
+    return {x: (np.array(0.1) if x == "dt" else rng.normal(size=2)) for x in quantities.QUANTITIES[name].inputs}
+
+
+def call(name, values, **options):
+    words = {k: WORDS[k] for k in quantities.QUANTITIES[name].options}
+    return getattr(ROBOT, name)(*values, **words, **options)
+
+
+CASES = [(name, k) for name in METHODS for k in range(len(quantities.QUANTITIES[name].inputs))]
+SAME = {
+    "list": lambda x: x.tolist(),
+    "tuple": lambda x: tuple(x.tolist()) if x.ndim else x.item(),
+    "strided": lambda x: np.repeat(x, 2)[::2] if x.ndim else x,
+    "reversed twice": lambda x: x[::-1].copy()[::-1] if x.ndim else x,
+    "fortran": lambda x: np.asfortranarray(x),
+    "read-only": lambda x: _locked(x),
+    "big-endian": lambda x: x.astype(">f8"),
+    "subclass": lambda x: x.view(_Sub),
+    "unaligned": lambda x: _unaligned(x),
+}
+WRONG = {
+    "short": lambda x: x[:-1],
+    "long": lambda x: np.append(x, 0.0),
+    "column": lambda x: x[:, None],
+    "empty": lambda x: x[:0],
+    "0-d": lambda x: x[0],
+}
+REFUSED = {
+    "object": lambda x: x.astype(object),
+    "complex": lambda x: x.astype(complex),
+    "bool": lambda x: x > 0,
+    "text": lambda x: x.astype(str),
+    "none": lambda x: None,
+    "ragged": lambda x: [[1.0], [1.0, 2.0]],
+}
+
+
+class _Sub(np.ndarray):
+    pass
+
+
+def _locked(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def _unaligned(x):
+    raw = np.zeros(x.nbytes + 1, np.uint8)
+    view = raw[1:].view(x.dtype).reshape(x.shape) if x.ndim else x
+    if x.ndim:
+        view[...] = x
+    return view
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_odd_arrays_give_the_same_result(name, k):
+    good = list(arguments(name).values())
+    expected = np.asarray(call(name, good))
+    for label, change in SAME.items():
+        values = [change(x) if i == k else x for i, x in enumerate(good)]
+        before = [np.copy(v) for v in values]
+        got = np.asarray(call(name, values))
+        assert got.tobytes() == expected.tobytes(), label
+        assert all(np.array_equal(b, v) for b, v in zip(before, values, strict=True)), f"{label}: an input was changed"
+        assert not any(np.shares_memory(got, v) for v in values if isinstance(v, np.ndarray))
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_float32_and_integers_are_converted(name, k):
+    good = [np.round(x * 3) for x in arguments(name).values()]
+    expected = np.asarray(call(name, good))
+    for dtype in (np.float32, np.int64, np.int8, np.float16):
+        values = [x.astype(dtype) if i == k else x for i, x in enumerate(good)]
+        assert np.asarray(call(name, values)).tobytes() == expected.tobytes(), dtype
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_wrong_shapes_are_named(name, k):
+    good = arguments(name)
+    argument = list(good)[k]
+    if argument == "dt":
+        pytest.skip("a number: any shape is a batch")
+    for label, change in WRONG.items():
+        values = [change(x) if i == k else x for i, x in enumerate(good.values())]
+        with pytest.raises(ts.ArgumentError) as error:
+            call(name, values)
+        text = str(error.value)
+        assert text.startswith(f"{argument} has shape {np.shape(values[k])}, expected (..., 2)"), (label, text)
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_not_numbers_are_refused(name, k):
+    good = arguments(name)
+    argument = list(good)[k]
+    for label, change in REFUSED.items():
+        values = [change(np.atleast_1d(x)) if i == k else x for i, x in enumerate(good.values())]
+        with pytest.raises(ts.ArgumentError, match=f"^{argument} "):
+            call(name, values)
+            pytest.fail(label)
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_not_finite_is_named_with_its_place(name, k, bad):
+    good = arguments(name)
+    argument = list(good)[k]
+    values = [np.copy(x) for x in good.values()]
+    values[k][... if argument == "dt" else 1] = bad
+    with pytest.raises(ts.ArgumentError, match=rf"^{argument}\[.*\] is -?(nan|inf)"):
+        call(name, values)
+    batch = [np.stack([x] * 5) for x in good.values()]
+    batch[k][3, ...] = bad
+    with pytest.raises(ts.ArgumentError, match=rf"^{argument}\[3.*\] is -?(nan|inf)"):
+        call(name, batch)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_leading_axes_broadcast(name):
+    good = list(arguments(name).values())
+    expected = np.asarray(call(name, good))
+    rng = np.random.default_rng(1)
+    many = [x + rng.normal(size=(3, 1, *x.shape)) * 0.1 if i == 0 else x + rng.normal(size=(4, *x.shape)) * 0.1 for i, x in enumerate(good)]
+    got = call(name, many)
+    lead = (3, 4) if len(good) > 1 else (3, 1)
+    assert got.shape == (*lead, *expected.shape)
+    one = call(name, [many[0][2, 0]] + [x[1] for x in many[1:]])
+    assert np.asarray(one).tobytes() == got[2, 1 if len(good) > 1 else 0].tobytes()
+    empty = [np.zeros((0, *x.shape)) for x in good]
+    assert call(name, empty).shape == (0, *expected.shape)
+    if len(good) > 1:
+        with pytest.raises(ts.ArgumentError, match="batch axes do not match"):
+            call(name, [np.zeros((2, *good[0].shape)), np.zeros((3, *good[1].shape)), *good[2:]])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_out(name):
+    good = list(arguments(name).values())
+    batch = [np.stack([x, x * 0.5, x * 2]) for x in good]
+    expected = np.asarray(call(name, batch))
+    out = np.empty_like(expected)
+    assert call(name, batch, out=out) is out
+    assert out.tobytes() == expected.tobytes()
+    for wrong in (np.empty(expected.shape, np.float32), np.empty((4, *expected.shape[1:])), _locked(out), [1.0]):
+        with pytest.raises(ts.ArgumentError, match="out for"):
+            call(name, batch, out=wrong)
+    gaps = np.empty((*expected.shape, 2))[..., 0]
+    call(name, batch, out=gaps)
+    assert np.array_equal(gaps, expected)
+
+
+def test_out_may_overlap_an_input():
+    q, v, a = (np.random.default_rng(k).normal(size=(50, 2)) for k in range(3))
+    expected = ROBOT.inverse_dynamics(q, v, a)
+    ROBOT.inverse_dynamics(q, v, a, out=a)
+    assert (a == expected).all()
+    shared = np.zeros((51, 2))
+    shared[:50] = q
+    expected = ROBOT.gravity_force(q)
+    ROBOT.gravity_force(shared[:50], out=shared[1:])
+    assert (shared[1:] == expected).all()
+
+
+def test_names_that_do_not_exist_list_those_that_do():
+    q = np.zeros(2)
+    for wrong in (lambda: ROBOT.pose(q, "hand"), lambda: ROBOT.jacobian(q, "hand"), lambda: ROBOT.frame("hand"),
+                  lambda: ROBOT.inverse_dynamics(q, q, q, {"hand": np.zeros(6)})):  # fmt: skip
+        with pytest.raises(ts.UnknownName, match=f"'hand'.*valid names: .*{LINK}"):
+            wrong()
+    with pytest.raises(ts.UnknownName, match="world"):
+        ROBOT.jacobian(q, LINK, expressed_in="local")
+    with pytest.raises(ts.UnknownName, match="no moving joint"):
+        ROBOT.joint("hip")
+    with pytest.raises(ts.UnknownName, match="no link"):
+        ROBOT.link("hip")
+    with pytest.raises(ts.UnknownName, match="no quantity named 'torque'"):
+        ROBOT.kernel("torque")
+    with pytest.raises(ts.ArgumentError, match="needs a frame"):
+        ROBOT.kernel("pose")
+    with pytest.raises(ts.ArgumentError, match="too many parts"):
+        ROBOT.kernel("mass_matrix:x")
+    with pytest.raises(ts.ArgumentError, match="one or more of"):
+        ROBOT.kernel()
+    with pytest.raises(ts.ArgumentError, match="float64 or float32"):
+        ROBOT.kernel("mass_matrix", dtype=np.int64)
+
+
+def test_wrong_number_of_arguments():
+    q = np.zeros(2)
+    with pytest.raises(TypeError):
+        ROBOT.inverse_dynamics(q, q)
+    with pytest.raises(TypeError):
+        ROBOT.inverse_dynamics(q, q, q, None, q)
+    with pytest.raises(TypeError):
+        ROBOT.mass_matrix(q, speed=3)
+    with pytest.raises(ts.ArgumentError, match="takes 1 arrays"):
+        ROBOT.kernel("mass_matrix")(q, q)
+    with pytest.raises(ts.ArgumentError, match="wrenches must be a dict"):
+        ROBOT.inverse_dynamics(q, q, q, np.zeros(6))
+    with pytest.raises(ts.ArgumentError, match=r"wrenches\['.*'\] has shape \(3,\)"):
+        ROBOT.inverse_dynamics(q, q, q, {LINK: np.zeros(3)})
+
+
+def test_a_robot_does_not_change():
+    with pytest.raises(AttributeError, match="does not change"):
+        ROBOT.gravity = (0, 0, 0)
+    copy = pickle.loads(pickle.dumps(ROBOT))
+    assert copy == ROBOT
+    assert hash(copy) == hash(ROBOT)
+    assert (copy.mass_matrix([0.1, 0.2]) == ROBOT.mass_matrix([0.1, 0.2])).all()
+
+
+def test_a_massless_joint_is_named_and_everything_else_works():
+    """RELIABILITY B1: loads; kinematics and inverse dynamics work; forward dynamics names the joint; no NaN."""
+    b = ts.Builder("light").link("base").link("arm", mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1)).link("hair")
+    b.joint("shoulder", "revolute", "base", "arm", axis=(0, 0, 1)).joint("wisp", "revolute", "arm", "hair", xyz=(1, 0, 0), axis=(0, 0, 1))
+    robot = b.build()
+    q = np.array([0.3, 0.4])
+    assert np.isfinite(robot.pose(q, "hair")).all()
+    assert robot.inverse_dynamics(q, q, q)[1] == 0
+    for call_it in (lambda: robot.forward_dynamics(q, q, q), lambda: robot.mass_matrix_inverse(q)):
+        with pytest.raises(ts.SingularError, match="'wisp' moves no mass"):
+            call_it()
+
+
+def test_a_joint_that_moves_no_mass_in_one_pose_only():
+    """A point mass on the axis: singular at this state, not by structure; found at run time, in a batch too."""
+    b = ts.Builder("gimbal").link("base").link("slide").link("bob", mass=1.0, inertia=(0, 0, 0))
+    b.joint("turn", "revolute", "base", "slide", axis=(0, 0, 1)).joint("reach", "prismatic", "slide", "bob", axis=(1, 0, 0))
+    robot = b.build(gravity=(0, 0, 0))
+    away, on_axis = np.array([0.0, 0.5]), np.array([0.0, 0.0])
+    v = np.array([0.1, 0.1])
+    assert np.isfinite(robot.forward_dynamics(away, v, v)).all()
+    with pytest.raises(ts.SingularError, match="'turn' moves no mass"):
+        robot.forward_dynamics(on_axis, v, v)
+    with pytest.raises(ts.SingularError, match="'turn' moves no mass"):
+        robot.forward_dynamics(np.stack([away] * 9 + [on_axis]), v, v)
+
+
+def test_a_zero_quaternion_is_an_error_and_any_other_is_normalised():
+    robot = ts.robots.quadruped()
+    rng = np.random.default_rng(0)
+    q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+    scaled = q.copy()
+    scaled[3:7] *= 3.0
+    np.testing.assert_allclose(robot.bias_force(scaled, v), robot.bias_force(q, v), rtol=1e-12, atol=1e-12)
+    q[3:7] = 0
+    with pytest.raises(ts.TorsorError, match="quaternion"):
+        robot.bias_force(q, v)
+
+
+def test_eight_threads_give_the_serial_bits():
+    """RELIABILITY E1, with kernels that no thread has built yet."""
+    robot = Robot(ts.robots.ur5().with_gravity((0.1, 0.2, -9.0)).description)
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(200, 3, 6))
+    results: dict[int, list] = {}
+    gate = threading.Barrier(8)
+
+    def work(k):
+        gate.wait()
+        results[k] = [(robot.inverse_dynamics(*s), robot.mass_matrix(s[0]), robot.forward_dynamics(*s)) for s in states]
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    serial = [(robot.inverse_dynamics(*s), robot.mass_matrix(s[0]), robot.forward_dynamics(*s)) for s in states]
+    for k in range(8):
+        assert all((x == y).all() for a, b in zip(results[k], serial, strict=True) for x, y in zip(a, b, strict=True))
