@@ -45,6 +45,7 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
         results["operations"] = {c.name: {q: c.robot.program(q).operations for q in operations.QUANTITIES} for c in cases}
     if "threads" in sections:
         results["threads"] = [scaling.two_threads(c, effort) for c in cases if c.name in THREADED]
+    here["load_average_after"] = machine.load()  # above about one, somebody else was computing too
     return results
 
 

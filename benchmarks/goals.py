@@ -48,7 +48,7 @@ class Verdict:
 
     @property
     def margin(self) -> str:
-        """"met", or by how much it was missed, in per cent of the goal."""
+        """Met, or by how much it was missed, in per cent of the goal."""
         if self.met:
             return "met"
         return f"missed by {100 * abs(self.measured - self.goal) / self.goal:.0f} %"
@@ -74,9 +74,9 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             limit = limits[ROBOTS.index(robot)]
             if limit is not None:
                 yield Verdict(f"operations {quantity}", robot, limit, counts[quantity], False, "")
-    for name, limit in STARTUP.items():
+    for name, seconds in STARTUP.items():
         if name in results.get("startup", {}):
-            yield Verdict(f"start-up, {name.replace('_', ' ')}", "ur5", limit, results["startup"][name], False, " s")
+            yield Verdict(f"start-up, {name.replace('_', ' ')}", "ur5", seconds, results["startup"][name], False, " s")
     for record in results.get("threads", []):
         yield Verdict("two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
     if memory := results.get("memory"):

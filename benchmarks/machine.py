@@ -15,6 +15,8 @@ from benchmarks.timing import pinned
 from torsor.compile import native
 
 PACKAGES = ("torsor", "numpy", "llvmlite", "pin", "example-robot-data", "mujoco-core", "mujoco", "dynibo", "modern-robotics")
+#: a load average above which somebody else is computing
+BUSY = 0.5
 VECTORS = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
 
 
@@ -36,20 +38,25 @@ def describe() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": sys.version.split()[0],
         "versions": {"torsor": torsor.__version__} | {p: v for p in PACKAGES[1:] if (v := _version(p))},
-        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else [],
+        "load_average": load(),
     }
+
+
+def load() -> list[float]:
+    """Processes that wanted a core, on average over 1, 5 and 15 minutes; empty where the system does not say."""
+    return list(os.getloadavg()) if hasattr(os, "getloadavg") else []
 
 
 def summary(machine: dict[str, Any]) -> str:
     """The description in three lines."""
     versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
-    load = machine["load_average"][0] if machine["load_average"] else 0.0
-    busy = "  ← the machine is busy: do not trust these numbers" if load > 0.5 else ""
+    before = machine["load_average"][0] if machine["load_average"] else 0.0
+    busy = "  ← the machine is busy: do not trust these numbers" if before > BUSY else ""
     return (
         f"{machine['processor']} ({machine['llvm_cpu']}), {machine['cores']} cores, {machine['lanes']} float64 lanes, "
         f"{machine['clock_hz'] / 1e9:.2f} GHz ({machine['clock_source']})\n"
         f"Python {machine['python']}, {versions}\n"
-        f"load average {load:.2f}{busy}"
+        f"load average {before:.2f}{busy}"
     )
 
 

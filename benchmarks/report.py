@@ -69,8 +69,9 @@ def goals(results: dict[str, Any]) -> str:
     """The goals table: goal, measured, met or missed by how much."""
     rows = []
     for v in verdicts(results):
-        sign = "≥" if v.at_least else "≤"
-        rows.append([v.what, v.robot, f"{sign} {v.goal:g}{v.unit}", f"{v.measured:.{0 if v.unit == '' else 2}f}{v.unit}", v.margin])
+        wanted = f"{'≥' if v.at_least else '≤'} {v.goal:g}{v.unit}"
+        measured = f"{v.measured:.2f}{v.unit}" if v.unit else f"{v.measured:.0f}"
+        rows.append([v.what, v.robot, wanted, measured, v.margin])
     return table(["goal", "robot", "wanted", "measured", "verdict"], rows)
 
 
@@ -84,7 +85,7 @@ def processes(results: dict[str, Any]) -> str:
     ]
     lines += [
         f"two threads, {t['robot']}: {t['one_ns']:.1f} → {t['two_ns']:.1f} ns/state, {t['speed_up']:.2f}×, "
-        f"{'same bits' if t['same_bits'] else 'DIFFERENT BITS'}{'' if t['quiet'] else ' (the machine was busy)'}"
+        f"{'same bits' if t['same_bits'] else 'DIFFERENT BITS'} (bare loops gain {t['possible']:.2f}×)"
         for t in results.get("threads", [])
     ]
     return "\n".join(lines)

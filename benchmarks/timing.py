@@ -72,7 +72,8 @@ class Contest:
 
     def run(self, effort: Effort) -> dict[str, Any]:
         """The record of this contest: nanoseconds per state of both, their ratio, their agreement."""
-        record = {k: getattr(self, k) for k in ("section", "quantity", "robot", "peer", "states", "ours", "theirs")} | self.extra
+        kept = ("section", "quantity", "robot", "peer", "states", "ours", "theirs")
+        record = {k: getattr(self, k) for k in kept} | self.extra
         try:
             error = self.error()
             if error > AGREEMENT:

@@ -19,8 +19,8 @@ def load(
 ) -> Robot:
     """The robot of a URDF file (or of URDF text).
 
-    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses what
-    is otherwise a warning, such as an inertia no body can have.  ``robot.report`` says what was changed or ignored.
+    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
+    what is otherwise a warning, such as an inertia no body can have.  ``robot.report`` says what was changed or ignored.
     """
     from torsor.io.urdf import read_urdf
 

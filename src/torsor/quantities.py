@@ -74,4 +74,3 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
         takes = ":".join((name, *options)) if options else f"{name}, without options"
         raise ArgumentError(f"{spec!r} has too many parts; the form is {takes}")
     return name, dict(zip(options, words, strict=False))
-

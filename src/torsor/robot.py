@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import quantities as table
-from torsor.compile import Argument, Kernel, Program, trace
+from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError, UnknownName
 from torsor.method import kernel_method
 from torsor.model import Description, Model, assemble, surgery
 from torsor.model.description import FLOATING_BASE
 from torsor.printing import tree
-from torsor.version import __version__
+from torsor.recording import make_kernel
 from torsor.views import FrameView, JointView, LinkView
 
+FLOAT64 = np.dtype(np.float64)
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
 
@@ -132,9 +133,9 @@ class Robot:
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion (RNEA; MR 8.50–8.54, F&O 3–8).
 
-        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force).  ``damping`` adds the model's viscous
-        joint friction.  ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along and its rate,
-        in the base's axes.
+        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force).  ``damping`` adds the model's
+        viscous joint friction.  ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and
+        its rate, in the base's axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, damping=damping, out=out)
@@ -225,7 +226,7 @@ class Robot:
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """J(q), 6×nv: (ω, v) of the frame = J v.
 
-        ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's body and space Jacobian).
+        ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
         """
         return self._frame_call(f"jacobian:{self._named(frame)}:{expressed_in}", (q,), out)
 
@@ -294,7 +295,7 @@ class Robot:
     def _kernel(
         self,
         specs: tuple[str, ...],
-        dtype: np.dtype = np.dtype(np.float64),
+        dtype: np.dtype = FLOAT64,
         frames: tuple[str, ...] = (),
         extra: tuple[str, ...] = (),
         damping: bool = False,
@@ -303,41 +304,11 @@ class Robot:
         kernel = self._kernels.get(key)
         if kernel is None:
             with self._lock:
-                kernel = self._kernels.get(key) or self._kernels.setdefault(key, self._made(*key))
+                kernel = self._kernels.get(key) or self._kernels.setdefault(key, make_kernel(self._model, *key))
         return kernel
 
-    def _made(self, specs, dtype, frames, extra, damping) -> Kernel:
-        """Trace the algorithms of the specs over the inputs they need together."""
-        rows = [(spec, *table.parse(spec)) for spec in specs]
-        shapes = table.sizes(self._model)
-        names = list(dict.fromkeys(x for _, name, _ in rows for x in table.QUANTITIES[name].inputs)) + list(extra)
-        inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
-
-        def evaluated(*values: Any) -> dict[str, Any]:
-            given = {a.name: (v if a.shape else v[0]) for a, v in zip(inputs, values, strict=True)}
-            wrenches = {f: given[f"wrenches[{f!r}]"] for f in frames}
-            options = {"wrenches": wrenches} if frames else {}
-            options.update({k: given[k] for k in extra})
-            return {spec: self._evaluate(name, given, {**words, **options}, damping) for spec, name, words in rows}
-
-        def explain(*state: Any) -> None:
-            evaluated(*(np.atleast_1d(x).ravel().tolist() for x in state))  # over floats a vanishing pivot has a name
-
-        return Kernel(trace(evaluated, inputs), name=f"{self.name}.{'+'.join(specs)}", dtype=dtype, version=__version__, explain=explain)
-
-    def _evaluate(self, name: str, given: Mapping[str, Any], options: dict[str, Any], damping: bool) -> Any:
-        row = table.QUANTITIES[name]
-        inputs = [given[x] for x in row.inputs]
-        if not damping:
-            return row.function(self._model, *inputs, **options)
-        D = table.QUANTITIES["damping_force"].function(self._model, given["v"])
-        if name == "forward_dynamics":
-            q, v, tau = inputs
-            return row.function(self._model, q, v, [t - d for t, d in zip(tau, D, strict=True)], **options)
-        return [t + d for t, d in zip(row.function(self._model, *inputs, **options), D, strict=True)]
-
     def _run(self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, damping=False, out=None) -> Any:
-        if not wrenches and not extra and not damping:
+        if wrenches is None and not extra and not damping:
             return self._kernel((name,))(*values, out=out)
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise ArgumentError(f'wrenches must be a dict such as {{"{self.links[-1]}": F}}, not {type(wrenches).__name__}')
@@ -412,7 +383,9 @@ class Robot:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "mass":
-            raise AttributeError(f"a Robot does not change; robot.{name} cannot be set (surgery such as robot.lock makes a new one)")
+            raise AttributeError(
+                f"a Robot does not change, so {name} cannot be set; robot.lock, .with_gravity ... make new ones"
+            )
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
@@ -426,5 +399,5 @@ class Robot:
 
     def __repr__(self) -> str:
         moving = sum(name != FLOATING_BASE for name in self.joints)
-        base = self._description.base
-        return f"<Robot {self.name!r}: {moving} joints, {len(self.links)} links, {base} base, nq={self.nq}, nv={self.nv}, {self.mass:.4g} kg>"
+        parts = f"{moving} joints, {len(self.links)} links, {self._description.base} base"
+        return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {self.mass:.4g} kg>"

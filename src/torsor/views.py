@@ -45,7 +45,8 @@ class JointView:
         if name == FLOATING_BASE:
             free = (np.inf,) * kind.nq
             zero = (0.0,) * kind.nv
-            return cls(name, kind.name, i, "world", d.root, *slices, tuple(-x for x in free), free, none, none, zero, zero, zero, None)
+            limits = tuple(-x for x in free), free, none, none
+            return cls(name, kind.name, i, "world", d.root, *slices, *limits, zero, zero, zero, None)
         j = next(j for j in d.joints if j.name == name)
         lower, upper = j.lower or (-np.inf,) * kind.nq, j.upper or (np.inf,) * kind.nq
         limits = lower, upper, j.velocity_limit or none, j.effort_limit or none

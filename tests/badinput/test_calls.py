@@ -115,11 +115,10 @@ def test_wrong_shapes_are_named(name, k):
 def test_not_numbers_are_refused(name, k):
     good = arguments(name)
     argument = list(good)[k]
-    for label, change in REFUSED.items():
+    for change in REFUSED.values():
         values = [change(np.atleast_1d(x)) if i == k else x for i, x in enumerate(good.values())]
         with pytest.raises(ts.ArgumentError, match=f"^{argument} "):
             call(name, values)
-            pytest.fail(label)
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
@@ -142,7 +141,8 @@ def test_leading_axes_broadcast(name):
     good = list(arguments(name).values())
     expected = np.asarray(call(name, good))
     rng = np.random.default_rng(1)
-    many = [x + rng.normal(size=(3, 1, *x.shape)) * 0.1 if i == 0 else x + rng.normal(size=(4, *x.shape)) * 0.1 for i, x in enumerate(good)]
+    leads = [(3, 1)] + [(4,)] * (len(good) - 1)
+    many = [x + rng.normal(size=(*lead, *x.shape)) * 0.1 for lead, x in zip(leads, good, strict=True)]
     got = call(name, many)
     lead = (3, 4) if len(good) > 1 else (3, 1)
     assert got.shape == (*lead, *expected.shape)
@@ -235,7 +235,8 @@ def test_a_robot_does_not_change():
 def test_a_massless_joint_is_named_and_everything_else_works():
     """RELIABILITY B1: loads; kinematics and inverse dynamics work; forward dynamics names the joint; no NaN."""
     b = ts.Builder("light").link("base").link("arm", mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1)).link("hair")
-    b.joint("shoulder", "revolute", "base", "arm", axis=(0, 0, 1)).joint("wisp", "revolute", "arm", "hair", xyz=(1, 0, 0), axis=(0, 0, 1))
+    b.joint("shoulder", "revolute", "base", "arm", axis=(0, 0, 1))
+    b.joint("wisp", "revolute", "arm", "hair", xyz=(1, 0, 0), axis=(0, 0, 1))
     robot = b.build()
     q = np.array([0.3, 0.4])
     assert np.isfinite(robot.pose(q, "hair")).all()

@@ -1,7 +1,7 @@
 """Every quantity × every way to evaluate it: one source, one result.
 
-The reference is the source itself over floats.  The forms: one state (the built-in entry), lists (the careful path), a batch, the
-NumPy replay, float32, 50-digit numbers, and SymPy symbols on a small robot.
+The reference is the source itself over floats.  The forms: one state (the built-in entry), lists (the careful path), a
+batch, the NumPy replay, float32, 50-digit numbers, and SymPy symbols on a small robot.
 """
 
 from __future__ import annotations
@@ -110,13 +110,16 @@ def test_fifty_digits(spec):
     assert float(error / scale) <= 1e-13 * max(1, 1e-1 * conditioning(robot, spec, state))
 
 
-@pytest.mark.parametrize("spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian:frame2:world", "coriolis_matrix"])
+@pytest.mark.parametrize(
+    "spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian:frame2:world", "coriolis_matrix"]
+)
 def test_sympy(spec):
     """Symbols in, a closed form out; its value is the kernel's."""
     from torsor.model.joints import Prismatic, Revolute
     from torsor.spatial import Vec
 
-    robot = Robot(random_tree(7, bodies=2, base="fixed", couplings=False, kinds=[Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0))]))
+    kinds = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0))]
+    robot = Robot(random_tree(7, bodies=2, base="fixed", couplings=False, kinds=kinds))
     name, words = quantities.parse(spec)
     row = quantities.QUANTITIES[name]
     symbols = [sympy.symbols(f"{x}0:2", real=True) for x in row.inputs]
@@ -140,7 +143,7 @@ def test_fused_kernel_shares_its_work():
     q, v = inputs(robot, "bias_force", 1)
     fused = robot.kernel("mass_matrix", "bias_force", "pose:frame2")
     M, h, T = fused(q[0], v[0])
-    assert (M == robot.mass_matrix(q[0])).all()
+    assert (robot.mass_matrix(q[0]) == M).all()
     close(h, robot.bias_force(q[0], v[0]), 1e-13)
     close(T, robot.pose(q[0], "frame2"), 1e-13)
     apart = sum(robot.program(s).operations for s in ("mass_matrix", "bias_force", "pose:frame2"))

@@ -18,7 +18,8 @@ class Twin:
 
     def __init__(self, robot: Robot, path: Path, floating: bool):
         self.robot = robot
-        self.model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(str(path))
+        root = (pin.JointModelFreeFlyer(),) if floating else ()
+        self.model = pin.buildModelFromUrdf(str(path), *root)
         self.data = self.model.createData()
         self.v_index = np.zeros(self.model.nv, int)  # pinocchio's velocity k is torsor's v[v_index[k]]
         for name, joint in zip(list(self.model.names)[1:], list(self.model.joints)[1:], strict=True):

@@ -1,6 +1,7 @@
 """Every URDF of example-robot-data that Pinocchio loads, fixed and floating: τ, M, forward dynamics, poses, Jacobians.
 
-The fast suite runs the source over floats on all of them, and the kernels on a dozen of all kinds; the night runs kernels on all.
+The fast suite runs the source over floats on all of them, and the kernels on twenty of all kinds; the night runs kernels on
+all.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from torsor import algorithms as alg
 EPS = np.finfo(float).eps
 KERNELS = [
     "ur_description/urdf/ur5_robot.urdf", "ur_description/urdf/ur5_gripper.urdf", "panda_description/urdf/panda.urdf",
-    "solo_description/robots/solo12.urdf", "anymal_b_simple_description/robots/anymal.urdf", "anymal_c_simple_description/urdf/anymal.urdf",
+    "solo_description/robots/solo12.urdf", "anymal_b_simple_description/robots/anymal.urdf",
+    "anymal_c_simple_description/urdf/anymal.urdf",
     "double_pendulum_description/urdf/double_pendulum.urdf", "kinova_description/robots/kinova.urdf",
     "hector_description/robots/quadrotor_base.urdf", "cartpole_description/urdf/cartpole.urdf", "a1_description/urdf/a1.urdf",
     "laikago_description/urdf/laikago.urdf", "finger_edu_description/robots/finger_edu.urdf", "b1_description/urdf/b1.urdf",
@@ -38,7 +40,7 @@ def twin(path, floating: bool) -> Twin:
     except Exception as error:
         pytest.skip(f"Pinocchio does not load it: {error}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ts.ModelWarning)  # files with inertias no body can have; both libraries use them as they are
+        warnings.simplefilter("ignore", ts.ModelWarning)  # inertias no body can have: both libraries use them as they are
         robot = ts.load(path, base="floating" if floating else "fixed", mimic=False)
     if robot.nv == 0:
         pytest.skip("nothing moves")

@@ -20,7 +20,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     V = velocities(model, X, S, v)
     dS = subspace_rates(model, q, v)
     dS = [Subspace([V[i].cross(s) + d for s, d in zip(S[i], dS[i], strict=True)]) for i in range(len(S))]
-    I = list(model.inertia)  # noqa: E741 - the book's letter
+    I = list(model.inertia)
     B = [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)]
     C: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():

@@ -15,7 +15,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
     F&O §3.2, eqs. 9–10; MR eq. 8.57.
     """
     X, S = joints(model, q)
-    I = list(model.inertia)  # noqa: E741 - the book's letter
+    I = list(model.inertia)
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]

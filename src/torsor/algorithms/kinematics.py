@@ -21,9 +21,9 @@ def joints(model: Model, q: Scalars) -> tuple[list[Transform], list[Subspace]]:
     return X, S
 
 
-def velocities(model: Model, X: Sequence[Transform], S: Sequence[Subspace], v: Scalars, base: Motion | None = None) -> list[Motion]:
+def velocities(model: Model, X: Sequence[Transform], S: Sequence[Subspace], v: Scalars) -> list[Motion]:
     """V[i], the twist of body i in its own frame."""
-    V = [base or Motion.zero()]
+    V = [Motion.zero()]
     rows = model.rates(v)
     for i, p in model.outward():
         V.append(X[i] @ V[p] + S[i] @ rows[i])  # MR 8.51, F&O 3
@@ -61,7 +61,7 @@ def center_of_mass(model: Model, q: Scalars) -> list[Any]:
 def composite_inertia(model: Model, q: Scalars) -> Inertia:
     """The inertia of all that moves, as one rigid body about the world's origin (F&O 9)."""
     X, _ = joints(model, q)
-    I = list(model.inertia)  # noqa: E741 - the book's letter
+    I = list(model.inertia)
     I[0] = Inertia.zero()
     for i, p in model.inward():
         I[p] = I[p] + X[i].T @ I[i]

@@ -13,6 +13,7 @@ import stat
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 from torsor.errors import CacheWarning
 
@@ -120,8 +121,9 @@ def _prune(folder: Path) -> None:
                 path.unlink()
 
 
-def _complain(what: str) -> None:
-    """One warning a cause and process; the kernel is then compiled in memory."""
+def _complain(what: str) -> Any:
+    """One warning a cause and process, and None: the kernel is then compiled in memory."""
     if what not in _warned:
         _warned.add(what)
         warnings.warn(f"torsor's kernel cache: {what}", CacheWarning, stacklevel=2)
+    return None

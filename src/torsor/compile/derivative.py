@@ -29,7 +29,8 @@ def _zero(x: Any) -> bool:
 
 def _columns(p: Program, wrt: Sequence[str]) -> list[int]:
     """Positions of the named inputs in the inputs laid end to end."""
-    positions, start = [], 0
+    positions: list[int] = []
+    start = 0
     known = {a.name for a in p.inputs}
     if missing := [name for name in wrt if name not in known]:
         raise ValueError(f"the program has no input {missing[0]!r}; its inputs are {sorted(known)}")

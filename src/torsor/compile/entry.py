@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.llvm import LIBM, PYTHON_API
+from torsor.compile.lanes import LIBM
+from torsor.compile.llvm import PYTHON_API
 from torsor.compile.native import Library, c_library
 from torsor.compile.program import Program
 
@@ -56,7 +57,7 @@ def available() -> bool:
 def _numpy_api() -> tuple[int, int]:
     """Addresses of PyArray_Type and PyArray_New."""
     try:
-        from numpy._core import _multiarray_umath as umath
+        from numpy._core import _multiarray_umath as umath  # type: ignore[attr-defined]
     except ImportError:
         from numpy.core import _multiarray_umath as umath  # type: ignore[no-redef]
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -95,7 +96,8 @@ def entry_ir(program: Program, single: bool) -> str:
         o.append(f"arg{k}:")
         o.append(f"  %ap{k} = getelementptr ptr, ptr %args, i64 {k}")
         o.append(f"  %a{k} = load ptr, ptr %ap{k}")
-        tests = [("type", _TYPE, "ptr", "%array_type"), ("descr", _DESCR, "ptr", "%descr"), ("nd", _ND, "i32", str(len(a.shape)))]
+        rank = str(len(a.shape))
+        tests = [("type", _TYPE, "ptr", "%array_type"), ("descr", _DESCR, "ptr", "%descr"), ("nd", _ND, "i32", rank)]
         for label, offset, kind, expected in tests:
             o.append(f"  %q{k}{label} = getelementptr i8, ptr %a{k}, i64 {offset}")
             o.append(f"  %v{k}{label} = load {kind}, ptr %q{k}{label}")

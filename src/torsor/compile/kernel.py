@@ -114,7 +114,8 @@ class Kernel:
     def __call__(self, *values: Any, out: Any = None) -> Any:
         inputs = self.program.inputs
         if len(values) != len(inputs):
-            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({', '.join(a.name for a in inputs)}), {len(values)} given")
+            names = ", ".join(a.name for a in inputs)
+            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)
@@ -179,18 +180,21 @@ class Kernel:
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
-        check_finite(self.program.inputs, arrays)
-        batch = batch_shape(self.program.inputs, arrays)
+        inputs = self.program.inputs
+        check_finite(inputs, arrays)
+        batch = batch_shape(inputs, arrays)
         for o, r in zip(self.program.outputs, results, strict=True):
             finite = np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)
             if not finite.all():
                 first = int(np.argmin(finite))
                 place = np.unravel_index(first, batch) if batch else ()
-                state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(self.program.inputs, arrays, strict=True)]
+                state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
                 if self._explain is not None:
                     self._explain(*state)
                 where = f" at batch index {tuple(int(k) for k in place)}" if batch else ""
-                raise TorsorError(f"{self.name}: {o.name} is not finite{where}, although every argument is; the numbers overflow")
+                raise TorsorError(
+                    f"{self.name}: {o.name} is not finite{where} although every argument is; the numbers overflow"
+                )
 
 
 _warned: set[str] = set()

@@ -6,14 +6,12 @@ object code needs no relocation to anything but itself and can be cached on disk
 
 from __future__ import annotations
 
-import struct
-
+from torsor.compile.drivers import batch_driver, one_driver
+from torsor.compile.lanes import LIBM, Builder
 from torsor.compile.program import Program
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.sincos import sincos
 
-#: C library functions, by their place in the table
-LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
 #: where the Python C API begins in the table; see entry.py
 PYTHON_API = len(LIBM)
 TABLE_SIZE = 24
@@ -21,72 +19,6 @@ TABLE_SIZE = 24
 PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
-
-
-class Builder:
-    """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
-
-    def __init__(self, width: int, one: bool = False, single: bool = False):
-        self.width, self.one, self.single = width, one, single
-        self.E = "float" if single else "double"
-        self.T = f"<{width} x {self.E}>" if width > 1 else self.E
-        self.I = f"<{width} x i64>" if width > 1 else "i64"
-        self.B = f"<{width} x i1>" if width > 1 else "i1"
-        element = "f32" if single else "f64"
-        self.suffix = f"v{width}{element}" if width > 1 else element
-        self.lines: list[str] = []
-        self.counter = 0
-
-    def fresh(self) -> str:
-        self.counter += 1
-        return f"%t{self.counter}"
-
-    def put(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def const(self, x: float) -> str:
-        if self.single:
-            x = struct.unpack("<f", struct.pack("<f", x))[0]
-        bits = f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
-        return f"splat ({self.E} {bits})" if self.width > 1 else bits
-
-    def lane(self, value: str, k: int) -> str:
-        return self.put(f"extractelement {self.T} {value}, i32 {k}") if self.width > 1 else value
-
-    def lanewise(self, name: str, operands: list[str]) -> str:
-        """The C library's function, lane by lane, in double precision."""
-        slot = self.put(f"getelementptr ptr, ptr %table, i64 {LIBM.index(name)}")
-        function = self.put(f"load ptr, ptr {slot}")
-        result = "poison"
-        for k in range(self.width):
-            lanes = [self.lane(x, k) for x in operands]
-            if self.single:
-                lanes = [self.put(f"fpext float {x} to double") for x in lanes]
-            value = self.put(f"call double {function}({', '.join(f'double {x}' for x in lanes)})")
-            if self.single:
-                value = self.put(f"fptrunc double {value} to float")
-            result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
-        return result
-
-    def transposed(self, rows: list[str]) -> list[str]:
-        """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
-        w, rows, half = self.width, list(rows), 1
-        while half < w:
-            for i in range(w):
-                if i & half:
-                    continue
-                a, b = rows[i], rows[i + half]
-                low = [c if not c & half else w + c - half for c in range(w)]
-                high = [c + half if not c & half else w + c for c in range(w)]
-                rows[i], rows[i + half] = self.shuffle(a, b, low), self.shuffle(a, b, high)
-            half *= 2
-        return rows
-
-    def shuffle(self, a: str, b: str, mask: list[int]) -> str:
-        picks = ", ".join(f"i32 {m}" for m in mask)
-        return self.put(f"shufflevector {self.T} {a}, {self.T} {b}, <{len(mask)} x i32> <{picks}>")
 
 
 def groups(sizes: list[int], width: int, one: bool) -> list[list[tuple[int, int]]]:
@@ -141,14 +73,14 @@ class Emitter:
         self.now = c
         for v in range(s.cuts[c], s.cuts[c + 1]):
             op, args = s.code[v]
-            if op not in ("input", "const"):
-                if v not in self.name:
-                    self.define(v, self.operation(v, op, args))
+            if op not in ("input", "const") and v not in self.name:
+                self.define(v, self.operation(v, op, args))
         for group in s.stores[c]:
             self.store(group)
         self.flag()
         body = "\n".join(b.lines)
-        return f"define internal void @chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind {{\n{body}\n  ret void\n}}\n"
+        head = f"define internal void @chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"
+        return f"{head} {{\n{body}\n  ret void\n}}\n"
 
     def define(self, v: int, name: str) -> None:
         """Value v is ``name`` from here on; what later chunks read goes to its slot now."""
@@ -310,7 +242,7 @@ class Emitter:
         n = len(self.s.cuts) - 1
         chunks = "\n".join(self.chunk(c) for c in range(n))
         calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
-        driver = one_driver(self, calls) if b.one else batch_driver(self, calls)
+        driver = (one_driver if b.one else batch_driver)(b, len(self.in_sizes) + len(self.out_sizes), self.s.slots, calls)
         return "\n".join((header(b), self.trigonometry(), chunks, driver))
 
     def trigonometry(self) -> str:
@@ -335,7 +267,9 @@ def _single_sincos(b: Builder, fma: bool) -> str:
     wide = Builder(b.width)
     inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
     pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
-    return inner + f"""
+    return (
+        inner
+        + f"""
 define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
   %w = fpext {b.T} %x to {wide.T}
   %p = call {wide_pair} @sincos_wide({wide.T} %w, ptr %table)
@@ -348,81 +282,7 @@ define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
   ret {pair} %r1
 }}
 """
-
-
-def batch_driver(e: Emitter, calls: str) -> str:
-    """``i64 @batch(ptr args, i64 start, i64 end)``: rows start … end−1; the first bad row's block, or −1.
-
-    ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
-    it computes and stores the same bits, so there is no tail to treat apart.
-    """
-    b, n = e.b, len(e.in_sizes) + len(e.out_sizes)
-    W = b.width
-    o = []
-    for lane in range(W):
-        o.append(f"  %raw{lane} = add i64 %s, {lane}")
-        o.append(f"  %in{lane} = icmp slt i64 %raw{lane}, %end")
-        o.append(f"  %row{lane} = select i1 %in{lane}, i64 %raw{lane}, i64 %last")
-    for a in range(n):
-        o.append(f"  %ap{a} = getelementptr i64, ptr %args, i64 {2 * a}")
-        o.append(f"  %base{a} = load ptr, ptr %ap{a}")
-        o.append(f"  %sp{a} = getelementptr i64, ptr %args, i64 {2 * a + 1}")
-        o.append(f"  %stride{a} = load i64, ptr %sp{a}")
-        for lane in range(W):
-            o.append(f"  %off{a}_{lane} = mul i64 %row{lane}, %stride{a}")
-            o.append(f"  %p{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
-            o.append(f"  %lp{a}_{lane} = getelementptr ptr, ptr %lanes, i64 {a * W + lane}")
-            o.append(f"  store ptr %p{a}_{lane}, ptr %lp{a}_{lane}")
-    setup = "\n".join(o)
-    any_bad = "%nan" if W == 1 else "%anynan"
-    reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
-    return f"""
-define i64 @batch(ptr %args, i64 %start, i64 %end) nounwind {{
-entry:
-  %lanes = alloca [{max(1, n * W)} x ptr], align 16
-  %scratch = alloca [{e.s.slots + 1} x {b.T}], align 64
-  %last = sub i64 %end, 1
-  br label %head
-head:
-  %s = phi i64 [%start, %entry], [%next, %body]
-  %bad = phi i64 [-1, %entry], [%badnext, %body]
-  %more = icmp slt i64 %s, %end
-  br i1 %more, label %body, label %done
-body:
-{setup}
-  store {b.T} zeroinitializer, ptr %scratch
-{calls}
-  %check = load {b.T}, ptr %scratch
-  %nan = fcmp uno {b.T} %check, %check
-{reduce}
-  %isfirst = icmp slt i64 %bad, 0
-  %new = and i1 {any_bad}, %isfirst
-  %badnext = select i1 %new, i64 %s, i64 %bad
-  %next = add i64 %s, {W}
-  br label %head
-done:
-  ret i64 %bad
-}}
-"""
-
-
-def one_driver(e: Emitter, calls: str) -> str:
-    """``i1 @one(ptr lanes)``: one state, its rows at the addresses given; true if something was not finite."""
-    b = e.b
-    first = "%check" if b.width == 1 else "%lane0"
-    pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"
-    zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
-    return f"""
-define i1 @one(ptr %lanes) nounwind {{
-  %scratch = alloca [{e.s.slots + 1} x {b.T}], align 64
-  store {b.T} {zero}, ptr %scratch
-{calls}
-  %check = load {b.T}, ptr %scratch
-{pick}
-  %bad = fcmp uno {b.E} {first}, {first}
-  ret i1 %bad
-}}
-"""
+    )
 
 
 def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from torsor.errors import CompileError
 
+
 @dataclass(frozen=True)
 class Host:
     """What the code generator needs to know of this processor."""

@@ -74,7 +74,8 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
 
 def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, Any]) -> Program:
     """The program that computes ``outputs``: what they do not need is left out."""
-    arguments, roots = [], []
+    arguments: list[Argument] = []
+    roots: list[Expr] = []
     for name, value in outputs.items():
         flat, shape = flatten(value)
         arguments.append(Argument(name, shape))

@@ -25,7 +25,7 @@ _MAGIC = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to the nearest whol
 
 def sincos(b, fma: bool) -> str:
     """The text of ``{T, T} @sincos(T x, ptr table)`` for a builder ``b`` (its vector type, constants and intrinsics)."""
-    T, I = b.T, b.I  # noqa: E741 - the integer vector type
+    T, I = b.T, b.I
     o = b.lines = []
 
     def op(text: str) -> str:

@@ -95,9 +95,7 @@ def _chain(name: str, steps: list[Transform], local: list[Motion], inertias: lis
         joints += made
         parent = link.name
     tip = NamedFrame("end_effector", parent, tidied(steps[-1]))
-    return Description(
-        name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"), report=tuple(notes)
-    )
+    return Description(name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"), report=tuple(notes))
 
 
 def _joint(A: Motion, i: int, notes: list[str]) -> tuple[JointType, Vec]:

@@ -26,7 +26,7 @@ from torsor.io.urdf_joints import TYPES, UNLIMITED
 from torsor.model.description import EARTH, Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.scalar import is_constant
-from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
+from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 
 _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
@@ -186,15 +186,4 @@ def _add_origin(who: str, parent: Element, X: Transform) -> None:
     if R == IDENTITY and p == ZERO:
         return
     _numbers(who, (x for row in R for x in row))
-    etree.SubElement(parent, "origin", xyz=_numbers(who, p), rpy=_numbers(who, _rpy(R)))
-
-
-def _rpy(R: Mat) -> tuple[float, float, float]:
-    """Roll, pitch, yaw that give R back to rounding, near the poles too.
-
-    There the yaw is anyone's guess, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any guess.
-    """
-    yaw = math.atan2(R.y.x, R.x.x)
-    s, c = math.sin(yaw), math.cos(yaw)
-    x, y = R.x * c + R.y * s, R.y * c - R.x * s
-    return math.atan2(-y.z, y.y), math.atan2(-R.z.x, x.x), yaw
+    etree.SubElement(parent, "origin", xyz=_numbers(who, p), rpy=_numbers(who, to_rpy(R)))

@@ -10,7 +10,7 @@ from torsor.spatial.vector import ZERO
 
 
 def assemble(d: Description) -> Model:
-    """The model of a description.
+    """The model of a description.  The frame ``"world"`` is the fixed one, unless a link has that name.
 
     Links joined by fixed joints become one body: inertias are summed in its frame, links and frames stay places on it.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
@@ -75,6 +75,8 @@ def _coordinates(
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
     """Where each joint's coordinates begin; a coupled joint reads its leader's."""
     joints = {j.name: j for j in d.joints}
+    number = {name: i for i, name in enumerate(names)}
+    known: dict[str, tuple[str, float, float]] = {}
     coupling: list[Coupling | None] = []
     q_start, v_start = [], []
     nq = nv = 0
@@ -82,7 +84,8 @@ def _coordinates(
         q_start.append(nq)
         v_start.append(nv)
         if j is not None and j.mimic is not None:
-            coupling.append(_coupling(j, joints, names))
+            leader, k, b = _coupling(j, joints, known)
+            coupling.append(Coupling(number[leader], k, b))
             continue
         coupling.append(None)
         if j is not None:
@@ -93,9 +96,17 @@ def _coordinates(
     return tuple(coupling), tuple(q_start), tuple(v_start), nq, nv
 
 
-def _coupling(j: Joint, joints: dict[str, Joint], names: tuple[str, ...]) -> Coupling:
-    """k and b against the leader at the end of a chain of mimics."""
-    k, b, at = 1.0, 0.0, j
-    while at.mimic is not None:
-        k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]
-    return Coupling(names.index(at.name), k, b)
+def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, float, float]]) -> tuple[str, float, float]:
+    """(leader, k, b) against the joint at the end of a chain of mimics; what is known of the chain is not walked again."""
+    chain = []
+    at = j
+    while at.mimic is not None and at.name not in known:
+        chain.append(at)
+        at = joints[at.mimic.joint]
+    leader, k, b = known.get(at.name, (at.name, 1.0, 0.0))
+    for follower in reversed(chain):
+        m = follower.mimic
+        assert m is not None
+        k, b = m.multiplier * k, m.multiplier * b + m.offset
+        known[follower.name] = leader, k, b
+    return leader, k, b

@@ -40,9 +40,7 @@ class Builder:
         self._joints: list[Joint] = []
         self._frames: list[NamedFrame] = []
 
-    def link(
-        self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)
-    ) -> Builder:
+    def link(self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
 
         ``inertia`` is a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), the three of a diagonal, or None for a point

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.model.joints import Fixed, Floating, JointType
+from torsor.model.joints import JointType
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import flat
 
 INF = math.inf
 EARTH = Vec(0, 0, -9.81)
+#: the joint that carries a floating base
+FLOATING_BASE = "floating_base"
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,6 @@ class Description:
         return replace(self, report=(*self.report, note), **changes)
 
 
-#: the joint that carries a floating base
-FLOATING_BASE = "floating_base"
-
-
 def validate(d: Description) -> None:
     """Refuse what is no kinematic tree, with the reason and the names."""
     if d.base not in ("fixed", "floating"):
@@ -123,6 +121,8 @@ def validate(d: Description) -> None:
         raise ModelError(f"robot {d.name!r} has no links")
     _unique("link", [link.name for link in d.links])
     _unique("joint", [j.name for j in d.joints])
+    if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.joints):
+        raise ModelError(f"joint {FLOATING_BASE!r} has the name of the joint that frees the base; rename it")
     _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
     links = {link.name for link in d.links}
     mover: dict[str, str] = {}
@@ -216,22 +216,29 @@ def _check_tree(d: Description, mover: dict[str, str]) -> None:
 
 def _check_mimic(d: Description) -> None:
     joints = {j.name: j for j in d.joints}
+    sound: set[str] = set()  # joints whose chain of leaders is known to end
     for j in d.joints:
-        if j.mimic is None:
-            continue
-        if not (math.isfinite(j.mimic.multiplier) and math.isfinite(j.mimic.offset)):
-            raise ModelError(f"joint {j.name!r}: mimic multiplier and offset must be finite")
-        seen, at = {j.name}, j
-        while at.mimic is not None:
-            leader = joints.get(at.mimic.joint)
-            if leader is None:
-                raise ModelError(f"joint {at.name!r} mimics joint {at.mimic.joint!r}, which is not defined")
-            if leader.name in seen:
-                raise ModelError(f"joint {j.name!r}: its mimic leads back to itself through {leader.name!r}")
-            if isinstance(leader.kind, (Fixed, Floating)) or leader.kind.nv != 1 or j.kind.nv != 1:
-                raise ModelError(
-                    f"joint {at.name!r} ({at.kind.name}) mimics {leader.name!r} ({leader.kind.name}); "
-                    "both must have one degree of freedom"
-                )
-            seen.add(leader.name)
-            at = leader
+        chain: dict[str, None] = {}
+        at = j
+        while at.mimic is not None and at.name not in sound:
+            chain[at.name] = None
+            at = _leader(at, joints)
+            if at.name in chain:
+                raise ModelError(f"joint {j.name!r}: its mimic leads back to itself through {at.name!r}")
+        sound.update(chain)
+
+
+def _leader(j: Joint, joints: dict[str, Joint]) -> Joint:
+    """The joint that j mimics."""
+    assert j.mimic is not None
+    if not (math.isfinite(j.mimic.multiplier) and math.isfinite(j.mimic.offset)):
+        raise ModelError(f"joint {j.name!r}: mimic multiplier and offset must be finite")
+    leader = joints.get(j.mimic.joint)
+    if leader is None:
+        raise ModelError(f"joint {j.name!r} mimics joint {j.mimic.joint!r}, which is not defined")
+    if leader.kind.nv != 1 or j.kind.nv != 1:
+        raise ModelError(
+            f"joint {j.name!r} ({j.kind.name}) mimics {leader.name!r} ({leader.kind.name}); "
+            "both must have one degree of freedom"
+        )
+    return leader

@@ -13,7 +13,7 @@ from torsor.spatial.vector import Mat, Scalar, Sym, Vec
 class ArticulatedInertia(NamedTuple):
     """I^A = [[I, H], [Hᵀ, M]]: F = I^A A + p^A for the handle of an articulated body (F&O 11)."""
 
-    I: Sym  # noqa: E741 - the book's letter
+    I: Sym
     H: Mat
     M: Sym
 
@@ -57,7 +57,7 @@ class ArticulatedInertia(NamedTuple):
 
     def seen_from(self, R: Mat, r: Vec) -> ArticulatedInertia:
         """Xᵀ I^A X: I' = I + [r]Hᵀ − H'[r], H' = H + [r]M, after the rotation."""
-        I, H, M = self.I.rotated(R), R @ self.H @ R.T, self.M.rotated(R)  # noqa: E741
+        I, H, M = self.I.rotated(R), R @ self.H @ R.T, self.M.rotated(R)
         shifted = Mat(*(Vec(*row) for row in zip(*(r.cross(column) for column in M.rows), strict=True)))
         K = H + shifted
         Kr = [row.cross(r) for row in K]  # K [r], by rows

@@ -16,7 +16,7 @@ class Inertia(NamedTuple):
 
     m: Scalar
     h: Vec
-    I: Sym  # noqa: E741 - the book's letter
+    I: Sym
 
     @classmethod
     def zero(cls) -> Inertia:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from torsor.scalar import atan2, cos, is_constant, sin, sqrt, tidy, where
+from torsor.scalar import atan2, cos, sin, sqrt, tidy, where
 from torsor.spatial.vector import Mat, Scalar, Vec
 
 #: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
@@ -117,10 +117,11 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
 
 
 def to_rpy(R: Mat) -> tuple[float, float, float]:
-    """Roll, pitch, yaw of a rotation of numbers; yaw is 0 at the poles, where only a sum is defined."""
-    assert all(is_constant(a) for row in R for a in row), "to_rpy is for numbers"
-    across = math.hypot(R.x.x, R.y.x)
-    pitch = math.atan2(-R.z.x, across)
-    if across < 1e-9:
-        return math.atan2(-R.y.z, R.y.y), pitch, 0.0
-    return math.atan2(R.z.y, R.z.z), pitch, math.atan2(R.y.x, R.x.x)
+    """Roll, pitch, yaw of a rotation of numbers, which give R back to rounding, near the poles too.
+
+    There the yaw is anyone's guess, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any guess.
+    """
+    yaw = math.atan2(R.y.x, R.x.x)
+    s, c = math.sin(yaw), math.cos(yaw)
+    x, y = R.x * c + R.y * s, R.y * c - R.x * s
+    return math.atan2(-y.z, y.y), math.atan2(-R.z.x, x.x), yaw

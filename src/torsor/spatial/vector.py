@@ -120,8 +120,10 @@ class Sym(NamedTuple):
         """R A Rᵀ (MR 8.26), with one diagonal entry from the trace, which a rotation leaves alone.
 
         The entry taken from the trace is the one whose row of R would cost most, so that an axis the rotation
-        leaves alone stays free of arithmetic.
+        leaves alone stays free of arithmetic.  Numbers, where there is no operation to save, lose no digit to the trace.
         """
+        if all(isinstance(x, (int, float)) for row in (*R, self) for x in row):
+            return Sym.of(R @ self @ R.T)
         k = max(range(3), key=lambda i: (_weight(R[i]), i))
         i, j = (k + 1) % 3, (k + 2) % 3
         rows = self.rows

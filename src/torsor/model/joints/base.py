@@ -17,8 +17,8 @@ class JointType(ABC):
 
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
     works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``nq``, ``nv``,
-    ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``, ``difference`` and
-    ``neutral`` if its coordinates are not simply added.
+    ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
+    ``difference`` and ``neutral`` if its coordinates are not simply added.
     """
 
     name: ClassVar[str]
@@ -58,6 +58,10 @@ class JointType(ABC):
         """Uniform within the limits; where a coordinate has none, within [−π, π]."""
         return [float(rng.uniform(max(a, -_PI), min(b, _PI))) if a <= _PI and b >= -_PI else float(rng.uniform(a, b))
                 for a, b in zip(lower, upper, strict=True)]  # fmt: skip
+
+    def fault(self, q: Sequence[float]) -> str:
+        """Why these numbers are no configuration of this joint; empty if they are one."""
+        return ""
 
     def aligned(self) -> tuple[Mat, JointType]:
         """(R, joint): the same joint seen from axes R in which its own axis is a coordinate axis."""

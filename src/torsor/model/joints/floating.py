@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.model.joints.base import JointType, Scalars
-from torsor.model.joints.spherical import random_quaternion
+from torsor.model.joints.spherical import random_quaternion, zero_quaternion
 from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
 from torsor.spatial.vector import AXES, ZERO
@@ -40,6 +40,9 @@ class Floating(JointType):
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+
+    def fault(self, q: Sequence[float]) -> str:
+        return zero_quaternion(q[3:])
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
         return [*(float(a) for a in rng.uniform(-1, 1, size=3)), *random_quaternion(rng)]

@@ -34,6 +34,9 @@ class Spherical(JointType):
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]
 
+    def fault(self, q: Sequence[float]) -> str:
+        return zero_quaternion(q)
+
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
         return random_quaternion(rng)
 
@@ -41,3 +44,7 @@ class Spherical(JointType):
 def random_quaternion(rng: Any) -> list[float]:
     """Uniform over rotations: a Gaussian direction in four dimensions."""
     return [float(a) for a in Quaternion(*(float(a) for a in rng.normal(size=4))).normalized]
+
+
+def zero_quaternion(q: Sequence[float]) -> str:
+    return "" if sum(x * x for x in q) > 0 else "its quaternion is zero, which is no rotation; the identity is (0, 0, 0, 1)"

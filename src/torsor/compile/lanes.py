@@ -1,0 +1,74 @@
+"""Names, types and constants of LLVM IR for one vector width."""
+
+from __future__ import annotations
+
+import struct
+
+#: C library functions, by their place in the module's table of outside addresses
+LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
+
+
+class Builder:
+    """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
+
+    def __init__(self, width: int, one: bool = False, single: bool = False):
+        self.width, self.one, self.single = width, one, single
+        self.E = "float" if single else "double"
+        self.T = f"<{width} x {self.E}>" if width > 1 else self.E
+        self.I = f"<{width} x i64>" if width > 1 else "i64"
+        self.B = f"<{width} x i1>" if width > 1 else "i1"
+        element = "f32" if single else "f64"
+        self.suffix = f"v{width}{element}" if width > 1 else element
+        self.lines: list[str] = []
+        self.counter = 0
+
+    def fresh(self) -> str:
+        self.counter += 1
+        return f"%t{self.counter}"
+
+    def put(self, text: str) -> str:
+        name = self.fresh()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def const(self, x: float) -> str:
+        if self.single:
+            x = struct.unpack("<f", struct.pack("<f", x))[0]
+        bits = f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+        return f"splat ({self.E} {bits})" if self.width > 1 else bits
+
+    def lane(self, value: str, k: int) -> str:
+        return self.put(f"extractelement {self.T} {value}, i32 {k}") if self.width > 1 else value
+
+    def lanewise(self, name: str, operands: list[str]) -> str:
+        """The C library's function, lane by lane, in double precision."""
+        slot = self.put(f"getelementptr ptr, ptr %table, i64 {LIBM.index(name)}")
+        function = self.put(f"load ptr, ptr {slot}")
+        result = "poison"
+        for k in range(self.width):
+            lanes = [self.lane(x, k) for x in operands]
+            if self.single:
+                lanes = [self.put(f"fpext float {x} to double") for x in lanes]
+            value = self.put(f"call double {function}({', '.join(f'double {x}' for x in lanes)})")
+            if self.single:
+                value = self.put(f"fptrunc double {value} to float")
+            result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
+        return result
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
+        w, rows, half = self.width, list(rows), 1
+        while half < w:
+            for i in range(w):
+                if i & half:
+                    continue
+                a, b = rows[i], rows[i + half]
+                low = [c if not c & half else w + c - half for c in range(w)]
+                high = [c + half if not c & half else w + c for c in range(w)]
+                rows[i], rows[i + half] = self.shuffle(a, b, low), self.shuffle(a, b, high)
+            half *= 2
+        return rows
+
+    def shuffle(self, a: str, b: str, mask: list[int]) -> str:
+        picks = ", ".join(f"i32 {m}" for m in mask)
+        return self.put(f"shufflevector {self.T} {a}, {self.T} {b}, <{len(mask)} x i32> <{picks}>")

@@ -1,0 +1,69 @@
+"""From names in the table of quantities to a kernel: the algorithms of a model, recorded together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from torsor.compile import Argument, Kernel, trace
+from torsor.errors import ArgumentError
+from torsor.model import Model
+from torsor.quantities import QUANTITIES, parse, sizes
+from torsor.version import __version__
+
+
+def make_kernel(
+    model: Model,
+    specs: tuple[str, ...],
+    dtype: np.dtype,
+    frames: tuple[str, ...] = (),
+    extra: tuple[str, ...] = (),
+    damping: bool = False,
+) -> Kernel:
+    """The kernel of several quantities.
+
+    ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping.
+    """
+    rows = [(spec, *parse(spec)) for spec in specs]
+    shapes = sizes(model)
+    names = [*dict.fromkeys(x for _, name, _ in rows for x in QUANTITIES[name].inputs), *extra]
+    inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
+
+    def evaluated(*values: Any) -> dict[str, Any]:
+        given = {a.name: (v if a.shape else v[0]) for a, v in zip(inputs, values, strict=True)}
+        options = {"wrenches": {f: given[f"wrenches[{f!r}]"] for f in frames}} if frames else {}
+        options.update({k: given[k] for k in extra})
+        return {spec: evaluate(model, name, given, {**words, **options}, damping) for spec, name, words in rows}
+
+    def explain(*state: np.ndarray) -> None:
+        """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
+        for argument, x in zip(inputs, state, strict=True):
+            if argument.name in ("q", "q0", "q1"):
+                check_configuration(model, argument.name, x.tolist())
+        evaluated(*(np.ravel(x).tolist() for x in state))
+
+    name = f"{model.name}.{'+'.join(specs)}"
+    return Kernel(trace(evaluated, inputs), name=name, dtype=dtype, version=__version__, explain=explain)
+
+
+def evaluate(model: Model, name: str, given: Mapping[str, Any], options: Mapping[str, Any], damping: bool) -> Any:
+    """One row of the table, over the scalars given; damping D v is a joint force like any other."""
+    row = QUANTITIES[name]
+    if not damping:
+        return row.function(model, *(given[x] for x in row.inputs), **options)
+    D = QUANTITIES["damping_force"].function(model, given["v"])
+    if name == "forward_dynamics":
+        given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
+        return row.function(model, *(given[x] for x in row.inputs), **options)
+    return [t + d for t, d in zip(row.function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+
+
+def check_configuration(model: Model, label: str, q: list[float]) -> None:
+    """Refuse numbers that are no configuration, such as a zero quaternion."""
+    for i, _ in model.outward():
+        start, joint = model.q_start[i], model.joint[i]
+        if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
+            place = f"{label}[{start}:{start + joint.nq}]"
+            raise ArgumentError(f"{place} is no configuration of joint {model.joint_names[i]!r}: {why}")
