@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -41,6 +41,7 @@ class Robot:
         self._description = description
         self._model = assemble(description)
         self._kernels: dict[tuple, Kernel] = {}
+        self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ class Robot:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the order of ``q`` and ``v``; coupled (mimic) joints are among them."""
+        """Names of the joints that move, coupled (mimic) ones among them, in the order of ``q`` and ``v``."""
         return self._model.joint_names[1:]
 
     @property
@@ -221,30 +222,30 @@ class Robot:
 
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame, 4×4."""
-        return self._frame_call(f"pose:{self._named(frame)}", (q,), out)
+        return self._at_frame(("pose", frame), (q,), out)
 
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """J(q), 6×nv: (ω, v) of the frame = J v.
 
         ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
         """
-        return self._frame_call(f"jacobian:{self._named(frame)}:{expressed_in}", (q,), out)
+        return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
 
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
         """J̇(q, v) = dJ/dt, 6×nv, expressed as J is."""
-        return self._frame_call(f"jacobian_rate:{self._named(frame)}:{expressed_in}", (q, v), out)
+        return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
 
     def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """(ω, v) of a frame: J v."""
-        return self._frame_call(f"twist:{self._named(frame)}:{expressed_in}", (q, v), out)
+        return self._at_frame(("twist", frame, expressed_in), (q, v), out)
 
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
         """The rate of :meth:`twist`, J a + J̇ v: classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``."""
-        return self._frame_call(f"acceleration:{self._named(frame)}:{expressed_in}", (q, v, a), out)
+        return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
 
     # -- configurations --------------------------------------------------------------------------------------
 
@@ -318,18 +319,15 @@ class Robot:
         kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), damping=bool(damping))
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
-    def _frame_call(self, spec: str, values: tuple, out: Array | None) -> Any:
-        entries = self.__dict__.setdefault("_entries", {})
-        fast = entries.get(spec)
-        if fast is None:
-            kernel = self._kernel((spec,))
-            fast = entries[spec] = kernel.builtin(spec, "", kernel)
+    def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
+        """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""
+        try:
+            fast = self._entries[key]
+        except (KeyError, TypeError):
+            self._model.frame(key[1])
+            kernel = self._kernel((":".join(key),))
+            fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
         return fast(*values) if out is None else fast(*values, out=out)
-
-    def _named(self, frame: str) -> str:
-        if frame.__class__ is not str or frame not in self._model.frames:
-            self._model.frame(frame)
-        return frame
 
     def _own_joints(self) -> list[int]:
         return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from torsor.algorithms.aba import aba, accelerations, articulated_bodies
+from torsor.algorithms.aba import aba
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
-from torsor.spatial import Force, Motion, factor, solve, symmetric
+from torsor.spatial import factor, solve, symmetric
 from torsor.spatial.linear import Factors
 from torsor.spatial.vector import ZERO
 
@@ -31,17 +31,10 @@ def forward_dynamics(
 
 
 def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
-    """M(q)⁻¹: the accelerations of unit joint forces, from rest, without gravity; symmetric to the bit."""
-    n = model.nv
-    unit = [[int(i == j) for i in range(n)] for j in range(n)]
-    if any(model.coupling):
-        factors = _factored(model, q)
-        columns = [_solve(factors, e) for e in unit]
-    else:
-        bodies = articulated_bodies(model, q)
-        still = [Motion.zero() for _ in model.parent]
-        columns = [accelerations(model, bodies, e, still, [Force.zero() for _ in still], Motion.zero()) for e in unit]
-    return symmetric(columns)
+    """M(q)⁻¹, symmetric to the bit: the columns of M W = 1, each by the sparse factors of M."""
+    factors = _factored(model, q)
+    columns = [_solve(factors, [int(i == j) for i in range(model.nv)]) for j in range(model.nv)]
+    return symmetric(list(zip(*columns, strict=True)))  # row i ≤ j of column j: what lies inward of j, the cheaper half
 
 
 def _factored(model: Model, q: Scalars) -> Factors:

@@ -13,6 +13,8 @@ from torsor.errors import ArgumentError
 
 def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
+    if value.__class__ is np.ndarray and value.dtype is dtype and value.shape[value.ndim - len(argument.shape) :] == argument.shape:
+        return value  # the common case, found quickly
     expected = f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
     try:
         array = np.asarray(value)
@@ -33,6 +35,8 @@ def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
 def batch_shape(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
     """The common leading axes."""
     leads = [a.shape[: a.ndim - len(i.shape)] for i, a in zip(arguments, arrays, strict=True)]
+    if all(lead == leads[0] for lead in leads):
+        return leads[0]
     try:
         return np.broadcast_shapes(*leads)
     except ValueError:
@@ -41,17 +45,24 @@ def batch_shape(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> 
 
 
 def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
-    """(array, bytes from row to row): rows of ``size`` contiguous numbers; an argument without a batch repeats its one row."""
-    size, lead = argument.size, array.shape[: array.ndim - len(argument.shape)]
-    if not any(n != 1 for n in lead):
-        return np.ascontiguousarray(array).reshape(-1), 0
+    """(array, bytes from row to row): rows of contiguous numbers; an argument without a batch repeats its one row."""
+    flags, lead = array.flags, array.shape[: array.ndim - len(argument.shape)]
+    row = argument.size * array.itemsize
+    if lead == batch and flags.c_contiguous and flags.aligned:
+        return array, row
+    if all(n == 1 for n in lead):
+        return np.require(array, requirements="CA"), 0
     if lead != batch:
         array = np.broadcast_to(array, (*batch, *argument.shape))
-    flat = array.reshape(-1, size)  # a view wherever the strides allow one
-    item = flat.itemsize
-    if not flat.flags.aligned or (size > 1 and flat.strides[1] != item):
-        flat = np.ascontiguousarray(flat)
+    flat = array.reshape(-1, argument.size)  # a view wherever the strides allow one
+    if not flat.flags.aligned or (argument.size > 1 and flat.strides[1] != flat.itemsize):
+        flat = np.require(flat, requirements="CA")
     return flat, flat.strides[0]
+
+
+def address(array: np.ndarray) -> int:
+    """Where the numbers are.  ``array.ctypes.data`` says the same and takes a microsecond."""
+    return array.__array_interface__["data"][0]
 
 
 def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -68,6 +67,8 @@ def store(name: str, image: bytes) -> None:
     folder = _trusted(create=True)
     if folder is None:
         return
+    import tempfile  # slow to import, and needed only when something new was compiled
+
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")  # mode 0600

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import cache, entry, llvm, native
-from torsor.compile.arrays import batch_shape, check_finite, coerced, output, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rows
+from torsor.compile.entry_ir import entry_ir
 from torsor.compile.program import Program
 from torsor.compile.replay import replay
-from torsor.compile.threads import spread
+from torsor.compile.threads import WORTHWHILE, spread
 from torsor.errors import ArgumentError, CacheWarning, TorsorError
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried
@@ -49,7 +51,8 @@ class Kernel:
         self._single = self.dtype == np.dtype(np.float32)
         self._version, self._explain = version, explain
         self._libraries: dict[str, native.Library | None] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._cost = program.operations + sum(a.size for a in (*program.inputs, *program.outputs))  # of one state
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
@@ -66,7 +69,14 @@ class Kernel:
             with self._lock:
                 if form not in self._libraries:
                     self._libraries[form] = self._build(form)
+                    self._connect()
         return self._libraries[form]
+
+    def _connect(self) -> None:
+        """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
+        one, batch = self._libraries.get("one"), self._libraries.get("batch")
+        if one is not None and batch is not None and "call" in one.address:
+            entry.connect(one, batch, max(1, 2 * WORTHWHILE // self._cost))  # what spread() would not split
 
     def _build(self, form: str) -> native.Library | None:
         if self.program.operations > LONGEST:
@@ -95,7 +105,7 @@ class Kernel:
             width = host.width * 2 if self._single else host.width
             return llvm.batch_module(self.program, width, host.fma, self._single)
         text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
-        return text + (entry.entry_ir(self.program, self._single) if "call" in symbols else "")
+        return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
 
     def _loaded(self, image: bytes, symbols: tuple[str, ...]) -> native.Library:
         library = native.Library(image, symbols)
@@ -107,7 +117,7 @@ class Kernel:
         library = self._library("one")
         if library is None or "call" not in library.address:
             return careful
-        return entry.builtin(library, name, doc, careful)
+        return entry.builtin(library, name, doc, careful, self)  # the kernel keeps its batch code alive too
 
     # -- calling ---------------------------------------------------------------------------------------------
 
@@ -149,18 +159,17 @@ class Kernel:
                 g[...] = r
 
     def _run(self, arrays: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]) -> None:
-        count = int(np.prod(batch, dtype=np.int64)) if batch else 1
+        count = math.prod(batch)
         if count == 0:
             return
-        form = "batch" if batch else "one"
-        library = self._library(form)
+        library = self._library("batch" if batch else "one")
         if library is None:
             for result, value in zip(results, replay(self.program, arrays, self.dtype.type), strict=True):
                 result[...] = value
             bad = not all(np.isfinite(r).all() for r in results)
         elif not batch:
-            kept = [np.ascontiguousarray(a) for a in arrays]
-            pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*(a.ctypes.data for a in (*kept, *results)))
+            kept = [np.require(a, requirements="CA") for a in arrays]
+            pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
             bad = _ONE(library.address["one"])(ctypes.addressof(pointers))
         else:
             bad = self._batch(library, arrays, batch, results, count)
@@ -168,15 +177,11 @@ class Kernel:
             self._complain(arrays, results)
 
     def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
-        inputs, outputs = self.program.inputs, self.program.outputs
-        table = [rows(a, x, batch) for a, x in zip(inputs, arrays, strict=True)]
-        table += [(r, o.size * r.itemsize) for o, r in zip(outputs, results, strict=True)]
-        arguments = (ctypes.c_int64 * (2 * len(table)))()
-        for k, (array, stride) in enumerate(table):
-            arguments[2 * k], arguments[2 * k + 1] = array.ctypes.data, stride
-        function, address = _BATCH(library.address["batch"]), ctypes.addressof(arguments)
-        cost = self.program.operations + sum(a.size for a in (*inputs, *outputs))
-        return spread(lambda start, end: function(address, start, end), count, cost, align=64) >= 0
+        table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
+        table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
+        arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
+        function, place = _BATCH(library.address["batch"]), ctypes.addressof(arguments)
+        return spread(lambda start, end: function(place, start, end), count, self._cost, align=64) >= 0
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""

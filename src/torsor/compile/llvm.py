@@ -14,7 +14,7 @@ from torsor.compile.sincos import sincos
 
 #: where the Python C API begins in the table; see entry.py
 PYTHON_API = len(LIBM)
-TABLE_SIZE = 24
+TABLE_SIZE = 32
 
 PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}

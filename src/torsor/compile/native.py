@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import itertools
 import threading
 from dataclasses import dataclass
@@ -95,13 +94,22 @@ class Library:
 
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""
-        table = (ctypes.c_void_p * (first + len(addresses))).from_address(self._table)
-        table[first:] = addresses  # type: ignore[assignment]
+        table = (ctypes.c_uint64 * len(addresses)).from_address(self._table + 8 * first)
+        table[:] = addresses
 
 
 @cache
 def c_library(names: tuple[str, ...]) -> list[int]:
-    """Addresses of functions of the C mathematics library."""
-    path = ctypes.util.find_library("m") or ctypes.util.find_library("msvcrt")
-    library = ctypes.CDLL(path)
-    return [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
+    """Addresses of functions of the C mathematics library, which this process has loaded already on most systems."""
+    try:
+        library = ctypes.CDLL(None)
+        return [_address(library, name) for name in names]
+    except (TypeError, AttributeError):
+        from ctypes.util import find_library  # imports half of the standard library
+
+        library = ctypes.CDLL(find_library("m") or find_library("msvcrt"))
+        return [_address(library, name) for name in names]
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TYPE_CHECKING
 
-#: operations below which a second thread costs more than it saves (about a tenth of a millisecond of work)
-WORTHWHILE = 1_000_000
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+#: operations that are worth a thread of their own: about a tenth of a millisecond, three times what starting it costs
+WORTHWHILE = 2_000_000
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -43,6 +46,8 @@ class threads:
 
 @cache
 def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and a small robot never needs it
+
     return ThreadPoolExecutor(workers, thread_name_prefix="torsor")
 
 

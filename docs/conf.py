@@ -1,0 +1,29 @@
+"""Sphinx: ``sphinx-build -W -b html docs docs/_build/html``.  Works from a clone; torsor need not be installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from torsor.version import __version__  # noqa: E402
+
+project = "torsor"
+author = "the torsor authors"
+copyright = "the torsor authors, BSD-3-Clause"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = f"torsor {__version__}"
+html_copy_source = False
+html_show_sphinx = False

@@ -1,0 +1,163 @@
+"""What the documents say is run: every Python block, every doctest, every example; every public name has its place.
+
+In a page, blocks of Python share one namespace, in order.  Two words in a comment change what is expected of a block:
+
+* ``# raises ArgumentError``   it raises that error;
+* ``# warns ModelWarning``     it warns so.
+
+A block of ``output`` after it is what it prints, or for one that raises, the error's name and message.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import re
+import runpy
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import torsor
+from torsor import Robot
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [page for page in PAGES if "_build" not in page.parts]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PACKAGE = Path(torsor.__file__).parent
+DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+
+_FENCE = re.compile(r"^```(python|output)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_EXPECTED = re.compile(r"# (raises|warns) (\w+)")
+
+
+class Block(NamedTuple):
+    """One fenced block of a page."""
+
+    kind: str
+    line: int
+    code: str
+    end: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(m[1], text.count("\n", 0, m.start(2)) + 1, m[2], m.end()) for m in _FENCE.finditer(text)]
+
+
+def run(block: Block, page: Path, namespace: dict) -> str:
+    """What the block prints, or the error it was expected to raise."""
+    code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")  # so that a traceback has the page's lines
+    what, name = next(iter(_EXPECTED.findall(block.code)), ("", ""))
+    kind = getattr(torsor, name, None) or getattr(builtins, name, None) if name else None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        if what == "raises":
+            with pytest.raises(kind) as caught:
+                exec(code, namespace)
+            assert caught.type is kind
+            return f"{kind.__name__}: {caught.value}"
+        if what == "warns":
+            with pytest.warns(kind) as warned:
+                exec(code, namespace)
+            return printed.getvalue() + "".join(f"{w.category.__name__}: {w.message}\n" for w in warned)
+        exec(code, namespace)
+    return printed.getvalue()
+
+
+def words(text: str) -> list[str]:
+    """Line breaks and blanks are for readers."""
+    return text.split()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = f"page_{page.stem.replace('-', '_')}"
+    module = type(sys)(name)  # a module of its own, so that classes defined in a page can be looked up
+    monkeypatch.setitem(sys.modules, name, module)
+    printed = ""
+    for block in blocks(page):
+        place = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.kind == "python":
+            printed = run(block, page, vars(module))
+        else:
+            assert words(printed) == words(block.code), f"{place}: this is not what the block before it prints"
+
+
+@pytest.mark.parametrize("path", DOCTESTED, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_doctests(path):
+    name = ".".join(("torsor", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run_and_say_something(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 40
+
+
+# -- every public name -----------------------------------------------------------------------------------------
+
+API = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("api*.md"))
+ROBOT = [name for name in vars(Robot) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", torsor.__all__)
+def test_a_public_name_is_in_the_reference(name):
+    assert re.search(rf"\btorsor\.{name}\b", API), f"docs/api.md has no place for torsor.{name}"
+    assert name == "__version__" or inspect.getdoc(getattr(torsor, name)), f"torsor.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", ROBOT)
+def test_a_method_of_robot_is_in_the_reference(name):
+    assert re.search(rf"auto\w+:: torsor\.Robot\.{name}$", API, re.MULTILINE), f"docs/api.md has no place for Robot.{name}"
+    assert inspect.getdoc(inspect.getattr_static(Robot, name)), f"Robot.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", torsor.robots.names())
+def test_a_bundled_robot_is_in_the_reference(name):
+    assert f"torsor.robots.{name}" in API
+    assert inspect.getdoc(getattr(torsor.robots, name))
+
+
+def test_links_between_documents_lead_somewhere():
+    pages = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not target.startswith(("http://", "https://", "mailto:")):
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} leads to {target}, which is not there"
+
+
+def test_no_line_is_too_long():
+    for page in (*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+            assert len(line) <= 128 or line.startswith("|"), f"{page.relative_to(ROOT)}:{number} has {len(line)} columns"
+
+
+def test_the_documents_build_without_warnings(tmp_path):
+    sphinx = pytest.importorskip("sphinx.application", reason="the docs extra is not installed")
+    pytest.importorskip("myst_parser")
+    pytest.importorskip("furo")
+    said = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Sphinx's own dependencies; what Sphinx warns of is in its log
+        app = sphinx.Sphinx(
+            ROOT / "docs", ROOT / "docs", tmp_path / "html", tmp_path / "trees", "html", status=None, warning=said
+        )
+        app.build()
+    assert not said.getvalue()
+    assert (tmp_path / "html" / "index.html").exists()
