@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from torsor.version import __version__  # noqa: E402
+from torsor.version import __version__
 
 project = "torsor"
 author = "the torsor authors"
@@ -27,3 +27,14 @@ html_theme = "furo"
 html_title = f"torsor {__version__}"
 html_copy_source = False
 html_show_sphinx = False
+
+
+def _bars(app, what, name, obj, options, lines):
+    """Docstrings write |v| for a length; reStructuredText would take it for a substitution."""
+    for k, line in enumerate(lines):
+        parts = line.split("``")
+        lines[k] = "``".join(part if i % 2 else part.replace("|", r"\|") for i, part in enumerate(parts))
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", _bars)

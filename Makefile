@@ -1,0 +1,48 @@
+# Everything runs in virtual environments made here; only Python >= 3.11, pip and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+
+.PHONY: demo test test-all bench lint docs clean
+
+# one stamp per set of extras, so that each target installs no more than it needs
+$(VENV)/.made-%: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing torsor[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[$*]"
+	@touch $@
+
+$(VENV)/.made: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing torsor into $(VENV) ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+demo: $(VENV)/.made
+	@$(BIN)/python -m torsor.demo
+
+test: $(VENV)/.made-test $(VENV)/.made-docs
+	$(BIN)/python -m pytest -n 2
+
+test-all: $(VENV)/.made-test $(VENV)/.made-docs
+	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.made-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.made-docs
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+# installed, not editable: what a user runs, with its bytecode compiled
+bench:
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --upgrade ".[bench]"
+	$(BENCH)/bin/python -P -m pip uninstall -q -y torsor && $(BENCH)/bin/python -m pip install -q --no-deps .
+	$(BENCH)/bin/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

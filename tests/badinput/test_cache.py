@@ -1,0 +1,233 @@
+"""The kernel cache under abuse: never a crash, never a wrong result, one warning (RELIABILITY F)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.compile import Argument, Kernel, cache, native, trace
+
+X = np.random.default_rng(0).normal(size=(9, 2))
+EXPECTED = np.stack([X[:, 0] * X[:, 1], X[:, 0] - X[:, 1]], axis=1)
+
+
+def fresh(**options) -> Kernel:
+    """A kernel that nothing in this process has built."""
+    return Kernel(trace(lambda x: {"y": [x[0] * x[1], x[0] - x[1]]}, [Argument("x", (2,))]), **options)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    path = tmp_path / "cache"
+    monkeypatch.setenv("TORSOR_CACHE", str(path))
+    monkeypatch.setattr(cache, "_warned", set())
+    return path
+
+
+def files(folder):
+    return sorted(folder.glob("*.o"))
+
+
+def compiled(monkeypatch) -> list[int]:
+    """A list that grows with every compilation."""
+    count: list[int] = []
+    original = native.compile_ir
+
+    def counting(ir):
+        count.append(1)
+        return original(ir)
+
+    monkeypatch.setattr(native, "compile_ir", counting)
+    return count
+
+
+def test_the_second_kernel_is_loaded_and_not_compiled(folder, monkeypatch):
+    count = compiled(monkeypatch)
+    assert (fresh()(X) == EXPECTED).all()
+    assert (fresh()(X) == EXPECTED).all()
+    assert len(count) == 1
+    (file,) = files(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def damaged(data: bytes):
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        flipped = bytearray(data)
+        flipped[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
+        yield bytes(flipped)
+    for percent in range(0, 100, 5):
+        yield data[: len(data) * percent // 100]
+    yield data + b"more"
+    yield rng.bytes(len(data))
+    yield cache.MAGIC
+
+
+def test_a_damaged_file_is_noticed_removed_and_replaced(folder):
+    assert (fresh()(X) == EXPECTED).all()
+    (file,) = files(folder)
+    whole = file.read_bytes()
+    for data in damaged(whole):
+        file.write_bytes(data)
+        cache._warned.clear()
+        with pytest.warns(ts.CacheWarning, match="is damaged"):
+            assert (fresh()(X) == EXPECTED).all()
+        assert file.read_bytes() == whole
+
+
+def test_another_kernels_file_under_this_name_is_not_run(folder):
+    other = Kernel(trace(lambda x: {"y": [x[0] + 1, x[1] + 2]}, [Argument("x", (2,))]))
+    other(X)
+    (theirs,) = files(folder)
+    fresh()(X)
+    ours = next(f for f in files(folder) if f != theirs)
+    ours.write_bytes(theirs.read_bytes())
+    with pytest.warns(ts.CacheWarning, match="is damaged"):
+        assert (fresh()(X) == EXPECTED).all()
+
+
+def test_whatever_decides_the_code_decides_the_key(folder, monkeypatch):
+    """RELIABILITY F3: program, precision, form, torsor, CPU, features, width, FMA, LLVM each make a new file."""
+    count = compiled(monkeypatch)
+    fresh()(X)
+    h = native.host()
+    same = (h.triple, h.cpu, h.features, h.width, h.fma, h.llvm)
+    changes = {
+        "torsor": lambda: fresh(version="another"),
+        "precision": lambda: fresh(dtype=np.float32),
+        "program": lambda: Kernel(trace(lambda x: {"y": [x[0] * x[1], x[0] - 2 * x[1]]}, [Argument("x", (2,))])),
+    }
+    hosts = {
+        "features": (*same[:2], h.features + ",+sse2", *same[3:]),
+        "width": (*same[:3], 2, *same[4:]),
+        "fma": (*same[:4], not h.fma, *same[5:]),
+        "llvm": (*same[:5], (0, 0, 1)),
+    }
+    for k, make in enumerate(changes.values(), start=2):
+        make()(X)
+        assert len(files(folder)) == k
+    monkeypatch.setattr(native, "compile_ir", lambda ir: b"")  # these need no code, only a name
+    names = set()
+    monkeypatch.setattr(cache, "load", lambda name: names.add(name))
+    monkeypatch.setattr(cache, "store", lambda name, image: None)
+    for changed in (same, *hosts.values(), (h.triple, "another-cpu", *same[2:])):
+        monkeypatch.setattr(native, "host", lambda changed=changed: native.Host(*changed))
+        with pytest.raises(ts.CompileError):
+            fresh()(X)
+    assert len(names) == 6
+    assert len(count) == 4
+
+
+def expect_memory_only(message):
+    with pytest.warns(ts.CacheWarning, match=message) as caught:
+        assert (fresh()(X) == EXPECTED).all()
+        assert (fresh()(X) == EXPECTED).all()
+    assert len([w for w in caught if issubclass(w.category, ts.CacheWarning)]) == 1
+
+
+def test_a_folder_that_others_can_write_is_not_trusted(folder):
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    expect_memory_only("can be written by others")
+    assert not files(folder)
+
+
+def test_a_link_or_a_file_in_place_of_the_folder(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    folder.symlink_to(tmp_path / "elsewhere")
+    expect_memory_only("not a folder")
+    folder.unlink()
+    folder.write_text("")
+    cache._warned.clear()
+    expect_memory_only("not a folder")
+
+
+def test_a_folder_of_someone_else(folder, monkeypatch):
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(folder).st_uid + 1)
+    expect_memory_only("belongs to another user")
+
+
+def test_a_full_or_read_only_disk(folder, monkeypatch):
+    import tempfile
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    expect_memory_only("No space left")
+
+
+def test_a_disk_that_fills_up_while_writing(folder):
+    """The real thing, in a process that may write 100 bytes to a file: no partial file is left."""
+    code = (
+        "import resource, signal, warnings, numpy as np\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "import torsor as ts\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    M = ts.robots.two_link().mass_matrix(np.zeros(2))\n"
+        "print(M.shape, [w.category.__name__ for w in caught])\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "(2, 2) ['CacheWarning']"
+    assert not list(folder.iterdir())
+
+
+def test_no_home_or_switched_off(folder, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monkeypatch.setenv("TORSOR_CACHE", "off")
+        assert cache.directory() is None
+        assert (fresh()(X) == EXPECTED).all()
+        monkeypatch.delenv("TORSOR_CACHE")
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+        assert cache.directory() is None
+        assert (fresh()(X) == EXPECTED).all()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert str(cache.directory()) == "/somewhere/torsor"
+
+
+def test_the_folder_vanishes_midway(folder):
+    fresh()(X)
+    for f in files(folder):
+        f.unlink()
+    folder.rmdir()
+    assert (fresh()(X) == EXPECTED).all()
+    assert len(files(folder)) == 1
+
+
+def test_old_files_make_room(folder, monkeypatch):
+    monkeypatch.setattr(cache, "CAPACITY", 4)
+    for k in range(9):
+        Kernel(trace(lambda x, k=k: {"y": [x[0] + k]}, [Argument("x", (2,))]))(X)
+    assert len(files(folder)) <= 4
+
+
+def test_sixteen_processes_start_cold(folder):
+    """RELIABILITY F2: none fails, all agree, and nothing half-written is left."""
+    code = (
+        "import numpy as np, torsor as ts\n"
+        "r = ts.robots.furuta()\n"
+        "q = np.linspace(0, 1, 2)\n"
+        "print(r.mass_matrix(q).tobytes().hex(), r.inverse_dynamics(q, q, q).tobytes().hex())\n"
+    )
+
+    def run(_):
+        return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = set(pool.map(run, range(16)))
+    assert len(answers) == 1
+    assert all(f.suffix == ".o" for f in folder.iterdir())
+    assert len(files(folder)) == 2
