@@ -76,7 +76,9 @@ def speed(robot: ts.Robot, states: int = 100_000) -> None:
         ("forward dynamics", robot.forward_dynamics, (q, v, a)),
         ("mass matrix", robot.mass_matrix, (q,)),
     ]
-    print(f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{f'batch of {states:,}':>20} ({ts.threads.count()} threads)")
+    print(
+        f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{f'batch of {states:,}':>20} ({ts.threads.count()} threads)"
+    )
     for label, method, arrays in jobs:
         one = [x[0].copy() for x in arrays]
         single = _best(lambda m=method, x=one: [m(*x) for _ in range(2000)]) / 2000

@@ -20,8 +20,9 @@ from torsor.robot import Robot
 ROBOTS = {
     "fixed tree": Robot(random_tree(3, bodies=4, base="fixed")),
     "floating tree": Robot(random_tree(11, bodies=4, base="floating", couplings=False)),
-    "coupled tree": Robot(random_tree(29, bodies=5, base="fixed")),
+    "coupled tree": Robot(random_tree(30, bodies=5, base="fixed")),
 }
+assert any(ROBOTS["coupled tree"].model.coupling)
 SPECS = [
     *(name for name, row in quantities.QUANTITIES.items() if not row.options),
     "pose:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",

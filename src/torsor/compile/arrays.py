@@ -13,7 +13,11 @@ from torsor.errors import ArgumentError
 
 def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
-    if value.__class__ is np.ndarray and value.dtype is dtype and value.shape[value.ndim - len(argument.shape) :] == argument.shape:
+    if (
+        value.__class__ is np.ndarray
+        and value.dtype is dtype
+        and value.shape[value.ndim - len(argument.shape) :] == argument.shape
+    ):
         return value  # the common case, found quickly
     expected = f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
     try:

@@ -71,9 +71,9 @@ class _Writer:
 class Entry:
     """@call of one program.
 
-    Each argument is one row or a batch of rows; all batches have one length.  A batch goes to the batch kernel, whose address is
-    in the table once it has been built, unless it is so long that threads, or other Python threads, should have a share.  A
-    kernel whose result is one array takes ``out=`` here too, if that overlaps no input.
+    Each argument is one row or a batch of rows; all batches have one length.  A batch goes to the batch kernel, whose
+    address is in the table once it has been built, unless it is so long that threads, or other Python threads, should have
+    a share.  A kernel whose result is one array takes ``out=`` here too, if that overlaps no input.
     """
 
     def __init__(self, program: Program, single: bool):

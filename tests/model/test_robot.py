@@ -1,0 +1,122 @@
+"""Robot as an object: what it says of itself, damping, couplings, long chains."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.trees import random_tree
+from torsor.robot import Robot
+
+
+def test_it_describes_itself():
+    robot = ts.robots.panda()
+    assert repr(robot).startswith("<Robot 'panda'")
+    text = str(robot)
+    assert "panda_joint1: revolute, q[0]" in text
+    assert "follows panda_finger_joint1" in text
+    joint = robot.joint("panda_joint4")
+    assert (joint.type, joint.q_slice, joint.v_slice) == ("revolute", slice(3, 4), slice(3, 4))
+    assert joint.lower < (0,)
+    assert joint.effort_limit[0] > 0
+    link = robot.link("panda_link4")
+    assert link.mass > 0
+    assert link.inertia.shape == (3, 3)
+    assert robot.frame("panda_hand").joint == "panda_joint7"
+    assert robot.mass == pytest.approx(sum(robot.link(n).mass for n in robot.links))
+    assert "world" in robot.frames
+
+
+def test_builtin_methods_keep_signature_and_documentation():
+    robot = ts.robots.two_link()
+    assert "MR 8.50" in robot.inverse_dynamics.__doc__
+    assert list(inspect.signature(robot.inverse_dynamics).parameters)[:4] == ["q", "v", "a", "wrenches"]
+    assert "MR 8.50" in Robot.inverse_dynamics.__doc__
+
+
+def test_damping_only_when_asked_for():
+    robot = Robot(random_tree(30, base="fixed"))
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    free, damped = robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a, damping=True)
+    D = np.zeros(robot.nv)
+    for name in robot.joints:
+        j = robot.joint(name)
+        leader = robot.model.coupling[j.index]
+        D[j.v_slice] += np.array(j.damping) * (leader.k**2 if leader else 1.0)
+    np.testing.assert_allclose(damped - free, D * v, atol=1e-12 * np.abs(free).max())
+    kappa = np.linalg.cond(robot.mass_matrix(q))
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, damped, damping=True), a, atol=1e-13 * kappa)
+
+
+def test_a_coupled_joint_is_a_constraint_on_free_ones():
+    """M, h and τ with couplings are Gᵀ(…)G of the same robot with its couplings removed, q = G q' + b."""
+    robot = Robot(random_tree(30, bodies=5, base="fixed"))
+    free = robot.without_couplings()
+    assert free.nv > robot.nv
+    rng = np.random.default_rng(1)
+    q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    G, b = np.zeros((free.nv, robot.nv)), np.zeros(free.nv)
+    qf = np.zeros(free.nq)
+    for i, name in enumerate(robot.joints, start=1):
+        ours, theirs, c = robot.joint(name), free.joint(name), robot.model.coupling[i]
+        if c is None:
+            G[theirs.v_slice, ours.v_slice] = np.eye(ours.v_slice.stop - ours.v_slice.start)
+            qf[theirs.q_slice] = q[ours.q_slice]
+        else:
+            G[theirs.v_slice, ours.v_slice], b[theirs.v_slice] = c.k, c.b
+            qf[theirs.q_slice] = c.k * q[ours.q_slice] + c.b
+    M = G.T @ free.mass_matrix(qf) @ G
+    np.testing.assert_allclose(robot.mass_matrix(q), M, atol=1e-13 * np.abs(M).max())
+    tau = G.T @ free.inverse_dynamics(qf, G @ v, G @ a)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), tau, atol=1e-13 * np.abs(tau).max())
+    J = free.jacobian(qf, "frame4") @ G
+    np.testing.assert_allclose(robot.jacobian(q, "frame4"), J, atol=1e-13)
+    C = robot.coriolis_matrix(q, v)
+    np.testing.assert_allclose(C, G.T @ free.coriolis_matrix(qf, G @ v) @ G, atol=1e-13 * np.abs(C).max())
+
+
+def chain(n: int) -> ts.Robot:
+    rng = np.random.default_rng(0)
+    b = ts.Builder("chain").link("l0")
+    for i in range(1, n + 1):
+        b.link(f"l{i}", mass=1, com=rng.normal(size=3) * 0.1, inertia=rng.uniform(0.1, 0.15, 3))
+        b.joint(f"j{i}", "revolute", f"l{i - 1}", f"l{i}", xyz=rng.normal(size=3) * 0.3, axis=np.eye(3)[i % 3])
+    return b.build()
+
+
+def check_chain(n: int) -> None:
+    robot = chain(n)
+    rng = np.random.default_rng(1)
+    q, v, a = (rng.normal(size=n) for _ in range(3))
+    tau = robot.inverse_dynamics(q, v, a)
+    from torsor.algorithms import rnea
+
+    reference = np.array(rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
+    np.testing.assert_allclose(tau, reference, atol=1e-12 * np.abs(reference).max())
+    back = robot.forward_dynamics(q, v, tau)
+    # cond(M) of a rope grows like n⁴, and tau like the n-th link's lever: the residual is judged in tau's own scale
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, back), tau, atol=1e-9 * np.abs(tau).max())
+
+
+def test_a_chain_of_sixty_links():
+    check_chain(60)
+
+
+@pytest.mark.night
+def test_a_chain_of_three_hundred_links():
+    check_chain(300)
+
+
+def test_programs_too_long_to_compile_are_replayed(monkeypatch):
+    from torsor.compile import kernel
+
+    robot = chain(5)
+    q, v, a = (np.random.default_rng(k).normal(size=(7, 5)) for k in range(3))
+    compiled = robot.inverse_dynamics(q, v, a)
+    monkeypatch.setattr(kernel, "LONGEST", 10)
+    replayed = chain(5).inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(replayed, compiled, atol=1e-12 * np.abs(compiled).max())
