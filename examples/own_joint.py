@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import torsor as ts
-from torsor.model.joints import JointType
+from torsor.joints import JointType, Motion, Subspace, Transform, Vec, about, check
 from torsor.scalar import cos, sin
-from torsor.spatial import Motion, Subspace, Transform, Vec, about
 
 Y = Vec(0, 1, 0)
 
@@ -18,7 +17,7 @@ Y = Vec(0, 1, 0)
 @dataclass(frozen=True)
 class Rolling(JointType):
     r: float  # [m]
-    name, nq, nv, coordinates = "rolling", 1, 1, ("angle",)
+    name, nq, nv = "rolling", 1, 1
 
     def transform(self, q):
         return Transform.of_pose(about(Y, q[0]), Vec(self.r * q[0], 0, 0))
@@ -28,6 +27,9 @@ class Rolling(JointType):
 
     def subspace_rate(self, q, v):
         return Subspace([Motion(Vec(0, 0, 0), Vec(-sin(q[0]), 0, cos(q[0])) * (self.r * v[0]))])
+
+
+check(Rolling(0.3))  # S against the rate of the transform, and so on
 
 
 slope = 0.1  # [rad]

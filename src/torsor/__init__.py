@@ -5,7 +5,7 @@
 >>> tau = robot.inverse_dynamics(q=[0.0] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
-from torsor import robots
+from torsor import joints, robots
 from torsor.compile import Kernel, Program, threads
 from torsor.errors import (
     ArgumentError,
@@ -41,6 +41,7 @@ __all__ = [
     "from_dh",
     "from_mr",
     "from_screws",
+    "joints",
     "load",
     "robots",
     "save_urdf",

@@ -76,14 +76,13 @@ def speed(robot: ts.Robot, states: int = 100_000) -> None:
         ("forward dynamics", robot.forward_dynamics, (q, v, a)),
         ("mass matrix", robot.mass_matrix, (q,)),
     ]
-    print(
-        f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{f'batch of {states:,}':>20} ({ts.threads.count()} threads)"
-    )
+    many = f"batch of {states:,}"
+    print(f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{many:>20} ({ts.threads.count()} threads)")
     for label, method, arrays in jobs:
         one = [x[0].copy() for x in arrays]
-        single = _best(lambda m=method, x=one: [m(*x) for _ in range(2000)]) / 2000
+        single = _best(lambda: [method(*one) for _ in range(2000)]) / 2000  # noqa: B023 - run before the next turn
         out = np.empty_like(method(*arrays))
-        batch = _best(lambda m=method, x=arrays, o=out: m(*x, out=o)) / states
+        batch = _best(lambda: method(*arrays, out=out)) / states  # noqa: B023
         operations = robot.program(label.replace(" ", "_")).operations
         print(f"  {label:22}{operations:17}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from torsor.model.description import EARTH
 from torsor.robot import Robot
+
+if TYPE_CHECKING:
+    from torsor.io.dh import DHRow
 
 
 def load(
@@ -35,22 +39,35 @@ def save_urdf(robot: Robot, path: str | PathLike) -> None:
     write_urdf(robot.description, path)
 
 
-def from_mr(Mlist: Any, Glist: Any, Slist: Any, **options: Any) -> Robot:
-    """The robot of Modern Robotics' lists: home poses, spatial inertias, screw axes (MR 8.11)."""
+def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Sequence[float] = EARTH) -> Robot:
+    """The robot of Modern Robotics' lists (MR 8.11): n+1 home poses M_{i−1,i}, n spatial inertias G_i, screw axes S (6×n)."""
     from torsor.io.screws import from_mr as read
 
-    return Robot(read(Mlist, Glist, Slist, **options))
+    return Robot(read(Mlist, Glist, Slist, name=name, gravity=gravity))
 
 
-def from_screws(screws: Any, poses: Any, inertias: Any, **options: Any) -> Robot:
-    """The robot of screw axes and link poses in the home configuration (MR 8.2, 8.3)."""
+def from_screws(
+    screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Sequence[float] = EARTH
+) -> Robot:
+    """The robot of screw axes (a row each) and link poses in the space frame, at home; ``tip`` is the end effector's pose."""
     from torsor.io.screws import from_screws as read
 
-    return Robot(read(screws, poses, inertias, **options))
+    return Robot(read(screws, poses, inertias, tip=tip, name=name, gravity=gravity))
 
 
-def from_dh(rows: Any, **options: Any) -> Robot:
-    """The robot of a Denavit–Hartenberg table, ``convention="standard"`` or ``"modified"``."""
+def from_dh(
+    rows: Sequence[DHRow | Mapping[str, Any]],
+    *,
+    convention: str = "standard",
+    name: str = "robot",
+    gravity: Sequence[float] = EARTH,
+    tool_xyz: Sequence[float] = (0, 0, 0),
+    tool_rpy: Sequence[float] = (0, 0, 0),
+) -> Robot:
+    """The robot of a Denavit–Hartenberg table, ``convention="standard"`` or ``"modified"``, with inertial data.
+
+    A row is a mapping with ``a``, ``alpha``, ``d``, ``theta`` and what else :class:`torsor.io.dh.DHRow` names.
+    """
     from torsor.io.dh import from_dh as read
 
-    return Robot(read(rows, **options))
+    return Robot(read(rows, convention=convention, name=name, gravity=gravity, tool_xyz=tool_xyz, tool_rpy=tool_rpy))

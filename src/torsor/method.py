@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from torsor.errors import TorsorError
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -32,7 +34,10 @@ class kernel_method(Generic[P, R]):
         if robot is None:
             return self.method
         careful = self.method.__get__(robot)
-        fast = robot.kernel(self.name).builtin(self.name, self._documentation(), careful)
+        try:
+            fast = robot.kernel(self.name).builtin(self.name, self._documentation(), careful)
+        except TorsorError:
+            return careful  # looking a method up is no reason to fail; calling it raises this again
         robot.__dict__[self.name] = fast
         return fast
 

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from torsor.model import Description, Model
+from torsor.model.description import FLOATING_BASE
+
+
+def short(x: Any) -> str:
+    """A number in four digits, a symbol as it is."""
+    return f"{x:.4g}" if isinstance(x, (int, float)) else str(x)
+
+
+def plain(x: Any) -> Any:
+    """A number as a float, a symbol as it is."""
+    return float(x) if isinstance(x, (int, float)) else x
+
+
+def numbers(rows: Any) -> np.ndarray:
+    """An array of floats, or of symbols where there are any."""
+    array = np.array(rows, dtype=object)
+    return array.astype(float) if all(isinstance(x, (int, float)) for x in array.flat) else array
 
 
 def tree(d: Description, model: Model) -> str:
@@ -13,8 +34,9 @@ def tree(d: Description, model: Model) -> str:
     links = {link.name: link for link in d.links}
     mass = sum(link.inertia.m for link in d.links)
     number = {name: i for i, name in enumerate(model.joint_names)}
-    lines = [f"{d.name}: {len(d.links)} links, {len(model.parent) - 1} moving joints, nq = {model.nq}, nv = {model.nv}, "
-             f"{mass:.4g} kg, {d.base} base"]  # fmt: skip
+    moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
+    counts = f"{len(d.links)} links, {moving} moving joints, nq = {model.nq}, nv = {model.nv}"
+    lines = [f"{d.name}: {counts}, {short(mass)} kg, {d.base} base"]
     todo = [(d.root, None, "", "")]
     while todo:
         name, joint, lead, indent = todo.pop()
@@ -22,7 +44,7 @@ def tree(d: Description, model: Model) -> str:
         if joint is not None:
             text += f"  ({joint.name}: {_motion(joint, model, number)})"
         m = links[name].inertia.m
-        lines.append(text + (f"  {m:.4g} kg" if not isinstance(m, (int, float)) or m else ""))
+        lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
         below = children.get(name, [])
         entries = []
         for k, j in enumerate(below):

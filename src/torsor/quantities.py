@@ -23,7 +23,7 @@ def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def checked(model: Model, *args: Any, **options: Any) -> Any:
         if "frame" not in options:
-            raise ArgumentError(f"{function.__name__} needs a frame: write {function.__name__!r}:frame_name")
+            raise ArgumentError(f"{function.__name__} needs a frame: write '{function.__name__}:frame_name'")
         return function(model, *args, **options)
 
     return checked
@@ -64,9 +64,13 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 
-def parse(spec: str) -> tuple[str, dict[str, str]]:
+#: a quantity and its words: "jacobian:tool0:body", or the tuple where a name contains a colon
+Spec = str | tuple[str, ...]
+
+
+def parse(spec: Spec) -> tuple[str, dict[str, str]]:
     """``"jacobian:tool0:body"`` → ("jacobian", {"frame": "tool0", "expressed_in": "body"})."""
-    name, *words = spec.split(":")
+    name, *words = spec.split(":") if isinstance(spec, str) else spec
     if name not in QUANTITIES:
         raise UnknownName("quantity", name, QUANTITIES)
     options = QUANTITIES[name].options

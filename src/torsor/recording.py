@@ -10,13 +10,14 @@ import numpy as np
 from torsor.compile import Argument, Kernel, trace
 from torsor.errors import ArgumentError
 from torsor.model import Model
-from torsor.quantities import QUANTITIES, parse, sizes
+from torsor.quantities import QUANTITIES, Spec, parse, sizes
+from torsor.spatial.vector import flat
 from torsor.version import __version__
 
 
 def make_kernel(
     model: Model,
-    specs: tuple[str, ...],
+    specs: tuple[Spec, ...],
     dtype: np.dtype,
     frames: tuple[str, ...] = (),
     extra: tuple[str, ...] = (),
@@ -26,7 +27,14 @@ def make_kernel(
 
     ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping.
     """
-    rows = [(spec, *parse(spec)) for spec in specs]
+    rows = [(spec if isinstance(spec, str) else ":".join(spec), *parse(spec)) for spec in specs]
+    labels = [label for label, _, _ in rows]
+    if len(set(labels)) < len(labels):
+        raise ArgumentError(f"a kernel computes each quantity once; {labels} names one twice")
+    if not numeric(model):
+        raise ArgumentError(
+            f"robot {model.name!r} has symbols where a kernel needs numbers; torsor.algorithms take them: crba(robot.model, q)"
+        )
     shapes = sizes(model)
     names = [*dict.fromkeys(x for _, name, _ in rows for x in QUANTITIES[name].inputs), *extra]
     inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
@@ -44,7 +52,7 @@ def make_kernel(
                 check_configuration(model, argument.name, x.tolist())
         evaluated(*(np.ravel(x).tolist() for x in state))
 
-    name = f"{model.name}.{'+'.join(specs)}"
+    name = f"{model.name}.{'+'.join(labels)}"
     return Kernel(trace(evaluated, inputs), name=name, dtype=dtype, version=__version__, explain=explain)
 
 
@@ -58,6 +66,11 @@ def evaluate(model: Model, name: str, given: Mapping[str, Any], options: Mapping
         given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
         return row.function(model, *(given[x] for x in row.inputs), **options)
     return [t + d for t, d in zip(row.function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+
+
+def numeric(model: Model) -> bool:
+    """Whether every constant of the model is a number."""
+    return all(isinstance(x, (int, float)) for x in flat(model.offset, model.inertia, model.gravity, model.armature))
 
 
 def check_configuration(model: Model, label: str, q: list[float]) -> None:

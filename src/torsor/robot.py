@@ -1,10 +1,9 @@
-"""Robot: a description, its model and its compiled kernels; the methods users call, each a few lines."""
+"""Robot: a mechanism and its compiled kernels; the methods users call, each a few lines."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,20 +11,18 @@ from numpy.typing import ArrayLike
 
 from torsor import quantities as table
 from torsor.compile import Kernel, Program
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError
+from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
-from torsor.model import Description, Model, assemble, surgery
-from torsor.model.description import FLOATING_BASE
-from torsor.printing import tree
+from torsor.model import Description
 from torsor.recording import make_kernel
-from torsor.views import FrameView, JointView, LinkView
 
 FLOAT64 = np.dtype(np.float64)
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
 
 
-class Robot:
+class Robot(Mechanism):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` takes an
@@ -38,84 +35,10 @@ class Robot:
     """
 
     def __init__(self, description: Description):
-        self._description = description
-        self._model = assemble(description)
+        super().__init__(description)
         self._kernels: dict[tuple, Kernel] = {}
         self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
-
-    # -- what it is ------------------------------------------------------------------------------------------
-
-    @property
-    def description(self) -> Description:
-        """Links and joints as described, in file order."""
-        return self._description
-
-    @property
-    def model(self) -> Model:
-        """The numbered tree the algorithms run on."""
-        return self._model
-
-    @property
-    def name(self) -> str:
-        return self._description.name
-
-    @property
-    def nq(self) -> int:
-        """Number of configuration coordinates."""
-        return self._model.nq
-
-    @property
-    def nv(self) -> int:
-        """Number of degrees of freedom."""
-        return self._model.nv
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move, coupled (mimic) ones among them, in the order of ``q`` and ``v``."""
-        return self._model.joint_names[1:]
-
-    @property
-    def links(self) -> tuple[str, ...]:
-        return tuple(link.name for link in self._description.links)
-
-    @property
-    def frames(self) -> tuple[str, ...]:
-        """Every name a ``frame`` argument accepts: the world, the links and the named frames."""
-        return tuple(self._model.frames)
-
-    @property
-    def gravity(self) -> Array:
-        """[m/s²], in the world."""
-        return np.array([float(g) for g in self._model.gravity])
-
-    @property
-    def report(self) -> tuple[str, ...]:
-        """What was changed or ignored while loading, a line each."""
-        return self._description.report
-
-    @cached_property
-    def mass(self) -> float:
-        """Total mass of all links [kg]."""
-        return float(sum(link.inertia.m for link in self._description.links))
-
-    def joint(self, name: str) -> JointView:
-        """One joint: ``.type .q_slice .v_slice .lower .upper .velocity_limit .effort_limit .damping .friction .armature``."""
-        if name not in self.joints:
-            fixed = {j.name for j in self._description.joints} - set(self.joints)
-            raise UnknownName("moving joint" if name not in fixed else "moving joint (it is fixed)", name, self.joints)
-        return JointView.of(self, name)
-
-    def link(self, name: str) -> LinkView:
-        """One link: ``.mass .com .inertia .parent_joint .geometry``."""
-        if name not in self.links:
-            raise UnknownName("link", name, self.links)
-        return LinkView.of(self, name)
-
-    def frame(self, name: str) -> FrameView:
-        """One frame: ``.link .pose_in_body``."""
-        self._model.frame(name)
-        return FrameView.of(self, name)
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -139,6 +62,8 @@ class Robot:
         its rate, in the base's axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
+        if extra and self._description.base == "floating":
+            raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
         return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, damping=damping, out=out)
 
     @kernel_method
@@ -165,7 +90,7 @@ class Robot:
 
     @kernel_method
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹ directly, without forming M (articulated bodies under unit forces)."""
+        """M(q)⁻¹, symmetric to the bit, by the sparse factors of M."""
         return self._run("mass_matrix_inverse", (q,), out=out)
 
     @kernel_method
@@ -182,6 +107,11 @@ class Robot:
     def velocity_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """c(q, v), the Coriolis and centripetal forces (MR 8.10)."""
         return self._run("velocity_force", (q, v), out=out)
+
+    @kernel_method
+    def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """D v, the viscous friction of the joints as the model has it; part of no other result unless asked for."""
+        return self._run("damping_force", (v,), out=out)
 
     @kernel_method
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -249,23 +179,6 @@ class Robot:
 
     # -- configurations --------------------------------------------------------------------------------------
 
-    def neutral(self) -> Array:
-        """The zero configuration: zero coordinates, identity rotations."""
-        return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
-
-    def random_configuration(self, rng: np.random.Generator | int | None = None) -> Array:
-        """Uniform within the joint limits; where there are none, within a turn, and uniform over rotations."""
-        generator = np.random.default_rng(rng)
-        joints = {j.name: j for j in self._description.joints}
-        q: list[float] = []
-        for i in self._own_joints():
-            kind, name = self._model.joint[i], self._model.joint_names[i]
-            j = joints.get(name)
-            lower = j.lower if j and j.lower else (-np.inf,) * kind.nq
-            upper = j.upper if j and j.upper else (np.inf,) * kind.nq
-            q += kind.random(generator, lower, upper)
-        return np.array(q, dtype=np.float64)
-
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
         """q ⊕ v dt: where the constant velocity v leads in time dt, on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
@@ -295,7 +208,7 @@ class Robot:
 
     def _kernel(
         self,
-        specs: tuple[str, ...],
+        specs: tuple[table.Spec, ...],
         dtype: np.dtype = FLOAT64,
         frames: tuple[str, ...] = (),
         extra: tuple[str, ...] = (),
@@ -325,77 +238,6 @@ class Robot:
             fast = self._entries[key]
         except (KeyError, TypeError):
             self._model.frame(key[1])
-            kernel = self._kernel((":".join(key),))
+            kernel = self._kernel((key,))
             fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
         return fast(*values) if out is None else fast(*values, out=out)
-
-    def _own_joints(self) -> list[int]:
-        return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
-
-    # -- surgery ---------------------------------------------------------------------------------------------
-
-    def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Robot:
-        """The robot with these joints welded, ``{"elbow": 0.3}``, or at their neutral configuration, ``["elbow"]``."""
-        if not isinstance(joints, Mapping):
-            names = [joints] if isinstance(joints, str) else list(joints)
-            joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
-        return Robot(surgery.lock(self._description, joints))
-
-    def subtree(self, link: str) -> Robot:
-        """The part that hangs on a link, as a robot of its own with that link as its base."""
-        return Robot(surgery.subtree(self._description, link))
-
-    def attach(
-        self, other: Robot, at: str, *, xyz: Sequence[float] = (0, 0, 0), rpy: Sequence[float] = (0, 0, 0), prefix: str = ""
-    ) -> Robot:
-        """Another robot welded on at a link or frame: a gripper on an arm.  ``prefix`` keeps its names apart."""
-        return Robot(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
-
-    def with_payload(self, at: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Robot:
-        """A load fixed to a link or frame; ``com`` and ``inertia`` (about the com) in that frame."""
-        return Robot(surgery.payload(self._description, at, mass, com, inertia))
-
-    def rebase(self, link: str) -> Robot:
-        """The same mechanism with another link as its base."""
-        return Robot(surgery.rebase(self._description, link))
-
-    def with_base(self, base: str) -> Robot:
-        """The same robot with a ``"fixed"`` or a ``"floating"`` base."""
-        return Robot(surgery.with_base(self._description, base))
-
-    def with_gravity(self, gravity: Sequence[float]) -> Robot:
-        """The same robot where gravity is another [m/s²]."""
-        return Robot(surgery.with_gravity(self._description, gravity))
-
-    def without_couplings(self) -> Robot:
-        """The same robot with its mimic joints set free, each with a coordinate of its own."""
-        return Robot(surgery.without_couplings(self._description))
-
-    # -- being an object -------------------------------------------------------------------------------------
-
-    def __getstate__(self) -> Description:
-        return self._description
-
-    def __setstate__(self, description: Description) -> None:
-        self.__init__(description)  # type: ignore[misc]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and name != "mass":
-            raise AttributeError(
-                f"a Robot does not change, so {name} cannot be set; robot.lock, .with_gravity ... make new ones"
-            )
-        object.__setattr__(self, name, value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Robot) and self._description == other._description
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.links, self.joints))
-
-    def __str__(self) -> str:
-        return tree(self._description, self._model)
-
-    def __repr__(self) -> str:
-        moving = sum(name != FLOATING_BASE for name in self.joints)
-        parts = f"{moving} joints, {len(self.links)} links, {self._description.base} base"
-        return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {self.mass:.4g} kg>"

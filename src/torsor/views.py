@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.model.description import FLOATING_BASE, Geometry, Mimic
+from torsor.printing import numbers, plain
 
 if TYPE_CHECKING:
-    from torsor.robot import Robot
+    from torsor.mechanism import Mechanism
 
 Numbers = tuple[float, ...]
 
@@ -36,7 +37,7 @@ class JointView:
     mimic: Mimic | None
 
     @classmethod
-    def of(cls, robot: Robot, name: str) -> JointView:
+    def of(cls, robot: Mechanism, name: str) -> JointView:
         m, d = robot.model, robot.description
         i = m.joint_names.index(name)
         kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
@@ -67,26 +68,28 @@ class LinkView:
     geometry: tuple[Geometry, ...]
 
     @classmethod
-    def of(cls, robot: Robot, name: str) -> LinkView:
+    def of(cls, robot: Mechanism, name: str) -> LinkView:
         link = robot.description.link(name)
         G = link.inertia
         joint = next((j.name for j in robot.description.joints if j.child == name), None)
-        return cls(name, float(G.m), np.array(G.com, float), np.array(G.about_com.rows, float), joint, link.geometry)
+        return cls(name, plain(G.m), numbers(G.com), numbers(G.about_com.rows), joint, link.geometry)
 
 
 @dataclass(frozen=True)
 class FrameView:
-    """A frame: the number of the body that carries it, and its 4×4 pose in that body's frame."""
+    """A frame: the link that carries it (None for the world), its 4×4 pose in that link, and the joint that moves it."""
 
     name: str
-    body: int
-    joint: str
-    pose_in_body: np.ndarray
+    link: str | None
+    joint: str | None
+    pose_in_link: np.ndarray
 
     @classmethod
-    def of(cls, robot: Robot, name: str) -> FrameView:
-        body, X = robot.model.frame(name)
-        R, p = X.pose
+    def of(cls, robot: Mechanism, name: str) -> FrameView:
+        named = next((f for f in robot.description.frames if f.name == name), None)
+        link = named.link if named else name if name in robot.links else None
         pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = np.array(R, float), np.array(p, float)
-        return cls(name, body, robot.model.joint_names[body] or "(the base)", pose)
+        if named:
+            R, p = named.origin.pose
+            pose[:3, :3], pose[:3, 3] = np.array(R, float), np.array(p, float)
+        return cls(name, link, robot.model.joint_names[robot.model.frame(name).body] or None, pose)

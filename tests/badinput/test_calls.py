@@ -292,3 +292,80 @@ def test_eight_threads_give_the_serial_bits():
     serial = [(robot.inverse_dynamics(*s), robot.mass_matrix(s[0]), robot.forward_dynamics(*s)) for s in states]
     for k in range(8):
         assert all((x == y).all() for a, b in zip(results[k], serial, strict=True) for x, y in zip(a, b, strict=True))
+
+
+def test_a_nan_that_no_result_depends_on_is_still_refused():
+    """q[0] of an arm turns it about gravity's axis: no torque depends on it, but a NaN given is a NaN given."""
+    robot = ts.robots.ur5()
+    q = np.zeros(6)
+    q[0] = np.nan
+    for wrong in (lambda: robot.gravity_force(q), lambda: robot.mass_matrix(q), lambda: robot.mass_matrix(np.stack([q] * 3))):
+        with pytest.raises(ts.ArgumentError, match=r"^q\[.*0\] is nan"):
+            wrong()
+
+
+def test_names_may_contain_anything():
+    b = ts.Builder("odd").link("base").link("ns:arm/é <b>", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    robot = b.joint("ns:j", "revolute", "base", "ns:arm/é <b>").build()
+    assert robot.pose([0.3], "ns:arm/é <b>").shape == (4, 4)
+    assert robot.jacobian([0.3], "ns:arm/é <b>", "body").shape == (6, 1)
+    assert robot.kernel(("pose", "ns:arm/é <b>"))([0.3]).shape == (4, 4)
+    assert robot.inverse_dynamics([0.3], [0.0], [0.0], {"ns:arm/é <b>": np.ones(6)}).shape == (1,)
+
+
+def test_methods_can_be_sent_to_other_processes():
+    for method in (ROBOT.inverse_dynamics, ROBOT.mass_matrix, ROBOT.pose):
+        copy = pickle.loads(pickle.dumps(method))
+        assert copy.__name__ == method.__name__
+    assert (pickle.loads(pickle.dumps(ROBOT.mass_matrix))([0.1, 0.2]) == ROBOT.mass_matrix([0.1, 0.2])).all()
+
+
+def test_kernels_take_names_and_each_quantity_once():
+    kernel = ROBOT.kernel("mass_matrix", "bias_force")
+    q, v = [0.1, 0.2], [0.3, 0.4]
+    for x, y in zip(kernel(v=v, q=q), kernel(q, v), strict=True):
+        assert (x == y).all()
+    with pytest.raises(ts.ArgumentError, match=r"takes q, v; check tau"):
+        kernel(q, v=v, tau=v)
+    with pytest.raises(ts.ArgumentError, match="names one twice"):
+        ROBOT.kernel("mass_matrix", "mass_matrix")
+
+
+def test_symbols_are_shown_and_not_compiled():
+    import sympy
+
+    robot = ts.robots.two_link(m1=sympy.Symbol("m1"))
+    assert "m1" in repr(robot)
+    assert "m1" in str(robot)
+    assert robot.link(robot.links[1]).mass == sympy.Symbol("m1")
+    with pytest.raises(ts.ArgumentError, match="has symbols where a kernel needs numbers"):
+        robot.mass_matrix([0.0, 0.0])
+
+
+def test_looking_a_method_up_does_not_fail():
+    b = ts.Builder("light").link("base").link("hair").joint("wisp", "revolute", "base", "hair")
+    robot = b.build()
+    assert hasattr(robot, "forward_dynamics")
+    with pytest.raises(ts.SingularError, match="wisp"):
+        robot.forward_dynamics([0.0], [0.0], [0.0])
+
+
+def test_a_base_twist_needs_a_fixed_base():
+    robot = ts.robots.quadruped()
+    zero = np.zeros(robot.nv)
+    with pytest.raises(ts.ArgumentError, match="base_velocity is for a fixed base"):
+        robot.inverse_dynamics(robot.neutral(), zero, zero, base_velocity=np.zeros(6))
+
+
+def test_a_link_called_world_is_reported_where_it_moves():
+    assert not any("world" in line for line in ts.robots.ur5().report if "takes that name" in line)
+    assert any("takes that name" in line for line in ts.robots.ur5().with_base("floating").report)
+
+
+def test_many_random_configurations():
+    robot = ts.robots.quadruped()
+    q = robot.random_configuration(0, size=(4, 5))
+    assert q.shape == (4, 5, robot.nq)
+    np.testing.assert_allclose(np.linalg.norm(q[..., 3:7], axis=-1), 1)
+    assert robot.random_configuration(0, size=3).shape == (3, robot.nq)
+    assert robot.random_configuration(0).shape == (robot.nq,)

@@ -111,7 +111,8 @@ def test_neutral_is_the_identity():
 
 def test_the_table_names_every_type():
     assert set(JOINT_TYPES) == {
-        "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "floating",
+        "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar",
+        "floating",
     }  # fmt: skip
     with pytest.raises(ts.ModelError, match="parallel"):
         Universal(Vec(0, 0, 1), Vec(0, 0, -1))
@@ -142,3 +143,29 @@ def test_many_small_turns_stay_a_rotation():
     for _ in range(1000):
         q = kind.integrate(q, [0.01, -0.02, 0.03])
     assert sum(x * x for x in q) == pytest.approx(1, abs=1e-12)
+
+
+def test_the_check_of_a_users_joint():
+    """torsor.joints.check passes what is right, and names what is wrong."""
+    from dataclasses import dataclass
+
+    from torsor.joints import Motion, Subspace, check
+    from torsor.spatial.vector import ZERO
+
+    for kind in kinds(np.random.default_rng(3)):
+        check(kind)
+
+    @dataclass(frozen=True)
+    class WrongSign(Cam):
+        def subspace(self, q):
+            return Subspace((Motion(Vec(0, 0, -1), ZERO),))
+
+    @dataclass(frozen=True)
+    class Forgetful(Cam):
+        def subspace_rate(self, q, v):
+            return Subspace((Motion.zero(),))
+
+    with pytest.raises(ts.ModelError, match="'cam': subspace"):
+        check(WrongSign())
+    with pytest.raises(ts.ModelError, match="subspace_rate"):
+        check(Forgetful())

@@ -55,12 +55,12 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
     if lead == batch and flags.c_contiguous and flags.aligned:
         return array, row
     if all(n == 1 for n in lead):
-        return np.require(array, requirements="CA"), 0
+        return np.require(array, requirements=["C", "A"]), 0
     if lead != batch:
         array = np.broadcast_to(array, (*batch, *argument.shape))
     flat = array.reshape(-1, argument.size)  # a view wherever the strides allow one
     if not flat.flags.aligned or (argument.size > 1 and flat.strides[1] != flat.itemsize):
-        flat = np.require(flat, requirements="CA")
+        flat = np.require(flat, requirements=["C", "A"])
     return flat, flat.strides[0]
 
 

@@ -97,6 +97,14 @@ class Careful:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
+    def __reduce__(self) -> Any:
+        """A built-in function is pickled as (its owner, its name): the owner to look it up on is whose method it stands for."""
+        return _same, (self.function.__self__,)  # type: ignore[attr-defined]
+
+
+def _same(x: Any) -> Any:
+    return x
+
 
 def builtin(library: Library, name: str, doc: str, careful: Callable[..., Any], *kept: object) -> Callable[..., Any]:
     """A built-in function that runs ``@call`` of the library and falls back on ``careful``."""

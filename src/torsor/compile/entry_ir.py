@@ -1,7 +1,7 @@
 """The LLVM IR of a kernel's way in from Python: ``PyObject *call(self, args, nargs, kwnames)``, as METH_FASTCALL wants it.
 
-It reads like the C it stands for.  Every test that fails leads to ``slow``, where the careful Python function is called with the
-same arguments.
+It reads like the C it stands for.  Every test that fails leads to ``slow``, where the careful Python function is called with
+the same arguments.
 """
 
 from __future__ import annotations

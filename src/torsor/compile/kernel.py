@@ -113,7 +113,7 @@ class Kernel:
         return library
 
     def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
-        """The fastest way in for one state; ``careful`` is called with whatever it does not take."""
+        """The fastest way in, for one state or a short batch; ``careful`` is called with whatever it does not take."""
         library = self._library("one")
         if library is None or "call" not in library.address:
             return careful
@@ -121,8 +121,10 @@ class Kernel:
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, out: Any = None) -> Any:
+    def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
         inputs = self.program.inputs
+        if named:
+            values = self._ordered(values, named)
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
@@ -136,6 +138,14 @@ class Kernel:
         if not batch:
             results = [r if r.ndim else float(r) for r in results]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
+        """Positional and named arguments in the program's order."""
+        rest = [a.name for a in self.program.inputs][len(values) :]
+        if set(named) != set(rest):
+            wrong = sorted(set(named) ^ set(rest))
+            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.program.inputs)}; check {', '.join(wrong)}")
+        return (*values, *(named[name] for name in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
         """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
@@ -168,7 +178,7 @@ class Kernel:
                 result[...] = value
             bad = not all(np.isfinite(r).all() for r in results)
         elif not batch:
-            kept = [np.require(a, requirements="CA") for a in arrays]
+            kept = [np.require(a, requirements=["C", "A"]) for a in arrays]
             pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
             bad = _ONE(library.address["one"])(ctypes.addressof(pointers))
         else:

@@ -60,6 +60,10 @@ class Emitter:
         #: values whose finiteness is checked: the outputs, or the inputs where those are fewer and nothing is divided by
         self.by_inputs = not partial and len(unique) > len(self.value_of_input)
         self.checked = set(self.value_of_input.values()) if self.by_inputs else unique
+        #: inputs nothing depends on: looked at all the same, since a NaN given is a NaN given
+        self.unread = [
+            (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input
+        ]
 
     # -- one chunk -------------------------------------------------------------------------------------------
 
@@ -77,6 +81,8 @@ class Emitter:
                 self.define(v, self.operation(v, op, args))
         for group in s.stores[c]:
             self.store(group)
+        if c == 0:
+            self.bad += [self.column(a, k) for a, k in self.unread]
         self.flag()
         body = "\n".join(b.lines)
         head = f"define internal void @chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"

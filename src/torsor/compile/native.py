@@ -95,7 +95,7 @@ class Library:
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""
         table = (ctypes.c_uint64 * len(addresses)).from_address(self._table + 8 * first)
-        table[:] = addresses
+        table[:] = addresses  # type: ignore[assignment]
 
 
 @cache

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from torsor.errors import ArgumentError
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -19,7 +21,7 @@ _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else o
 class threads:
     """``torsor.threads(n)`` spreads batches over n threads from now on, or inside a ``with`` block.
 
-    Results do not depend on it, to the bit.  ``threads.count`` reads the number; the default is every core.
+    Results do not depend on it, to the bit.  ``threads.count()`` tells the number; the default is every core.
 
     >>> with threads(1):
     ...     threads.count()
@@ -29,7 +31,7 @@ class threads:
     def __init__(self, n: int):
         global _count
         if not isinstance(n, int) or n < 1:
-            raise ValueError(f"threads takes a whole number from 1, not {n!r}")
+            raise ArgumentError(f"threads takes a whole number from 1, not {n!r}")
         self._before, _count = _count, n
 
     def __enter__(self) -> threads:

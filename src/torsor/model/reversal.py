@@ -31,10 +31,6 @@ class Reversed(JointType):
     def nv(self) -> int:  # type: ignore[override]
         return self.kind.nv
 
-    @property
-    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.kind.coordinates
-
     def transform(self, q: Scalars) -> Transform:
         return self.kind.transform(q).inverse
 
@@ -54,8 +50,11 @@ class Reversed(JointType):
     def neutral(self) -> list[float]:
         return self.kind.neutral()
 
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
-        return self.kind.random(rng, lower, upper)
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        return self.kind.random(rng, lower, upper, shape)
+
+    def fault(self, q: Sequence[float]) -> str:
+        return self.kind.fault(q)
 
 
 def reverse(kind: JointType) -> JointType:

@@ -46,6 +46,8 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
             k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]  # type: ignore[assignment]
         if j.mimic is not None and at.name in held:
             held[j.name] = [held[at.name][0] * k + b]
+    if not held:
+        return d
     return d.with_note(
         "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
         joints=tuple(_held(j, held[j.name]) if j.name in held else j for j in d.joints),
@@ -106,7 +108,7 @@ def attach(
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
     if other.base == "floating":
         note += "; its floating base is welded"
-    return d.with_note(
+    return replace(d, report=(*d.report, *(f"{other.name}: {line}" for line in other.report))).with_note(
         note,
         links=(*d.links, *(replace(x, name=names[x.name]) for x in other.links)),
         joints=(*d.joints, mount, *(renamed(j) for j in other.joints)),

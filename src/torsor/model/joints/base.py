@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -16,16 +17,14 @@ class JointType(ABC):
     """How one body may move against another.
 
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
-    works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``nq``, ``nv``,
-    ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
+    works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``name``, ``nq``,
+    ``nv``, ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
     ``difference`` and ``neutral`` if its coordinates are not simply added.
     """
 
     name: ClassVar[str]
     nq: ClassVar[int]
     nv: ClassVar[int]
-    #: names of the coordinates, as shown to people
-    coordinates: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def transform(self, q: Scalars) -> Transform:
@@ -54,10 +53,9 @@ class JointType(ABC):
     def neutral(self) -> list[float]:
         return [0.0] * self.nq
 
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
-        """Uniform within the limits; where a coordinate has none, within [−π, π]."""
-        return [float(rng.uniform(max(a, -_PI), min(b, _PI))) if a <= _PI and b >= -_PI else float(rng.uniform(a, b))
-                for a, b in zip(lower, upper, strict=True)]  # fmt: skip
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        """Coordinates drawn uniformly within the limits, arrays of the shape given; without limits, within [−π, π]."""
+        return [rng.uniform(*_bounds(a, b), size=shape) for a, b in zip(lower, upper, strict=True)]
 
     def fault(self, q: Sequence[float]) -> str:
         """Why these numbers are no configuration of this joint; empty if they are one."""
@@ -68,7 +66,10 @@ class JointType(ABC):
         return IDENTITY, self
 
 
-_PI = 3.141592653589793
+def _bounds(low: float, high: float) -> tuple[float, float]:
+    """The limits, cut to a turn where that leaves something of them."""
+    cut = max(low, -math.pi), min(high, math.pi)
+    return cut if cut[0] <= cut[1] else (low, high)
 
 
 def axis_alignment(axis: Vec) -> Mat:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,5 +22,5 @@ class Continuous(Revolute):
         d = q1[0] - q0[0]
         return [atan2(sin(d), cos(d))]
 
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
-        return [float(rng.uniform(-3.141592653589793, 3.141592653589793))]
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        return [rng.uniform(-math.pi, math.pi, size=shape)]

@@ -16,7 +16,6 @@ class Cylindrical(JointType):
     axis: Vec
     name = "cylindrical"
     nq = nv = 2
-    coordinates = ("angle", "distance")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]), self.axis * q[1])

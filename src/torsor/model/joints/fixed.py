@@ -14,7 +14,6 @@ class Fixed(JointType):
 
     name = "fixed"
     nq = nv = 0
-    coordinates = ()
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.identity()

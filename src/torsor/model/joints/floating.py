@@ -19,7 +19,6 @@ class Floating(JointType):
 
     name = "floating"
     nq, nv = 7, 6
-    coordinates = ("x", "y", "z", "qx", "qy", "qz", "qw")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(Quaternion(*q[3:]).matrix, Vec(*q[:3]))
@@ -44,5 +43,5 @@ class Floating(JointType):
     def fault(self, q: Sequence[float]) -> str:
         return zero_quaternion(q[3:])
 
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
-        return [*(float(a) for a in rng.uniform(-1, 1, size=3)), *random_quaternion(rng)]
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        return [*rng.uniform(-1, 1, size=(3, *shape)), *random_quaternion(rng, shape)]

@@ -16,7 +16,6 @@ class Helical(JointType):
     pitch: float = 0.0
     name = "helical"
     nq = nv = 1
-    coordinates = ("angle",)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]), self.axis * (self.pitch * q[0]))

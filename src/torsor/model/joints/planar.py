@@ -20,7 +20,6 @@ class Planar(JointType):
     normal: Vec
     name = "planar"
     nq = nv = 3
-    coordinates = ("x", "y", "angle")
 
     def transform(self, q: Scalars) -> Transform:
         x, y, _ = self._table()

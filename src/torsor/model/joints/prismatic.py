@@ -16,7 +16,6 @@ class Prismatic(JointType):
     axis: Vec
     name = "prismatic"
     nq = nv = 1
-    coordinates = ("distance",)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform(IDENTITY, self.axis * q[0])

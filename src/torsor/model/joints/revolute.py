@@ -16,7 +16,6 @@ class Revolute(JointType):
     axis: Vec
     name = "revolute"
     nq = nv = 1
-    coordinates = ("angle",)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]), ZERO)

@@ -17,7 +17,6 @@ class Spherical(JointType):
 
     name = "spherical"
     nq, nv = 4, 3
-    coordinates = ("qx", "qy", "qz", "qw")
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(Quaternion(*q).matrix, ZERO)
@@ -37,13 +36,13 @@ class Spherical(JointType):
     def fault(self, q: Sequence[float]) -> str:
         return zero_quaternion(q)
 
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float]) -> list[float]:
-        return random_quaternion(rng)
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        return random_quaternion(rng, shape)
 
 
-def random_quaternion(rng: Any) -> list[float]:
+def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:
     """Uniform over rotations: a Gaussian direction in four dimensions."""
-    return [float(a) for a in Quaternion(*(float(a) for a in rng.normal(size=4))).normalized]
+    return list(Quaternion(*rng.normal(size=(4, *shape))).normalized)
 
 
 def zero_quaternion(q: Sequence[float]) -> str:

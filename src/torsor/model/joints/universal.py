@@ -22,7 +22,6 @@ class Universal(JointType):
     second_axis: Vec
     name = "universal"
     nq = nv = 2
-    coordinates = ("first angle", "second angle")
 
     def __post_init__(self) -> None:
         sine = self.axis.cross(self.second_axis)

@@ -1,0 +1,97 @@
+"""One place to import from when you write a joint of your own, and a check of what you wrote.
+
+>>> from dataclasses import dataclass
+>>> from torsor.joints import JointType, Motion, Subspace, Transform, Vec, about, check
+>>> @dataclass(frozen=True)
+... class Hinge(JointType):
+...     name = "hinge"
+...     nq = nv = 1
+...     def transform(self, q):
+...         return Transform.of_pose(about(Vec(0, 0, 1), q[0]), Vec(0, 0, 0))
+...     def subspace(self, q):
+...         return Subspace([Motion(Vec(0, 0, 1), Vec(0, 0, 0))])
+>>> check(Hinge())
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.errors import ModelError
+from torsor.model.joints import (
+    Continuous,
+    Cylindrical,
+    Fixed,
+    Floating,
+    Helical,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec, about
+from torsor.spatial.vector import IDENTITY, ZERO
+
+__all__ = [
+    "IDENTITY",
+    "ZERO",
+    "Continuous",
+    "Cylindrical",
+    "Fixed",
+    "Floating",
+    "Helical",
+    "JointType",
+    "Motion",
+    "Planar",
+    "Prismatic",
+    "Quaternion",
+    "Revolute",
+    "Spherical",
+    "Subspace",
+    "Transform",
+    "Universal",
+    "Vec",
+    "about",
+    "check",
+]
+
+
+def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
+    """Hold a joint against itself: S v = T⁻¹Ṫ, Ṡ = dS/dt, difference undoes integrate; a ModelError says which fails.
+
+    By central differences at random states, so it finds wrong signs and frames, not lost digits.
+    """
+    rng, h = np.random.default_rng(0), 1e-5
+    for _ in range(states):
+        q = [float(x) for x in joint.random(rng, [-1.0] * joint.nq, [1.0] * joint.nq)]
+        v = rng.normal(size=joint.nv)
+        later, earlier = (joint.integrate(q, (v * t).tolist()) for t in (h, -h))
+        rate = np.linalg.inv(_pose(joint, q)) @ (_pose(joint, later) - _pose(joint, earlier)) / (2 * h)
+        twist = np.array([rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]])
+        _agree(joint, "subspace(q) @ v is not the rate of transform(q)", _columns(joint.subspace(q)) @ v, twist, tolerance)
+        S_rate = (_columns(joint.subspace(later)) - _columns(joint.subspace(earlier))) / (2 * h)
+        given = _columns(joint.subspace_rate(q, v.tolist()))
+        _agree(joint, "subspace_rate(q, v) is not the rate of subspace(q)", given, S_rate, tolerance)
+        step = 0.1 * v
+        back = joint.difference(q, joint.integrate(q, step.tolist()))
+        _agree(joint, "difference does not undo integrate", np.array(back, float), step, tolerance)
+
+
+def _pose(joint: JointType, q: list) -> np.ndarray:
+    R, p = joint.transform(q).pose
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = np.array(R, float), np.array(p, float)
+    return T
+
+
+def _columns(S: Subspace) -> np.ndarray:
+    return np.array([[*s.w, *s.v] for s in S], float).reshape(-1, 6).T
+
+
+def _agree(joint: JointType, complaint: str, x: np.ndarray, y: np.ndarray, tolerance: float) -> None:
+    if np.abs(x - y).max(initial=0) > tolerance * (1 + np.abs(y).max(initial=0)):
+        raise ModelError(
+            f"joint type {joint.name!r}: {complaint}; got {np.round(x, 6).tolist()}, expected {np.round(y, 6).tolist()}"
+        )

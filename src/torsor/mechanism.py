@@ -1,0 +1,195 @@
+"""Mechanism: a robot as a thing, before anything is computed; what it is made of, its configurations, surgery on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import UnknownName
+from torsor.model import Description, Model, assemble, surgery
+from torsor.model.description import FLOATING_BASE
+from torsor.printing import numbers, plain, short, tree
+from torsor.views import FrameView, JointView, LinkView
+
+
+class Mechanism:
+    """A description and its numbered model.  Immutable and picklable; surgery makes a new one."""
+
+    def __init__(self, description: Description):
+        self._description = description
+        self._model = assemble(description)
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @property
+    def description(self) -> Description:
+        """Links and joints as described, in file order."""
+        return self._description
+
+    @property
+    def model(self) -> Model:
+        """The numbered tree the algorithms run on."""
+        return self._model
+
+    @property
+    def name(self) -> str:
+        """What the description calls it."""
+        return self._description.name
+
+    @property
+    def nq(self) -> int:
+        """Number of configuration coordinates."""
+        return self._model.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+        return self._model.nv
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that move, coupled (mimic) ones among them, in the order of ``q`` and ``v``."""
+        return self._model.joint_names[1:]
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of all links, in file order."""
+        return tuple(link.name for link in self._description.links)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Every name a ``frame`` argument accepts: the world (unless a link is called that), the links, the named frames."""
+        return tuple(self._model.frames)
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """[m/s²], in the world."""
+        return numbers(self._model.gravity)
+
+    @property
+    def report(self) -> tuple[str, ...]:
+        """What was changed or ignored while loading, a line each."""
+        hidden = "world" in self.links and self._model.frames["world"].body > 0
+        note = ("link 'world' moves, and takes that name from the fixed world frame",) if hidden else ()
+        return self._description.report + note
+
+    @cached_property
+    def mass(self) -> Any:
+        """Total mass of all links [kg], a fixed base included."""
+        return plain(sum(link.inertia.m for link in self._description.links))
+
+    def joint(self, name: str) -> JointView:
+        """One joint: ``.type .q_slice .v_slice .lower .upper .velocity_limit .effort_limit .damping .friction .armature``."""
+        if name not in self.joints:
+            fixed = {j.name for j in self._description.joints} - set(self.joints)
+            raise UnknownName("moving joint" if name not in fixed else "moving joint (it is fixed)", name, self.joints)
+        return JointView.of(self, name)
+
+    def link(self, name: str) -> LinkView:
+        """One link: ``.mass .com .inertia .parent_joint .geometry``."""
+        if name not in self.links:
+            raise UnknownName("link", name, self.links)
+        return LinkView.of(self, name)
+
+    def frame(self, name: str) -> FrameView:
+        """One frame: ``.link .joint .pose_in_link``."""
+        self._model.frame(name)
+        return FrameView.of(self, name)
+
+    # -- configurations --------------------------------------------------------------------------------------
+
+    def neutral(self) -> np.ndarray:
+        """The zero configuration: zero coordinates, identity rotations."""
+        return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
+
+    def random_configuration(
+        self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()
+    ) -> np.ndarray:
+        """``(*size, nq)``: uniform within the joint limits; where there are none, within a turn, and uniform over rotations."""
+        generator = np.random.default_rng(rng)
+        shape = (size,) if isinstance(size, int) else tuple(size)
+        joints = {j.name: j for j in self._description.joints}
+        q: list[np.ndarray] = []
+        for i in self._own_joints():
+            kind, name = self._model.joint[i], self._model.joint_names[i]
+            j = joints.get(name)
+            lower = j.lower if j and j.lower else (-np.inf,) * kind.nq
+            upper = j.upper if j and j.upper else (np.inf,) * kind.nq
+            q += kind.random(generator, lower, upper, shape)
+        return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
+
+    def _own_joints(self) -> list[int]:
+        """The joints with coordinates of their own."""
+        return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
+
+    # -- surgery ---------------------------------------------------------------------------------------------
+
+    def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
+        """The robot with these joints welded, ``{"elbow": 0.3}``, or at their neutral configuration, ``["elbow"]``."""
+        if not isinstance(joints, Mapping):
+            names = [joints] if isinstance(joints, str) else list(joints)
+            joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
+        return type(self)(surgery.lock(self._description, joints))
+
+    def subtree(self, link: str) -> Self:
+        """The part that hangs on a link, as a robot of its own with that link as its base."""
+        return type(self)(surgery.subtree(self._description, link))
+
+    def attach(
+        self, other: Mechanism, at: str, *, xyz: Sequence[float] = (0, 0, 0), rpy: Sequence[float] = (0, 0, 0), prefix: str = ""
+    ) -> Self:
+        """Another robot welded on at a link or frame: a gripper on an arm.  ``prefix`` keeps its names apart."""
+        return type(self)(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
+
+    def with_payload(self, at: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Self:
+        """A load fixed to a link or frame; ``com`` and ``inertia`` (about the com) in that frame."""
+        return type(self)(surgery.payload(self._description, at, mass, com, inertia))
+
+    def rebase(self, link: str) -> Self:
+        """The same mechanism with another link as its base."""
+        return type(self)(surgery.rebase(self._description, link))
+
+    def with_base(self, base: str) -> Self:
+        """The same robot with a ``"fixed"`` or a ``"floating"`` base."""
+        return type(self)(surgery.with_base(self._description, base))
+
+    def with_gravity(self, gravity: Sequence[float]) -> Self:
+        """The same robot where gravity is another [m/s²]."""
+        return type(self)(surgery.with_gravity(self._description, gravity))
+
+    def without_couplings(self) -> Self:
+        """The same robot with its mimic joints set free, each with a coordinate of its own."""
+        return type(self)(surgery.without_couplings(self._description))
+
+    # -- being an object -------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> Description:
+        return self._description
+
+    def __setstate__(self, description: Description) -> None:
+        self.__init__(description)  # type: ignore[misc]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name != "mass":
+            raise AttributeError(
+                f"a Robot does not change, so {name} cannot be set; robot.lock, .with_gravity ... make new ones"
+            )
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self._description == other._description
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.links, self.joints))
+
+    def __str__(self) -> str:
+        return tree(self._description, self._model)
+
+    def __repr__(self) -> str:
+        moving = sum(name != FLOATING_BASE for name in self.joints)
+        parts = f"{moving} joints, {len(self.links)} links, {self._description.base} base"
+        return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"
