@@ -11,11 +11,15 @@ from torsor.model import Model
 
 
 class Quantity(NamedTuple):
-    """One row.  ``inputs`` are the state variables it reads; ``options`` the words it takes after them."""
+    """One row.  ``inputs`` are the state variables it reads; ``options`` the words it takes after them.
+
+    ``alternative`` is another algorithm for the same result: a kernel is made of the one that takes fewer operations.
+    """
 
     inputs: tuple[str, ...]
     function: Callable[..., Any]
     options: tuple[str, ...] = ()
+    alternative: Callable[..., Any] | None = None
 
 
 def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,7 +37,7 @@ FRAME = ("frame", "expressed_in")
 
 QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea),
-    "forward_dynamics": Quantity(("q", "v", "tau"), alg.forward_dynamics),
+    "forward_dynamics": Quantity(("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors),
     "mass_matrix": Quantity(("q",), alg.crba),
     "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse),
     "bias_force": Quantity(("q", "v"), alg.bias_force),

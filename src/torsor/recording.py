@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from torsor.model import Model
 from torsor.quantities import QUANTITIES, Spec, parse, sizes
 from torsor.spatial.vector import flat
 from torsor.version import __version__
+
+#: degrees of freedom up to which a second algorithm is worth recording to see whether it is shorter
+FEW = 20
 
 
 def make_kernel(
@@ -39,11 +43,11 @@ def make_kernel(
     names = [*dict.fromkeys(x for _, name, _ in rows for x in QUANTITIES[name].inputs), *extra]
     inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
 
-    def evaluated(*values: Any) -> dict[str, Any]:
+    def evaluated(*values: Any, alternative: bool = False) -> dict[str, Any]:
         given = {a.name: (v if a.shape else v[0]) for a, v in zip(inputs, values, strict=True)}
         options = {"wrenches": {f: given[f"wrenches[{f!r}]"] for f in frames}} if frames else {}
         options.update({k: given[k] for k in extra})
-        return {spec: evaluate(model, name, given, {**words, **options}, damping) for spec, name, words in rows}
+        return {spec: evaluate(model, name, given, {**words, **options}, damping, alternative) for spec, name, words in rows}
 
     def explain(*state: np.ndarray) -> None:
         """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
@@ -52,20 +56,27 @@ def make_kernel(
                 check_configuration(model, argument.name, x.tolist())
         evaluated(*(np.ravel(x).tolist() for x in state))
 
+    program = trace(evaluated, inputs)
+    if model.nv <= FEW and any(QUANTITIES[name].alternative for _, name, _ in rows):
+        other = trace(partial(evaluated, alternative=True), inputs)
+        program = min(program, other, key=lambda p: p.operations)
     name = f"{model.name}.{'+'.join(labels)}"
-    return Kernel(trace(evaluated, inputs), name=name, dtype=dtype, version=__version__, explain=explain)
+    return Kernel(program, name=name, dtype=dtype, version=__version__, explain=explain)
 
 
-def evaluate(model: Model, name: str, given: Mapping[str, Any], options: Mapping[str, Any], damping: bool) -> Any:
+def evaluate(
+    model: Model, name: str, given: Mapping[str, Any], options: Mapping[str, Any], damping: bool, alternative: bool = False
+) -> Any:
     """One row of the table, over the scalars given; damping D v is a joint force like any other."""
     row = QUANTITIES[name]
+    function = row.alternative if alternative and row.alternative else row.function
     if not damping:
-        return row.function(model, *(given[x] for x in row.inputs), **options)
+        return function(model, *(given[x] for x in row.inputs), **options)
     D = QUANTITIES["damping_force"].function(model, given["v"])
     if name == "forward_dynamics":
         given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
-        return row.function(model, *(given[x] for x in row.inputs), **options)
-    return [t + d for t, d in zip(row.function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+        return function(model, *(given[x] for x in row.inputs), **options)
+    return [t + d for t, d in zip(function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
 
 
 def numeric(model: Model) -> bool:

@@ -2,89 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
-from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, solve
-from torsor.spatial.linear import Factors
-from torsor.spatial.vector import ZERO
+from torsor.spatial import Acceleration, ArticulatedInertia, Force, Motion, Subspace, factor, solve
 
 
-class Articulated(NamedTuple):
-    """What the inward pass leaves for each joint; it depends on q alone."""
+def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
+    """Accelerations of joint forces: a = M(q)⁻¹ (τ − h(q, v) + Jᵀf).  For models without coupled joints.
 
-    X: list[Transform]
-    S: list[Subspace]
-    U: list[list[Force]]  # I^A S
-    D: list[Factors]  # Sᵀ I^A S, factored
-    Ia: list[Any]  # I^A − U D⁻¹ Uᵀ
+    Accelerations are counted from what the bodies would have with every joint at constant velocity (A below, as in RNEA with
+    a = 0).  F&O's velocity products ḣ q̇ are in A, so they appear once, in the bias forces p, and A' is what τ − h adds.
 
-
-def articulated_bodies(model: Model, q: Scalars) -> Articulated:
-    """Articulated-body inertias, from the tips to the base (F&O 12)."""
+    F&O §3.3, eqs. 11–14.
+    """
     X, S = joints(model, q)
+    q, v, t = model.configuration(q), model.rates(v), model.rates(tau)
+    f = on_bodies(model, wrenches)
+    V, A, p = [Motion.zero()], [Acceleration.of(Motion.zero(), Motion.zero(), model.gravity)], [Force.zero()]
+    IA = [ArticulatedInertia.of(G) for G in model.inertia]
     n = len(model.parent)
-    IA: list[Any] = [ArticulatedInertia.of(G) for G in model.inertia]
-    U: list[Any] = [[]] * n
-    D: list[Any] = [([], [])] * n
-    Ia: list[Any] = [None] * n
-    for i, p in model.inward():
+    U: list[Any] = [None] * n
+    D: list[Any] = [None] * n
+    u: list[Any] = [None] * n
+    for i, j in model.outward():
+        vJ = S[i] @ v[i]
+        V.append(X[i] @ V[j] + vJ)  # F&O 3
+        A.append((X[i] @ A[j]).joined(V[i].w, vJ, model.joint[i].bias(q[i], v[i])))  # F&O 4, without q̈
+        p.append(model.inertia[i].inverse_dynamics(A[i]) - f[i])  # F&O 5
+    for i, j in model.inward():
         U[i] = IA[i] @ S[i]
-        block = S[i].T @ U[i]
-        for d, armature in enumerate(model.armature[i]):
-            block[d][d] = block[d][d] + armature
-        D[i] = factor(block, [model.joint_names[i]] * model.joint[i].nv)
-        axes = Subspace(()) if any(model.armature[i]) else S[i]
-        Ia[i] = IA[i].without(axes, U[i], solve(D[i], U[i]))  # F&O 12
-        if p > 0:
-            IA[p] = IA[p] + X[i].T @ Ia[i]
-    return Articulated(X, S, U, D, Ia)
-
-
-def accelerations(
-    model: Model, bodies: Articulated, tau: Scalars, c: Sequence[Motion], pA: list[Force], base: Motion
-) -> list[Any]:
-    """Joint accelerations from joint forces τ, velocity products c and bias forces p (F&O 13, 14)."""
-    X, S, U, D, Ia = bodies
-    t = model.rates(tau)
-    u: list[Any] = [[] for _ in model.parent]
-    for i, p in model.inward():
-        u[i] = solve(D[i], [ti - si for ti, si in zip(t[i], S[i].T @ pA[i], strict=True)])
-        if p > 0:
-            pa = pA[i] + Ia[i] @ c[i]
-            for column, ui in zip(U[i], u[i], strict=True):
-                pa = pa + column * ui
-            pA[p] = pA[p] + X[i].T @ pa  # F&O 13
-    A = [base]
+        D[i] = factor(_with_armature(S[i].T @ U[i], model.armature[i]), [model.joint_names[i]] * len(S[i]))
+        u[i] = solve(D[i], [a - b for a, b in zip(t[i], S[i].T @ p[i], strict=True)])
+        if j > 0:
+            free = S[i] if not any(model.armature[i]) else Subspace(())
+            IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], solve(D[i], U[i]))  # F&O 12
+            p[j] = p[j] + X[i].T @ sum((column * ui for column, ui in zip(U[i], u[i], strict=True)), start=p[i])  # F&O 13
+    more = [Motion.zero()]  # A'
     a: list[Any] = [[] for _ in model.parent]
-    for i, p in model.outward():
-        Ap = X[i] @ A[p] + c[i]
-        a[i] = [ui - wi for ui, wi in zip(u[i], solve(D[i], [Ap.dot(column) for column in U[i]]), strict=True)]  # F&O 14
-        A.append(Ap + S[i] @ a[i])  # F&O 4
+    for i, j in model.outward():
+        carried = X[i] @ more[j]
+        a[i] = [x - y for x, y in zip(u[i], solve(D[i], [carried.dot(column) for column in U[i]]), strict=True)]  # F&O 14
+        more.append(carried + S[i] @ a[i])
     return model.gathered(a)
 
 
-def aba(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    wrenches: Mapping[str, Scalars] | None = None,
-) -> list[Any]:
-    """Accelerations of joint forces: a = M(q)⁻¹ (τ − h(q, v) + Jᵀf).
-
-    F&O §3.3, eqs. 11–14.  For models without coupled joints.
-    """
-    bodies = articulated_bodies(model, q)
-    f = on_bodies(model, wrenches)
-    qs, vs = model.configuration(q), model.rates(v)
-    V, c, pA = [Motion.zero()], [Motion.zero()], [Force.zero()]
-    for i, p in model.outward():
-        vJ = bodies.S[i] @ vs[i]
-        V.append(bodies.X[i] @ V[p] + vJ)  # F&O 3
-        c.append(model.joint[i].bias(qs[i], vs[i]) + V[i].cross(vJ))
-        pA.append(V[i].cross(model.inertia[i] @ V[i]) - f[i])
-    return accelerations(model, bodies, tau, c, pA, -Motion(ZERO, model.gravity))
+def _with_armature(block: list[list[Any]], armature: tuple[Any, ...]) -> list[list[Any]]:
+    """Sᵀ I^A S plus the rotors' inertia, which only their own joint feels."""
+    return [[x + armature[r] if r == c else x for c, x in enumerate(row)] for r, row in enumerate(block)]

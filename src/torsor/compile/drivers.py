@@ -4,14 +4,68 @@ from __future__ import annotations
 
 from torsor.compile.lanes import Builder
 
+#: bytes of a row from which it may be worth going round the caches
+LONG_ROW = 1024
 
-def batch_driver(b: Builder, n: int, slots: int, calls: str) -> str:
-    """``i64 @batch(ptr args, i64 start, i64 end)``: rows start … end−1; the first bad row's block, or −1.
+#: n numbers from one place to another by stores that go round the caches: what is written is not first read
+STREAM = """
+define internal void @stream(ptr %to, ptr %from, i64 %n) nounwind noinline {
+entry:
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%inext, %one]
+  %p = getelementptr {E}, ptr %to, i64 %i
+  %address = ptrtoint ptr %p to i64
+  %low = and i64 %address, 31
+  %aligned = icmp eq i64 %low, 0
+  %over = icmp sge i64 %i, %n
+  %start = or i1 %aligned, %over
+  br i1 %start, label %body, label %one
+one:
+  %ps = getelementptr {E}, ptr %from, i64 %i
+  %x = load {E}, ptr %ps
+  store {E} %x, ptr %p
+  %inext = add i64 %i, 1
+  br label %head
+body:
+  %j = phi i64 [%i, %head], [%jnext, %four]
+  %jnext = add i64 %j, {K}
+  %fits = icmp sle i64 %jnext, %n
+  br i1 %fits, label %four, label %tail
+four:
+  %pv = getelementptr {E}, ptr %to, i64 %j
+  %qv = getelementptr {E}, ptr %from, i64 %j
+  %v = load <{K} x {E}>, ptr %qv, align {A}
+  store <{K} x {E}> %v, ptr %pv, align 32, !nontemporal !0
+  br label %body
+tail:
+  %k = phi i64 [%j, %body], [%knext, %rest]
+  %more = icmp slt i64 %k, %n
+  br i1 %more, label %rest, label %done
+rest:
+  %pt = getelementptr {E}, ptr %to, i64 %k
+  %qt = getelementptr {E}, ptr %from, i64 %k
+  %y = load {E}, ptr %qt
+  store {E} %y, ptr %pt
+  %knext = add i64 %k, 1
+  br label %tail
+done:
+  ret void
+}
+!0 = !{i32 1}
+"""
+
+
+def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str) -> str:
+    """``i64 @batch(ptr args, i64 start, i64 end, i1 stream)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
-    it computes and stores the same bits, so there is no tail to treat apart.
+    it computes and stores the same bits, so there is no tail to treat apart.  With ``stream``, long rows are written to a
+    staging place first and copied from there round the caches: for results larger than those.
     """
-    W = b.width
+    W, n = b.width, len(inputs) + len(outputs)
+    item = 4 if b.single else 8
+    staged = {len(inputs) + k: size for k, size in enumerate(outputs) if size * item >= LONG_ROW}
     o = []
     for lane in range(W):
         o.append(f"  %raw{lane} = add i64 %s, {lane}")
@@ -24,28 +78,44 @@ def batch_driver(b: Builder, n: int, slots: int, calls: str) -> str:
         o.append(f"  %stride{a} = load i64, ptr %sp{a}")
         for lane in range(W):
             o.append(f"  %off{a}_{lane} = mul i64 %row{lane}, %stride{a}")
-            o.append(f"  %p{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
+            o.append(f"  %direct{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
+            stage = f"%stage{a}_{lane}" if a in staged else f"%direct{a}_{lane}"
+            o.append(f"  %p{a}_{lane} = select i1 %stream, ptr {stage}, ptr %direct{a}_{lane}")
             o.append(f"  %lp{a}_{lane} = getelementptr ptr, ptr %lanes, i64 {a * W + lane}")
             o.append(f"  store ptr %p{a}_{lane}, ptr %lp{a}_{lane}")
     setup = "\n".join(o)
     any_bad = "%nan" if W == 1 else "%anynan"
     reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
-    return f"""
-define i64 @batch(ptr %args, i64 %start, i64 %end) nounwind {{
+    stages = "\n".join(
+        f"  %stage{a}_{lane} = alloca [{size} x {b.E}], align 32" for a, size in staged.items() for lane in range(W)
+    )
+    copies = "\n".join(
+        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {size})"
+        for a, size in staged.items() for lane in range(W)
+    )  # fmt: skip
+    stream = STREAM.replace("{E}", b.E).replace("{K}", str(32 // item)).replace("{A}", str(item)) if staged else ""
+    return f"""{stream}
+define i64 @batch(ptr %args, i64 %start, i64 %end, i1 %stream) nounwind {{
 entry:
+{stages}
   %lanes = alloca [{max(1, n * W)} x ptr], align 16
   %scratch = alloca [{slots + 1} x {b.T}], align 64
   %last = sub i64 %end, 1
   br label %head
 head:
-  %s = phi i64 [%start, %entry], [%next, %body]
-  %bad = phi i64 [-1, %entry], [%badnext, %body]
+  %s = phi i64 [%start, %entry], [%next, %after]
+  %bad = phi i64 [-1, %entry], [%badnext, %after]
   %more = icmp slt i64 %s, %end
   br i1 %more, label %body, label %done
 body:
 {setup}
   store {b.T} zeroinitializer, ptr %scratch
 {calls}
+  br i1 %stream, label %copy, label %after
+copy:
+{copies}
+  br label %after
+after:
   %check = load {b.T}, ptr %scratch
   %nan = fcmp uno {b.T} %check, %check
 {reduce}
@@ -55,12 +125,13 @@ body:
   %next = add i64 %s, {W}
   br label %head
 done:
+  fence seq_cst
   ret i64 %bad
 }}
 """
 
 
-def one_driver(b: Builder, n: int, slots: int, calls: str) -> str:
+def one_driver(b: Builder, slots: int, calls: str) -> str:
     """``i1 @one(ptr lanes)``: one state, its rows at the addresses given; true if something was not finite."""
     first = "%check" if b.width == 1 else "%lane0"
     pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"

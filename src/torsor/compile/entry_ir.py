@@ -235,7 +235,7 @@ class Entry:
         bad = w.put(f"call i1 @one(ptr {self.lanes})")
         w.do(f"br i1 {bad}, label %drop, label %done")
         w.label("many")
-        row = w.put(f"call i64 {self.api['batch']}(ptr {self.rows}, i64 0, i64 {self.length})")
+        row = w.put(f"call i64 {self.api['batch']}(ptr {self.rows}, i64 0, i64 {self.length}, i1 false)")
         w.do(f"br i1 {w.put(f'icmp sge i64 {row}, 0')}, label %drop, label %done")
         w.label("drop")
         for array in filter(None, made):

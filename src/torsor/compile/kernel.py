@@ -21,10 +21,14 @@ from torsor.errors import ArgumentError, CacheWarning, TorsorError
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried
 ONE_WIDTH = 2
+#: bytes of results from which long rows are written round the caches, which could not hold them anyway
+CACHES = 16_000_000
+#: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
+SHORT = 800
 #: programs longer than this are replayed in NumPy: compiling them would take minutes
 LONGEST = 400_000
 
-_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_bool)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
 
 
@@ -102,7 +106,7 @@ class Kernel:
 
     def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
         if form == "batch":
-            width = host.width * 2 if self._single else host.width
+            width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
             return llvm.batch_module(self.program, width, host.fma, self._single)
         text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
         return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
@@ -191,7 +195,8 @@ class Kernel:
         table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
         function, place = _BATCH(library.address["batch"]), ctypes.addressof(arguments)
-        return spread(lambda start, end: function(place, start, end), count, self._cost, align=64) >= 0
+        stream = sum(r.nbytes for r in results) > CACHES
+        return spread(lambda start, end: function(place, start, end, stream), count, self._cost, align=64) >= 0
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""

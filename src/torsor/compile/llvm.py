@@ -248,7 +248,8 @@ class Emitter:
         n = len(self.s.cuts) - 1
         chunks = "\n".join(self.chunk(c) for c in range(n))
         calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
-        driver = (one_driver if b.one else batch_driver)(b, len(self.in_sizes) + len(self.out_sizes), self.s.slots, calls)
+        slots = self.s.slots
+        driver = one_driver(b, slots, calls) if b.one else batch_driver(b, self.in_sizes, self.out_sizes, slots, calls)
         return "\n".join((header(b), self.trigonometry(), chunks, driver))
 
     def trigonometry(self) -> str:

@@ -1,5 +1,6 @@
 """Rigid-body geometry and inertia over any scalar; no robot in sight."""
 
+from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.articulated import ArticulatedInertia
 from torsor.spatial.inertia import Inertia
 from torsor.spatial.linear import factor, solve, symmetric
@@ -9,6 +10,7 @@ from torsor.spatial.transform import Transform
 from torsor.spatial.vector import Mat, Sym, Vec
 
 __all__ = [
+    "Acceleration",
     "ArticulatedInertia",
     "Force",
     "Inertia",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.motion import Force, Motion
 from torsor.spatial.vector import ZERO, Mat, Scalar, Sym, Vec
 
@@ -47,15 +48,14 @@ class Inertia(NamedTuple):
         """Momentum G V (MR 8.34), or the force of an acceleration from rest."""
         return Force(self.I @ V.w + self.h.cross(V.v), V.v * self.m - self.h.cross(V.w))
 
-    def inverse_dynamics(self, V: Motion, A: Motion) -> Force:
-        """F = G A + V ×* G V, the wrench of a motion (MR 8.40, F&O 5).
+    def inverse_dynamics(self, A: Acceleration) -> Force:
+        """F = G V̇ + V ×* G V, the wrench of a motion (MR 8.40, 8.43; F&O 5).
 
-        With the ordinary acceleration of the origin, a' = a + ω × v, the products of v cancel:
-        m = I α + ω × I ω + h × a',  f = m a' + α × h + ω × (ω × h).
+        In ordinary accelerations the products of v cancel, and Newton's and Euler's equations remain:
+        m = I α + ω × I ω + h × a,  f = m a + α × h + ω × (ω × h) = m a + U h.
         """
-        a = A.v + V.w.cross(V.v)
-        moment = self.I @ A.w + V.w.cross(self.I @ V.w) + self.h.cross(a)
-        return Force(moment, a * self.m + A.w.cross(self.h) + V.w.cross(V.w.cross(self.h)))
+        moment = self.I @ A.alpha + A.w.cross(self.I @ A.w) + self.h.cross(A.a)
+        return Force(moment, A.a * self.m + A.U @ self.h)
 
     def kinetic_energy(self, V: Motion) -> Scalar:
         """½ Vᵀ G V (MR 8.33)."""

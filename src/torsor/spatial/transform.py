@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.motion import Force, Motion
 from torsor.spatial.vector import IDENTITY, ZERO, Mat, Vec
 
@@ -43,6 +44,8 @@ class Transform(NamedTuple):
     def __matmul__(self, o: Any) -> Any:
         if isinstance(o, Motion):
             return Motion(self.E @ o.w, self.E @ (o.v - self.r.cross(o.w)))
+        if isinstance(o, Acceleration):
+            return Acceleration(self.E @ o.w, self.E @ o.alpha, self.E @ (o.a + o.U @ self.r))
         return Transform(self.E @ o.E, o.r + o.E.T @ self.r)
 
     def point(self, p: Vec) -> Vec:
