@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, ArticulatedInertia, Force, Motion, Subspace, factor, solve
+from torsor.spatial import Acceleration, ArticulatedInertia, Motion, Subspace, factor, plus_diagonal, solve
 
 
 def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
@@ -20,27 +20,24 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[st
     F&O §3.3, eqs. 11–14.
     """
     X, S = joints(model, q)
-    q, v, t = model.configuration(q), model.rates(v), model.rates(tau)
     f = on_bodies(model, wrenches)
-    V, A, p = [Motion.zero()], [Acceleration.of(Motion.zero(), Motion.zero(), model.gravity)], [Force.zero()]
-    IA = [ArticulatedInertia.of(G) for G in model.inertia]
+    V = velocities(model, X, S, v)  # F&O 3
+    still = Acceleration.of(Motion.zero(), Motion.zero(), model.gravity)
+    A = accelerations(model, X, S, V, q, v, [0] * model.nv, still)  # F&O 4 without q̈
+    p = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # F&O 5
+    IA = [ArticulatedInertia.of(I) for I in model.inertia]
+    t = model.rates(tau)
     n = len(model.parent)
     U: list[Any] = [None] * n
     D: list[Any] = [None] * n
     u: list[Any] = [None] * n
-    for i, j in model.outward():
-        vJ = S[i] @ v[i]
-        V.append(X[i] @ V[j] + vJ)  # F&O 3
-        A.append((X[i] @ A[j]).joined(V[i].w, vJ, model.joint[i].bias(q[i], v[i])))  # F&O 4, without q̈
-        p.append(model.inertia[i].inverse_dynamics(A[i]) - f[i])  # F&O 5
     for i, j in model.inward():
         U[i] = IA[i] @ S[i]
-        D[i] = factor(_with_armature(S[i].T @ U[i], model.armature[i]), [model.joint_names[i]] * len(S[i]))
+        D[i] = factor(plus_diagonal(S[i].T @ U[i], model.armature[i]), [model.joint_names[i]] * len(S[i]))
         u[i] = solve(D[i], [a - b for a, b in zip(t[i], S[i].T @ p[i], strict=True)])
-        if j > 0:
-            free = S[i] if not any(model.armature[i]) else Subspace(())
-            IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], solve(D[i], U[i]))  # F&O 12
-            p[j] = p[j] + X[i].T @ sum((column * ui for column, ui in zip(U[i], u[i], strict=True)), start=p[i])  # F&O 13
+        free = S[i] if not any(model.armature[i]) else Subspace(())
+        IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], solve(D[i], U[i]))  # F&O 12
+        p[j] = p[j] + X[i].T @ sum((column * ui for column, ui in zip(U[i], u[i], strict=True)), start=p[i])  # F&O 13
     more = [Motion.zero()]  # A'
     a: list[Any] = [[] for _ in model.parent]
     for i, j in model.outward():
@@ -48,8 +45,3 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[st
         a[i] = [x - y for x, y in zip(u[i], solve(D[i], [carried.dot(column) for column in U[i]]), strict=True)]  # F&O 14
         more.append(carried + S[i] @ a[i])
     return model.gathered(a)
-
-
-def _with_armature(block: list[list[Any]], armature: tuple[Any, ...]) -> list[list[Any]]:
-    """Sᵀ I^A S plus the rotors' inertia, which only their own joint feels."""
-    return [[x + armature[r] if r == c else x for c, x in enumerate(row)] for r, row in enumerate(block)]

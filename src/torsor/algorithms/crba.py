@@ -6,7 +6,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.model.model import Model
-from torsor.spatial import symmetric
+from torsor.spatial import plus_diagonal, symmetric
 
 
 def crba(model: Model, q: Scalars) -> list[list[Any]]:
@@ -19,9 +19,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
-        M[i, i] = symmetric(S[i].T @ F)  # F&O 10
-        for d, armature in enumerate(model.armature[i]):
-            M[i, i][d][d] = M[i, i][d][d] + armature
+        M[i, i] = plus_diagonal(symmetric(S[i].T @ F), model.armature[i])  # F&O 10
         j = i
         while model.parent[j] > 0:
             F = [X[j].T @ f for f in F]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, from_world, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import Scalars, accelerations, from_world, joints, subspace_rates, velocities
 from torsor.errors import UnknownName
 from torsor.model.model import Model
-from torsor.spatial import Motion, Transform
+from torsor.spatial import Acceleration, Motion, Transform
 from torsor.spatial.vector import IDENTITY, ZERO
 
 EXPRESSIONS = ("world", "body", "space")
@@ -100,17 +100,12 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, e
     """
     body, XF = model.frame(frame)
     X, S = joints(model, q)
-    qs, vs, rates = model.configuration(q), model.rates(v), model.rates(a)
-    V, A = [Motion.zero()], [Motion.zero()]
-    for i, p in model.outward():
-        vJ = S[i] @ vs[i]
-        V.append(X[i] @ V[p] + vJ)
-        A.append(X[i] @ A[p] + S[i] @ rates[i] + model.joint[i].bias(qs[i], vs[i]) + V[i].cross(vJ))
-    VF, AF = XF @ V[body], XF @ A[body]
-    if expressed_in == "world":
-        AF = Motion(AF.w, AF.v + VF.w.cross(VF.v))  # p̈ = a + ω × v
-    AF = _expressed(XF @ from_world(model, X)[body], AF, expressed_in)
-    return [*AF.w, *AF.v]
+    V = velocities(model, X, S, v)
+    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero()))
+    AF = XF @ A[body]
+    linear = AF.a if expressed_in == "world" else AF.a - AF.w.cross((XF @ V[body]).v)
+    rate = _expressed(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)
+    return [*rate.w, *rate.v]
 
 
 def _expressed(X0F: Transform, V: Motion, expressed_in: str) -> Motion:

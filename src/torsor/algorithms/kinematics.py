@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.model.model import Model
-from torsor.spatial import Inertia, Motion, Subspace, Transform
+from torsor.spatial import Acceleration, Inertia, Motion, Subspace, Transform
 
 Scalars = Sequence[Any]
 
@@ -21,13 +21,28 @@ def joints(model: Model, q: Scalars) -> tuple[list[Transform], list[Subspace]]:
     return X, S
 
 
-def velocities(model: Model, X: Sequence[Transform], S: Sequence[Subspace], v: Scalars) -> list[Motion]:
-    """V[i], the twist of body i in its own frame."""
-    V = [Motion.zero()]
+def velocities(
+    model: Model, X: Sequence[Transform], S: Sequence[Subspace], v: Scalars, base: Motion | None = None
+) -> list[Motion]:
+    """V[i], the twist of body i in its own frame; ``base`` is that of the base, at rest unless given."""
+    V = [base or Motion.zero()]
     rows = model.rates(v)
     for i, p in model.outward():
         V.append(X[i] @ V[p] + S[i] @ rows[i])  # MR 8.51, F&O 3
     return V
+
+
+def accelerations(
+    model: Model, X: Sequence[Transform], S: Sequence[Subspace], V: Sequence[Motion], q: Scalars, v: Scalars, a: Scalars,
+    base: Acceleration,
+) -> list[Acceleration]:  # fmt: skip
+    """A[i], the acceleration of body i, from that of the base outwards."""
+    A = [base]
+    qs, vs, rates = model.configuration(q), model.rates(v), model.rates(a)
+    for i, p in model.outward():
+        cJ = model.joint[i].bias(qs[i], vs[i])  # F&O's ḣ q̇, less the part that the body's own motion adds
+        A.append((X[i] @ A[p]).joined(V[i].w, S[i] @ vs[i], S[i] @ rates[i] + cJ))  # MR 8.52, F&O 4
+    return A
 
 
 def from_world(model: Model, X: Sequence[Transform]) -> list[Transform]:

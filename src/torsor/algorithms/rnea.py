@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Force, Motion
+from torsor.spatial import Acceleration, Motion
 
 
 def rnea(
@@ -28,19 +28,15 @@ def rnea(
     F&O §3.1, eqs. 3–8; MR eqs. 8.50–8.54.
     """
     X, S = joints(model, q)
-    q, v, a = model.configuration(q), model.rates(v), model.rates(a)
     f = on_bodies(model, wrenches)
-    V = [Motion.of(base_velocity) if base_velocity else Motion.zero()]
-    A = [Acceleration.of(V[0], Motion.of(base_acceleration) if base_acceleration else Motion.zero(), model.gravity)]
-    F = [Force.zero()]
+    V0 = Motion.of(base_velocity) if base_velocity else Motion.zero()
+    A0 = Motion.of(base_acceleration) if base_acceleration else Motion.zero()
+    V = velocities(model, X, S, v, V0)  # MR 8.51, F&O 3
+    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(V0, A0, model.gravity))  # MR 8.52, F&O 4
+    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # MR 8.53, F&O 5
+    rotor = model.rotor_forces(a)
     tau: list[list[Any]] = [[] for _ in model.parent]
-    for i, p in model.outward():
-        vJ = S[i] @ v[i]
-        cJ = model.joint[i].bias(q[i], v[i])
-        V.append(X[i] @ V[p] + vJ)  # MR 8.51, F&O 3
-        A.append((X[i] @ A[p]).joined(V[i].w, vJ, S[i] @ a[i] + cJ))  # MR 8.52, F&O 4
-        F.append(model.inertia[i].inverse_dynamics(A[i]) - f[i])  # MR 8.53, F&O 5
     for i, p in model.inward():
-        tau[i] = [t + I * ai for t, I, ai in zip(S[i].T @ F[i], model.armature[i], a[i], strict=True)]  # MR 8.54, F&O 8
-        F[p] = F[p] + X[i].T @ F[i]  # F&O 7
+        tau[i] = [t + r for t, r in zip(S[i].T @ F[i], rotor[i], strict=True)]  # MR 8.54, F&O 8
+        F[p] = F[p] + X[i].T @ F[i]  # MR 8.53, F&O 7
     return model.gathered(tau)

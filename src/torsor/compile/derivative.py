@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.compile.program import Argument, Program, program
+from torsor.compile.program import Argument, Program, evaluate, program
 from torsor.compile.rules import PARTIALS, RECORD
 from torsor.scalar import Graph
 
 
-def _run(p: Program, graph: Graph) -> list[Any]:
-    """Every value of the program, recorded."""
-    values: list[Any] = []
-    for op, args in p.code:
-        if op == "input":
-            values.append(graph.input(args[0]))
-        elif op == "const":
-            values.append(args[0])
-        else:
-            values.append(RECORD[op](*(values[a] for a in args)))
-    return values
+def _recorded(p: Program, graph: Graph) -> list[Any]:
+    """Every value of the program, recorded once more."""
+    return evaluate(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))], RECORD)
 
 
 def _zero(x: Any) -> bool:
@@ -54,7 +46,7 @@ def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Any]]) -> Pr
 def forward(p: Program, wrt: Sequence[str]) -> Program:
     """∂outputs/∂(the inputs named), tangents carried along with the values: cost grows with the inputs."""
     graph = Graph()
-    values = _run(p, graph)
+    values = _recorded(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
     jacobian: list[list[Any]] = [[] for _ in p.results]
@@ -77,7 +69,7 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
 def reverse(p: Program, wrt: Sequence[str]) -> Program:
     """∂outputs/∂(the inputs named), adjoints carried back from each output: cost grows with the outputs."""
     graph = Graph()
-    values = _run(p, graph)
+    values = _recorded(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
     place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}

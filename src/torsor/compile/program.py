@@ -108,7 +108,7 @@ def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:
 
 
 def evaluate(program: Program, inputs: Sequence[Any], one: Mapping[str, Callable]) -> list[Any]:
-    """Run the program over any scalars, with ``one[op]`` for each operation: the skeleton of every interpreter."""
+    """Every value of the program over any scalars, with ``one[op]`` for each operation: the skeleton of every interpreter."""
     values: list[Any] = []
     for op, args in program.code:
         if op == "input":
@@ -117,11 +117,4 @@ def evaluate(program: Program, inputs: Sequence[Any], one: Mapping[str, Callable
             values.append(args[0])
         else:
             values.append(one[op](*(values[a] for a in args)))
-    return [values[r] for r in program.results]
-
-
-def record(program: Program, graph: Graph, inputs: Sequence[Expr | float]) -> list[Any]:
-    """The program once more, as part of another recording."""
-    from torsor.compile.rules import RECORD
-
-    return evaluate(program, inputs, RECORD)
+    return values

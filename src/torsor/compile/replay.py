@@ -19,7 +19,8 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
         flat: np.ndarray = np.asarray(a, dtype).reshape(*lead, i.size)
         columns.extend(flat[..., k] for k in range(i.size))
     with np.errstate(all="ignore"):
-        values = evaluate(program, columns, NUMPY)
+        every = evaluate(program, columns, NUMPY)
+    values = [every[r] for r in program.results]
     results, start = [], 0
     for out in program.outputs:
         array = np.empty((*batch, out.size), dtype)

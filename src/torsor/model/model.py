@@ -92,6 +92,10 @@ class Model:
             rows[i] = list(v[start : start + self.joint[i].nv]) if c is None else [v[start] * c.k]
         return rows
 
+    def rotor_forces(self, a: Sequence[Any]) -> list[list[Any]]:
+        """Armature × acceleration, joint by joint: a reflected rotor is felt by its own joint only."""
+        return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
+
     def gathered(self, tau: Sequence[Sequence[Any]]) -> list[Any]:
         """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
         out: list[Any] = [0] * self.nv

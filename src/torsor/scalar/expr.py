@@ -39,7 +39,6 @@ BINARY: dict[str, Callable[[float, float], float]] = {
     "eq": lambda a, b: float(a == b),
 }
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq"})
-COMPARISONS = frozenset({"lt", "le", "eq"})
 
 
 class Graph:

@@ -3,7 +3,7 @@
 from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.articulated import ArticulatedInertia
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.linear import factor, solve, symmetric
+from torsor.spatial.linear import factor, plus_diagonal, solve, symmetric
 from torsor.spatial.motion import Force, Motion, Subspace
 from torsor.spatial.rotation import Quaternion, about, from_rpy, to_rpy
 from torsor.spatial.transform import Transform
@@ -24,6 +24,7 @@ __all__ = [
     "about",
     "factor",
     "from_rpy",
+    "plus_diagonal",
     "solve",
     "symmetric",
     "to_rpy",

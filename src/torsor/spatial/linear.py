@@ -17,6 +17,11 @@ def symmetric(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
 
 
+def plus_diagonal(A: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> list[list[Scalar]]:
+    """A + diag(d): the rotors' inertia, which only their own joint feels."""
+    return [[x + d[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
+
+
 def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Factors:
     """L and 1/D of a symmetric positive definite matrix; only its lower triangle is read.
 

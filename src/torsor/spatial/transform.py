@@ -48,10 +48,6 @@ class Transform(NamedTuple):
             return Acceleration(self.E @ o.w, self.E @ o.alpha, self.E @ (o.a + o.U @ self.r))
         return Transform(self.E @ o.E, o.r + o.E.T @ self.r)
 
-    def point(self, p: Vec) -> Vec:
-        """A point of A in B's coordinates."""
-        return self.E @ (p - self.r)
-
 
 class _Transposed(NamedTuple):
     R: Mat
