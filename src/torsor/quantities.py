@@ -14,12 +14,15 @@ class Quantity(NamedTuple):
     """One row.  ``inputs`` are the state variables it reads; ``options`` the words it takes after them.
 
     ``alternative`` is another algorithm for the same result: a kernel is made of the one that takes fewer operations.
+    ``joint_space`` results do not depend on which link carries a needle of mass along a hinge's axis, so their kernels are
+    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).
     """
 
     inputs: tuple[str, ...]
     function: Callable[..., Any]
     options: tuple[str, ...] = ()
     alternative: Callable[..., Any] | None = None
+    joint_space: bool = False
 
 
 def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,18 +39,20 @@ def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
 FRAME = ("frame", "expressed_in")
 
 QUANTITIES: dict[str, Quantity] = {
-    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea),
-    "forward_dynamics": Quantity(("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors),
-    "mass_matrix": Quantity(("q",), alg.crba),
-    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse),
-    "bias_force": Quantity(("q", "v"), alg.bias_force),
-    "velocity_force": Quantity(("q", "v"), alg.velocity_force),
-    "gravity_force": Quantity(("q",), alg.gravity_force),
+    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True),
+    "forward_dynamics": Quantity(
+        ("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors, joint_space=True
+    ),
+    "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
+    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True),
+    "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
+    "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True),
+    "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True),
     "damping_force": Quantity(("v",), alg.damping_force),
-    "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix),
-    "mass_matrix_rate": Quantity(("q", "v"), alg.mass_matrix_rate),
-    "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols),
-    "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy),
+    "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
+    "mass_matrix_rate": Quantity(("q", "v"), alg.mass_matrix_rate, joint_space=True),
+    "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True),
+    "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
     "potential_energy": Quantity(("q",), alg.potential_energy),
     "momentum": Quantity(("q", "v"), alg.momentum),
     "center_of_mass": Quantity(("q",), alg.center_of_mass),

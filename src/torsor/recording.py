@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
 from torsor.model import Model
+from torsor.model.regrouping import regrouped
 from torsor.quantities import QUANTITIES, Spec, parse, sizes
 from torsor.spatial.vector import flat
 from torsor.version import __version__
@@ -31,52 +32,67 @@ def make_kernel(
 
     ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping.
     """
-    rows = [(spec if isinstance(spec, str) else ":".join(spec), *parse(spec)) for spec in specs]
-    labels = [label for label, _, _ in rows]
-    if len(set(labels)) < len(labels):
-        raise ArgumentError(f"a kernel computes each quantity once; {labels} names one twice")
     if not numeric(model):
         raise ArgumentError(
             f"robot {model.name!r} has symbols where a kernel needs numbers; torsor.algorithms take them: crba(robot.model, q)"
         )
-    shapes = sizes(model)
-    names = [*dict.fromkeys(x for _, name, _ in rows for x in QUANTITIES[name].inputs), *extra]
-    inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
+    r = Recording(model, specs, frames, extra, damping)
+    name = f"{model.name}.{'+'.join(r.labels)}"
+    return Kernel(r.shortest(), name=name, dtype=dtype, version=__version__, explain=r.explain)
 
-    def evaluated(*values: Any, alternative: bool = False) -> dict[str, Any]:
-        given = {a.name: (v if a.shape else v[0]) for a, v in zip(inputs, values, strict=True)}
-        options = {"wrenches": {f: given[f"wrenches[{f!r}]"] for f in frames}} if frames else {}
-        options.update({k: given[k] for k in extra})
-        return {spec: evaluate(model, name, given, {**words, **options}, damping, alternative) for spec, name, words in rows}
 
-    def explain(*state: np.ndarray) -> None:
+class Recording:
+    """What a kernel computes, over whatever scalars it is called with."""
+
+    def __init__(self, model: Model, specs: Sequence[Spec], frames: tuple[str, ...], extra: tuple[str, ...], damping: bool):
+        self.model, self.lean = model, regrouped(model)
+        self.frames, self.extra, self.damping = frames, extra, damping
+        self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
+        self.rows = [parse(spec) for spec in specs]
+        if len(set(self.labels)) < len(self.labels):
+            raise ArgumentError(f"a kernel computes each quantity once; {self.labels} names one twice")
+        shapes = sizes(model)
+        names = [*dict.fromkeys(x for name, _ in self.rows for x in QUANTITIES[name].inputs), *extra]
+        self.inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
+
+    def shortest(self) -> Program:
+        """The program, by whichever algorithms take fewer operations where there is a choice."""
+        program = trace(self.evaluated, self.inputs)
+        if self.model.nv <= FEW and any(QUANTITIES[name].alternative for name, _ in self.rows):
+            other = trace(partial(self.evaluated, alternative=True), self.inputs)
+            program = min(program, other, key=lambda p: p.operations)
+        return program
+
+    def evaluated(self, *values: Any, alternative: bool = False) -> dict[str, Any]:
+        """Every quantity, from one flat sequence of scalars an input."""
+        given = {a.name: (v if a.shape else v[0]) for a, v in zip(self.inputs, values, strict=True)}
+        options: dict[str, Any] = {k: given[k] for k in self.extra}
+        if self.frames:
+            options["wrenches"] = {f: given[f"wrenches[{f!r}]"] for f in self.frames}
+        results = {}
+        for label, (name, words) in zip(self.labels, self.rows, strict=True):
+            results[label] = self.quantity(name, given, {**words, **options}, alternative)
+        return results
+
+    def quantity(self, name: str, given: dict[str, Any], options: dict[str, Any], alternative: bool) -> Any:
+        """One row of the table; damping D v is a joint force like any other."""
+        row = QUANTITIES[name]
+        model = self.lean if row.joint_space else self.model
+        function = row.alternative if alternative and row.alternative else row.function
+        if not self.damping:
+            return function(model, *(given[x] for x in row.inputs), **options)
+        D = QUANTITIES["damping_force"].function(model, given["v"])
+        if name == "forward_dynamics":
+            given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
+            return function(model, *(given[x] for x in row.inputs), **options)
+        return [t + d for t, d in zip(function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+
+    def explain(self, *state: np.ndarray) -> None:
         """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
-        for argument, x in zip(inputs, state, strict=True):
+        for argument, x in zip(self.inputs, state, strict=True):
             if argument.name in ("q", "q0", "q1"):
-                check_configuration(model, argument.name, x.tolist())
-        evaluated(*(np.ravel(x).tolist() for x in state))
-
-    program = trace(evaluated, inputs)
-    if model.nv <= FEW and any(QUANTITIES[name].alternative for _, name, _ in rows):
-        other = trace(partial(evaluated, alternative=True), inputs)
-        program = min(program, other, key=lambda p: p.operations)
-    name = f"{model.name}.{'+'.join(labels)}"
-    return Kernel(program, name=name, dtype=dtype, version=__version__, explain=explain)
-
-
-def evaluate(
-    model: Model, name: str, given: Mapping[str, Any], options: Mapping[str, Any], damping: bool, alternative: bool = False
-) -> Any:
-    """One row of the table, over the scalars given; damping D v is a joint force like any other."""
-    row = QUANTITIES[name]
-    function = row.alternative if alternative and row.alternative else row.function
-    if not damping:
-        return function(model, *(given[x] for x in row.inputs), **options)
-    D = QUANTITIES["damping_force"].function(model, given["v"])
-    if name == "forward_dynamics":
-        given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
-        return function(model, *(given[x] for x in row.inputs), **options)
-    return [t + d for t, d in zip(function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+                check_configuration(self.model, argument.name, x.tolist())
+        self.evaluated(*(np.ravel(x).tolist() for x in state))
 
 
 def numeric(model: Model) -> bool:

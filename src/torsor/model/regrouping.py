@@ -1,0 +1,56 @@
+"""Fewer inertial parameters for the same joint-space dynamics (base parameters: Khalil & Kleinfinger 1987, Mayeda et al. 1990).
+
+A needle lying along a hinge's axis does not care whether it is fixed to the link before the hinge or to the one after: spinning
+about itself it has no inertia.  So a link's mass, the part of its centre of mass along its own axis, and one transverse moment
+can be handed to its parent, where they cost nothing more.  Past a slider, the same holds for the whole rotational inertia.
+
+Joint forces, M, C and kinetic energy are unchanged; the wrench through a joint, and what belongs to one link, are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from torsor.model.joints import Prismatic, Revolute
+from torsor.model.model import Model
+from torsor.spatial import Inertia, Mat, Sym, Vec
+from torsor.spatial.vector import ZERO
+
+
+def regrouped(model: Model) -> Model:
+    """The model with every inertia handed inwards as far as it goes."""
+    I = list(model.inertia)
+    for i, p in model.inward():
+        moved = _indifferent(I[i], model.joint[i])
+        I[i] = I[i] - moved
+        I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and what is moved does not depend on q
+    return replace(model, inertia=tuple(_tidied(G) for G in I))
+
+
+def _indifferent(G: Inertia, joint: Any) -> Inertia:
+    """The part of an inertia that the joint's motion leaves as it was."""
+    if isinstance(joint, Prismatic):
+        return Inertia(0, ZERO, G.I)
+    axis = _coordinate(joint.axis) if isinstance(joint, Revolute) else None
+    if axis is None:
+        return Inertia.zero()
+    transverse = G.I.rows[axis - 1][axis - 1]  # one of the two across the axis; the other keeps the difference
+    return Inertia(
+        G.m,
+        Vec(*(G.h[k] if k == axis else 0 for k in range(3))),
+        Sym.of(Mat(*(Vec(*(transverse if r == c != axis else 0 for c in range(3))) for r in range(3)))),
+    )
+
+
+def _coordinate(axis: Vec) -> int | None:
+    return next((k for k, a in enumerate(axis) if isinstance(a, int) and abs(a) == 1), None)
+
+
+def _tidied(G: Inertia) -> Inertia:
+    """Exact zeros as whole numbers, so that they vanish when recorded."""
+
+    def tidy(x: Any) -> Any:
+        return 0 if isinstance(x, float) and x == 0 else x
+
+    return Inertia(tidy(G.m), Vec(*map(tidy, G.h)), Sym(*map(tidy, G.I)))

@@ -1,0 +1,53 @@
+"""Handing inertia inwards changes no joint-space result, and leaves fewer parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import torsor as ts
+from tests.trees import random_tree, state
+from torsor import algorithms as alg
+from torsor.model.regrouping import regrouped
+from torsor.quantities import QUANTITIES
+from torsor.robot import Robot
+from torsor.spatial.vector import flat
+
+
+@given(seed=st.integers(0, 10**6))
+def test_joint_space_results_are_the_same(seed):
+    robot = Robot(random_tree(seed))
+    full, lean = robot.model, regrouped(robot.model)
+    q, v, a = (x.tolist() for x in state(robot, seed))
+    given_state = {"q": q, "v": v, "a": a, "tau": a}
+    for name, row in QUANTITIES.items():
+        if not row.joint_space or name in ("christoffel_symbols", "forward_dynamics", "mass_matrix_inverse"):
+            continue
+        x, y = (np.array(row.function(m, *(given_state[k] for k in row.inputs)), float) for m in (full, lean))
+        np.testing.assert_allclose(y, x, rtol=0, atol=1e-12 * max(np.abs(x).max(initial=0), 1), err_msg=name)
+    M = np.array(alg.crba(full, q))
+    x, y = (np.array(alg.forward_dynamics(m, q, v, a)) for m in (full, lean))
+    np.testing.assert_allclose(y, x, rtol=0, atol=max(1e-12, 1e-14 * np.linalg.cond(M)) * max(np.abs(x).max(initial=0), 1))
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "quadruped", "humanoid", "puma560"])
+def test_fewer_parameters_remain(name):
+    model = getattr(ts.robots, name)().model
+
+    def parameters(m):
+        return sum(1 for x in flat(m.inertia[1:]) if x != 0)
+
+    assert parameters(regrouped(model)) < parameters(model)
+
+
+def test_the_links_of_a_robot_stay_as_they_were():
+    """Regrouping is for kernels: what a user sees, and what depends on single links, is the description's."""
+    robot = ts.robots.ur5()
+    q = robot.random_configuration(0)
+    com = np.array(alg.center_of_mass(robot.model, q.tolist()))
+    np.testing.assert_allclose(robot.center_of_mass(q), com, rtol=1e-13)
+    assert robot.link("wrist_3_link").mass == pytest.approx(0.1879)
+    energy = alg.potential_energy(robot.model, q.tolist())
+    assert robot.potential_energy(q) == pytest.approx(energy, rel=1e-13)
