@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: operations that are worth a thread of their own: about a tenth of a millisecond, three times what starting it costs
 WORTHWHILE = 2_000_000
+#: pieces a thread's share is cut into
+PIECES = 2
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -54,14 +56,22 @@ def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
 
 
 def spread(work: Callable[[int, int], int], rows: int, operations: int, align: int) -> int:
-    """work(start, end) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1."""
+    """work(start, end) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
+
+    The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:
+    a thread that wakes up late, or shares its core, delays nobody.
+    """
     n = min(_count, rows * operations // WORTHWHILE, rows // align)
     if n <= 1:
         return work(0, rows)
-    step = -(-rows // n)
+    step = -(-rows // (n * PIECES))
     step += -step % align
-    cuts = [(start, min(start + step, rows)) for start in range(0, rows, step)]
+    pieces = iter(range(0, rows, step))  # next() on it is atomic, so two threads never get the same piece
+
+    def take() -> int:
+        return min((bad for start in pieces if (bad := work(start, min(start + step, rows))) >= 0), default=-1)
+
     pool = _pool(os.getpid(), _count)  # a forked child needs a pool of its own
-    futures = [pool.submit(work, *cut) for cut in cuts[1:]]
-    bad = [work(*cuts[0]), *(f.result() for f in futures)]
+    futures = [pool.submit(take) for _ in range(n - 1)]
+    bad = [take(), *(f.result() for f in futures)]
     return min((b for b in bad if b >= 0), default=-1)
