@@ -17,16 +17,19 @@ from tests.references.pinocchio_states import ROBOTS, Twin, urdf_files
 from torsor import algorithms as alg
 
 EPS = np.finfo(float).eps
-KERNELS = [
+#: arms, hands and carts stand; what walks or flies floats
+STANDING = (
     "ur_description/urdf/ur5_robot.urdf", "ur_description/urdf/ur5_gripper.urdf", "panda_description/urdf/panda.urdf",
-    "solo_description/robots/solo12.urdf", "anymal_b_simple_description/robots/anymal.urdf",
-    "anymal_c_simple_description/urdf/anymal.urdf",
-    "double_pendulum_description/urdf/double_pendulum.urdf", "kinova_description/robots/kinova.urdf",
-    "hector_description/robots/quadrotor_base.urdf", "cartpole_description/urdf/cartpole.urdf", "a1_description/urdf/a1.urdf",
-    "laikago_description/urdf/laikago.urdf", "finger_edu_description/robots/finger_edu.urdf", "b1_description/urdf/b1.urdf",
-    "go1_description/urdf/go1.urdf", "z1_description/urdf/z1.urdf", "iris_description/robots/iris_simple.urdf",
-    "bluevolta_description/robots/bluevolta.urdf", "tiago_description/robots/tiago.urdf", "pr2_description/urdf/pr2.urdf",
-]  # fmt: skip
+    "kinova_description/robots/kinova.urdf", "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
+    "xarm_description/urdf/xarm7.urdf", "z1_description/urdf/z1.urdf", "finger_edu_description/robots/finger_edu.urdf",
+    "allegro_hand_description/urdf/allegro_left_hand.urdf", "tiago_description/robots/tiago.urdf",
+    "pr2_description/urdf/pr2.urdf", "baxter_description/urdf/baxter.urdf",
+)  # fmt: skip
+FLOATING = (
+    "solo_description/robots/solo12.urdf", "anymal_c_simple_description/urdf/anymal.urdf", "a1_description/urdf/a1.urdf",
+    "iris_description/robots/iris_simple.urdf", "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf", "simple_humanoid_description/urdf/simple_humanoid.urdf",
+)  # fmt: skip
 
 
 def relative(x, y) -> float:
@@ -103,9 +106,9 @@ def test_source(path, floating):
     compare(t, by_source(t.robot))
 
 
-@pytest.mark.parametrize("path", [p for p in urdf_files() if ids(p) in KERNELS], ids=ids)
-def test_kernels(path):
-    t = twin(path, False)
+@pytest.mark.parametrize("name", [*STANDING, *FLOATING])
+def test_kernels(name):
+    t = twin(ROBOTS / name, name in FLOATING)
     compare(t, by_kernel(t.robot))
 
 
