@@ -132,20 +132,21 @@ def test_rows_may_carry_limits_and_drives():
     assert d.frames[0].origin.r.z == 0.2
 
 
-def test_puma560_against_the_published_numbers():
-    """Corke, *Robotics, Vision and Control*, §9.2: gravity load and inertia at the nominal pose, to its four digits."""
+def test_puma560_against_the_robotics_toolbox():
+    """Corke's own library, roboticstoolbox-python 1.4.4, gave these for its Puma560 (run 2026-11-15, printed to 8 digits)."""
     model = assemble(robots.description("puma560"))
-    q = [0, math.pi / 4, math.pi, 0, math.pi / 4, 0]
-    assert np.allclose(rnea(model, q, [0.0] * 6, [0.0] * 6), [0, 31.6399, 6.0351, 0, 0.0283, 0], atol=1e-4)
+    q = [0.1, -0.4, 0.7, 0.2, -0.3, 0.5]
+    g = [0, 32.34793155741913, -2.3463613913239687, -0.0004901925286963062, 0.00015899625953166038, 0]
+    assert np.allclose(rnea(model, q, [0.0] * 6, [0.0] * 6), g, rtol=0, atol=1e-13)
     M = np.array([
-        [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
-        [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
-        [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
-        [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
-        [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
-        [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
+        [3.53300543, 0.11318169, -0.13376481, 0.00178433, -0.00054483, 3.993e-05],
+        [0.11318169, 3.95451903, 0.12164386, 3.732e-05, 0.00134198, -2.35e-06],
+        [-0.13376481, 0.12164386, 0.93857087, 8.435e-05, 0.001811, -2.35e-06],
+        [0.00178433, 3.732e-05, 8.435e-05, 0.19244828, 0.0, 3.821e-05],
+        [-0.00054483, 0.00134198, 0.001811, 0.0, 0.17134845, 0.0],
+        [3.993e-05, -2.35e-06, -2.35e-06, 3.821e-05, 0.0, 0.19410451],
     ])  # fmt: skip
-    assert np.allclose(np.array(crba(model, q), float), M, atol=1e-4)
+    assert np.allclose(np.array(crba(model, q), float), M, rtol=0, atol=5.1e-9)
 
 
 def test_stanford_arm_is_a_body_everywhere():
