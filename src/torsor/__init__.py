@@ -5,6 +5,9 @@
 >>> tau = robot.inverse_dynamics(q=[0.0] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
+from importlib import import_module
+from typing import Any
+
 from torsor import joints, robots
 from torsor.compile import Kernel, Program, threads
 from torsor.errors import (
@@ -12,6 +15,7 @@ from torsor.errors import (
     CacheWarning,
     CompileError,
     FileError,
+    MissingExtra,
     ModelError,
     ModelWarning,
     SingularError,
@@ -23,6 +27,22 @@ from torsor.model.builder import Builder
 from torsor.robot import Robot
 from torsor.version import __version__
 
+#: names that bring more with them, imported when first used
+_LAZY = {"rigid": "torsor.rigid"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'torsor' has no attribute {name!r}")
+    module, _, attribute = _LAZY[name].partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 __all__ = [
     "ArgumentError",
     "Builder",
@@ -30,6 +50,7 @@ __all__ = [
     "CompileError",
     "FileError",
     "Kernel",
+    "MissingExtra",
     "ModelError",
     "ModelWarning",
     "Program",
@@ -43,6 +64,7 @@ __all__ = [
     "from_screws",
     "joints",
     "load",
+    "rigid",
     "robots",
     "save_urdf",
     "threads",
