@@ -22,13 +22,13 @@ from torsor.errors import (
     TorsorError,
     UnknownName,
 )
-from torsor.loading import from_dh, from_mr, from_screws, load, save_urdf
+from torsor.loading import from_dh, from_mr, from_screws, load, save_urdf, to_mr
 from torsor.model.builder import Builder
 from torsor.robot import Robot
 from torsor.version import __version__
 
 #: names that bring more with them, imported when first used
-_LAZY = {"rigid": "torsor.rigid"}
+_LAZY = {"compat": "torsor.compat", "rigid": "torsor.rigid"}
 
 
 def __getattr__(name: str) -> Any:
@@ -59,6 +59,7 @@ __all__ = [
     "TorsorError",
     "UnknownName",
     "__version__",
+    "compat",
     "from_dh",
     "from_mr",
     "from_screws",
@@ -68,4 +69,5 @@ __all__ = [
     "robots",
     "save_urdf",
     "threads",
+    "to_mr",
 ]

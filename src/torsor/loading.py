@@ -46,6 +46,13 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity:
     return Robot(read(Mlist, Glist, Slist, name=name, gravity=gravity))
 
 
+def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
+    """(Mlist, Glist, Slist) of a serial chain, as Modern Robotics' functions take them (MR Exercise 8.12)."""
+    from torsor.io.mr_lists import to_mr as written
+
+    return written(robot.description, tip=tip)
+
+
 def from_screws(
     screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Sequence[float] = EARTH
 ) -> Robot:
