@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,10 @@ from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
 from torsor.model import Description
 from torsor.recording import make_kernel
+
+if TYPE_CHECKING:
+    from torsor.algorithms.stacked import Stacked
+    from torsor.understanding import Ellipsoid, Explanation, Trace
 
 FLOAT64 = np.dtype(np.float64)
 Array: TypeAlias = np.ndarray
@@ -186,6 +190,52 @@ class Robot(Mechanism):
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in unit time."""
         return self._run("difference", (q0, q1), out=out)
+
+    # -- understanding, one state at a time ------------------------------------------------------------------
+
+    def explain(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, damping: bool = False
+    ) -> Explanation:
+        """Each joint force split by cause: inertia by joint, velocity products by pair, gravity by link, ... (MR 8.16)."""
+        from torsor import understanding
+
+        return understanding.explain(self, q, v, a, wrenches, damping=damping)
+
+    def stacked(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, wrenches: Wrenches | None = None
+    ) -> Stacked:
+        """𝒜, 𝒢, 𝒲, ℒ, [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip by name (MR 8.58–8.72)."""
+        from torsor import understanding
+
+        return understanding.stacked(self, q, v, a, wrenches)
+
+    def newton_euler_trace(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, at: str = "link"
+    ) -> Trace:
+        """The recursion body by body, as a table (MR 8.50–8.54); ``at`` the "link" frames or the "com"."""
+        from torsor import understanding
+
+        return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at)
+
+    def torque_ellipsoid(self, q: ArrayLike) -> Ellipsoid:
+        """{M θ̈ : |θ̈| = 1}: the torques of unit accelerations (MR Fig. 8.3)."""
+        from torsor import understanding
+
+        return understanding.torque_ellipsoid(self, q)
+
+    def mass_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, how massy a frame feels (MR 8.21, Fig. 8.4)."""
+        from torsor import understanding
+
+        return understanding.mass_ellipsoid(self, q, frame, rows, expressed_in)
+
+    def acceleration_ellipsoid(
+        self, q: ArrayLike, frame: str | None = None, rows: Any = "linear", expressed_in: str = "world"
+    ) -> Ellipsoid:
+        """The accelerations of unit forces, of the joints or of a frame: M⁻¹ or Λ⁻¹ (MR Figs. 8.3, 8.4)."""
+        from torsor import understanding
+
+        return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 

@@ -19,8 +19,15 @@ from torsor.algorithms.dynamics import (
 )
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
+from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import center_of_mass, pose
 from torsor.algorithms.rnea import rnea
+from torsor.algorithms.terms import (
+    gravity_force_by_link,
+    mass_matrix_by_link,
+    torque_terms,
+    velocity_force_by_pair,
+)
 
 __all__ = [
     "aba",
@@ -35,16 +42,21 @@ __all__ = [
     "forward_dynamics",
     "forward_dynamics_by_factors",
     "gravity_force",
+    "gravity_force_by_link",
     "integrate",
     "jacobian",
+    "jacobian_derivative",
     "jacobian_rate",
     "kinetic_energy",
+    "mass_matrix_by_link",
     "mass_matrix_inverse",
     "mass_matrix_rate",
     "momentum",
     "pose",
     "potential_energy",
     "rnea",
+    "torque_terms",
     "twist",
     "velocity_force",
+    "velocity_force_by_pair",
 ]

@@ -1,0 +1,139 @@
+"""Where a joint torque comes from: M a + h − Jᵀf taken apart, term by term (MR 8.16, ASADA §7.1.3).
+
+τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors + damping − Σ_frame (J_fᵀ f)_i
+
+(for j = k, Γ_ijj v_j² once).  Over symbols these are the terms of the closed form, each with its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torsor.algorithms.coriolis import christoffel_symbols
+from torsor.algorithms.crba import crba
+from torsor.algorithms.dynamics import damping_force
+from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.kinematics import Scalars, from_world, joints
+from torsor.model.model import Model
+from torsor.spatial import Force, Inertia, Motion
+from torsor.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Every part of the joint force, each a list of nv numbers [N·m or N]."""
+
+    inertia: list[list[Any]]  #: [j]: M_ij a_j, the links' inertia felt because coordinate j accelerates
+    velocity: dict[tuple[int, int], list[Any]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
+    gravity: dict[str, list[Any]]  #: by link
+    rotor: list[Any]  #: armature × acceleration
+    damping: list[Any]  #: D v, as inverse dynamics adds it when asked
+    external: dict[str, list[Any]]  #: by frame: −Jᵀf
+
+    def total(self) -> list[Any]:
+        """The sum: inverse dynamics."""
+        rows = [
+            *self.inertia,
+            *self.velocity.values(),
+            *self.gravity.values(),
+            self.rotor,
+            self.damping,
+            *self.external.values(),
+        ]
+        return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def torque_terms(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    links: Mapping[str, Inertia],
+    wrenches: Mapping[str, Scalars] | None = None,
+    damping: bool = False,
+) -> Terms:
+    """τ taken apart (MR 8.16).  ``links`` are the inertias by link, ``{x.name: x.inertia for x in description.links}``.
+
+    >>> import torsor as ts
+    >>> robot = ts.robots.two_link()
+    >>> terms = torque_terms(robot.model, [0.0, 0.0], [0, 0], [1.0, 0], {x.name: x.inertia for x in robot.description.links})
+    >>> terms.inertia[0], terms.gravity["link2"]
+    ([5.0, 2.0], [19.62, 9.81])
+    """
+    n = model.nv
+    bare = replace(model, armature=tuple((0,) * len(row) for row in model.armature))
+    M = crba(bare, q)
+    rotor = model.gathered(model.rotor_forces(a))
+    return Terms(
+        inertia=[[M[i][j] * a[j] for i in range(n)] for j in range(n)],
+        velocity=velocity_force_by_pair(model, q, v),
+        gravity=gravity_force_by_link(model, q, links),
+        rotor=rotor,
+        damping=damping_force(model, v) if damping else [0] * n,
+        external={name: _felt(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
+    )
+
+
+def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Any]]:
+    """c_i = Σ_j Γ_ijj v_j² + Σ_{j<k} (Γ_ijk + Γ_ikj) v_j v_k: centrifugal and Coriolis (MR 8.18, ASADA 7.2.23).
+
+    Γ is MR's (8.17), symmetric in its last two indices where velocities are rates of coordinates.  ASADA's three-index symbol
+    C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i (7.2.22) is not: Γ_ijk = ½(C_ijk + C_ikj), so Γ_ijj = C_ijj and the pairs here are equal.
+
+    >>> import torsor as ts
+    >>> pairs = velocity_force_by_pair(ts.robots.two_link().model, [0.0, 1.5707963267948966], [1.0, 1.0])
+    >>> {pair: [round(x, 9) for x in c] for pair, c in pairs.items()}
+    {(0, 0): [0.0, 1.0], (0, 1): [-2.0, 0.0], (1, 1): [-1.0, 0.0]}
+    """
+    n = model.nv
+    G = christoffel_symbols(model, q)
+    out = {}
+    for j in range(n):
+        for k in range(j, n):
+            symbol = [G[i][j][k] if j == k else G[i][j][k] + G[i][k][j] for i in range(n)]
+            out[j, k] = [x * (v[j] * v[k]) for x in symbol]
+    return out
+
+
+def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[Any]]:
+    """g_link = J_lᵀ 𝒢_l [Ad_T_l0] (0, −g): each link's share of g(q) (MR 8.80); welded links apart.
+
+    The share of a link on a fixed base is zero.
+
+    >>> import torsor as ts
+    >>> robot = ts.robots.two_link()
+    >>> gravity_force_by_link(robot.model, [0.0, 0.0], {"link1": robot.description.link("link1").inertia})
+    {'link1': [9.81, 0.0]}
+    """
+    X0 = from_world(model, joints(model, q)[0])
+    out = {}
+    for name, G in links.items():
+        body, X = model.frame(name)
+        up = (X @ X0[body]) @ Motion(ZERO, -model.gravity)
+        out[name] = _felt(model, q, name, G @ up)
+    return out
+
+
+def mass_matrix_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[list[Any]]]:
+    """J_lᵀ 𝒢_l J_l of every link: their sum, with the rotors', is M (MR 8.57).
+
+    :func:`crba` is the efficient form of that sum (MR Exercise 8.13): bodies that move together are added once, as one
+    composite body, instead of once for every joint that carries them.
+
+    >>> import torsor as ts
+    >>> robot = ts.robots.two_link()
+    >>> mass_matrix_by_link(robot.model, [0.0, 0.0], {"link2": robot.description.link("link2").inertia})
+    {'link2': [[4.0, 2.0], [2.0, 1]]}
+    """
+    out = {}
+    for name, G in links.items():
+        columns = [Motion.of(column) for column in zip(*jacobian(model, q, name, "body"), strict=True)]
+        out[name] = [[x.dot(G @ y) for y in columns] for x in columns]
+    return out
+
+
+def _felt(model: Model, q: Scalars, frame: str, F: Force) -> list[Any]:
+    """JᵀF: the joint forces that balance a wrench at and in a frame."""
+    return [Motion.of(column).dot(F) for column in zip(*jacobian(model, q, frame, "body"), strict=True)]

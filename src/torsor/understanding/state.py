@@ -1,0 +1,74 @@
+"""One state, as users give it: checked, named in every complaint, and turned into the floats the algorithms take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.compile import Argument
+from torsor.compile.arrays import check_finite, coerced
+from torsor.errors import ArgumentError, MissingExtra
+from torsor.quantities import sizes
+from torsor.recording import check_configuration, numeric
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def one_state(robot: Robot, **given: Any) -> list[list[float]]:
+    """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
+    if not numeric(robot.model):
+        raise ArgumentError(
+            f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
+        )
+    out = []
+    for name, value in given.items():
+        argument = Argument(name, sizes(robot.model)[name])
+        array = _single(argument, value)
+        if name == "q":
+            check_configuration(robot.model, name, array)
+        out.append(array)
+    return out
+
+
+def one_wrench_each(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, list[float]]:
+    """The wrenches by frame, as lists of floats."""
+    if wrenches is None:
+        return {}
+    if not isinstance(wrenches, Mapping):
+        raise ArgumentError(f'wrenches must be a dict such as {{"{robot.links[-1]}": F}}, not {type(wrenches).__name__}')
+    for frame in wrenches:
+        robot.model.frame(frame)
+    return {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in wrenches.items()}
+
+
+def _single(argument: Argument, value: Any) -> list[float]:
+    array = coerced(argument, value, FLOAT64)
+    if array.ndim != len(argument.shape):
+        raise ArgumentError(f"{argument.name} has shape {array.shape}, expected {argument.shape}: one state at a time here")
+    check_finite([argument], [array])
+    return array.tolist()
+
+
+def coordinate_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each entry of v: the joint's, with the number of the freedom where it has several."""
+    model = robot.model
+    names = []
+    for i, _ in model.outward():
+        if model.coupling[i] is None:
+            name, n = model.joint_names[i], model.joint[i].nv
+            names += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
+    return tuple(names)
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, imported when a picture is asked for."""
+    try:
+        import matplotlib.pyplot
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot", "a picture") from None
+    return matplotlib.pyplot

@@ -1,0 +1,56 @@
+"""Tables in plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+#: columns of text a table may take before it is continued below
+WIDTH = 120
+
+
+def width(text: str) -> int:
+    """How many places a text takes: dots above letters take none.
+
+    >>> width("V̇")
+    1
+    """
+    return sum(not unicodedata.combining(c) for c in text)
+
+
+def left(text: str, n: int) -> str:
+    """Padded on the right to n places."""
+    return text + " " * (n - width(text))
+
+
+def right(text: str, n: int) -> str:
+    """Padded on the left to n places."""
+    return " " * (n - width(text)) + text
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool = False) -> str:
+    """Names on the left, numbers aligned on the right; ``total`` rules off the last row; wide tables continue below.
+
+    >>> print(columns(["", "a", "b"], [["first", "1", "20"], ["sum", "3", "4"]], total=True))
+           a   b
+    first  1  20
+    ------------
+    sum    3   4
+    """
+    name = max(width(row[0]) for row in [head, *rows])
+    sizes = [max(width(row[k]) for row in [head, *rows]) for k in range(1, len(head))]
+    blocks, k = [], 0
+    while k < len(sizes):
+        end, taken = k, name
+        while end < len(sizes) and (end == k or taken + 2 + sizes[end] <= WIDTH):
+            taken += 2 + sizes[end]
+            end += 1
+        lines = []
+        for row in [head, *rows]:
+            cells = [right(row[1 + c], sizes[c]) for c in range(k, end)]
+            lines.append("  ".join([left(row[0], name), *cells]).rstrip())
+        if total:
+            lines.insert(-1, "-" * taken)
+        blocks.append("\n".join(lines))
+        k = end
+    return "\n\n".join(blocks)
