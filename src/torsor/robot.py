@@ -19,6 +19,7 @@ from torsor.recording import make_kernel
 
 if TYPE_CHECKING:
     from torsor.algorithms.stacked import Stacked
+    from torsor.symbolic.closed_form import ClosedForm
     from torsor.understanding import Ellipsoid, Explanation, Trace
 
 FLOAT64 = np.dtype(np.float64)
@@ -236,6 +237,15 @@ class Robot(Mechanism):
         from torsor import understanding
 
         return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)
+
+    def symbolic(self, parameters: str = "symbols", form: str = "auto") -> ClosedForm:
+        """The closed-form equations of motion: M, c, g, Γ and J as formulas (SymPy, LaTeX, Markdown, Python).
+
+        ``parameters`` as "symbols" named from the model, or as "numbers"; ``form`` "expanded", "program" or "auto" by size.
+        """
+        from torsor.symbolic.closed_form import symbolic
+
+        return symbolic(self, parameters, form)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,48 @@
+"""Equations to read: Lagrange, Kane, closed forms, their LaTeX, Python and C.
+
+SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made, not before; what
+:mod:`torsor.symbolic.forces` computes in numbers needs none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# two functions have the name of their module, so they are imported here and now: later, the module would hide them
+from torsor.symbolic.kane import kane as kane
+from torsor.symbolic.lagrange import lagrange as lagrange
+
+#: a name → the module of this package that has it
+_HOMES = {
+    "Body": "kane",
+    "ClosedForm": "closed_form",
+    "EquationsOfMotion": "equations",
+    "centrifugal_and_coriolis": "forces",
+    "change_coordinates": "coordinates",
+    "coordinate_symbols": "equations",
+    "generalized_force": "coordinates",
+    "identical": "trig",
+    "kane_of": "kane",
+    "lagrange_of": "lagrange",
+    "neat": "trig",
+    "passivity_matrix": "forces",
+    "point_force": "forces",
+    "symbolic": "closed_form",
+    "three_index_symbols": "forces",
+    "virtual_work": "coordinates",
+}
+
+__all__ = ["kane", "lagrange", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

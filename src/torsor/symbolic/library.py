@@ -1,0 +1,76 @@
+"""SymPy, imported when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from torsor.errors import ArgumentError, TorsorError
+
+
+def sympy_library() -> Any:
+    """The module ``sympy``, or an error that says how to get it.
+
+    >>> sympy_library().__name__
+    'sympy'
+    """
+    try:
+        import sympy
+    except ImportError as error:
+        raise TorsorError(f"symbolic equations need SymPy ({error}); pip install 'torsor[symbolic]'") from error
+    return sympy
+
+
+def fraction(x: float) -> Fraction:
+    """The fraction a number stands for, to rounding: 0.1 is 1/10, 1/3 is 1/3; what has no short one is what it prints.
+
+    >>> fraction(0.083), fraction(1 / 12), fraction(0.5)
+    (Fraction(83, 1000), Fraction(1, 12), Fraction(1, 2))
+    """
+    near = Fraction(x).limit_denominator(100_000)
+    return near if abs(float(near) - x) <= 1e-15 * abs(x) else Fraction(repr(float(x)))
+
+
+def exact(expression: Any) -> Any:
+    """An expression with fractions where it has floating-point numbers.
+
+    >>> exact(0.25 * sympy_library().Symbol("m"))
+    m/4
+    """
+    sp = sympy_library()
+    expression = sp.sympify(expression)
+    found = expression.atoms(sp.Float)
+    return expression.xreplace({f: sp.Rational(fraction(float(f))) for f in found}) if found else expression
+
+
+def expression(name: str, value: Any) -> Any:
+    """A scalar SymPy expression with exact numbers, or an error that names the argument.
+
+    >>> expression("potential", 9.5)
+    19/2
+    """
+    sp = sympy_library()
+    try:
+        made = sp.sympify(value, strict=True)
+    except sp.SympifyError:
+        raise ArgumentError(f"{name} must be a SymPy expression or a number, not {value!r}") from None
+    if not isinstance(made, sp.Expr) or made.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+        raise ArgumentError(f"{name} must be a finite scalar SymPy expression, not {value!r}")
+    return exact(made)
+
+
+def expressions(name: str, values: Any, count: int) -> list[Any]:
+    """So many scalar expressions.
+
+    >>> expressions("gravity", (0, 0, -9.5), 3)
+    [0, 0, -19/2]
+    """
+    if hasattr(values, "ravel"):  # an array of numbers
+        values = values.tolist()
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, sympy_library().MatrixBase)):
+        raise ArgumentError(f"{name} must hold {count} expressions, not {values!r}")
+    found = [expression(f"{name}[{i}]", x) for i, x in enumerate(values)]
+    if len(found) != count:
+        raise ArgumentError(f"{name} must hold {count} expressions, {len(found)} given")
+    return found

@@ -1,0 +1,82 @@
+"""A model with exact numbers: every floating-point number of it as the fraction it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from torsor.errors import ArgumentError
+from torsor.model import Model
+from torsor.model.joints.base import JointType
+from torsor.symbolic.library import exact, fraction, sympy_library
+
+
+def model_of(robot: Any) -> Model:
+    """The model of a Robot, or the Model itself.
+
+    >>> import torsor as ts
+    >>> model_of(ts.robots.two_link()).nv
+    2
+    """
+    model = getattr(robot, "model", robot)
+    if not isinstance(model, Model):
+        raise ArgumentError(f"robot must be a Robot or a Model, not {type(robot).__name__}")
+    return model
+
+
+def check_coordinates(model: Model, what: str) -> None:
+    """Refuse joints whose velocity is not the rate of their coordinates: Lagrange's equations are about q and q̇."""
+    for i, _ in model.outward():
+        joint = model.joint[i]
+        if joint.nq != joint.nv or type(joint).integrate is not JointType.integrate:
+            raise ArgumentError(
+                f"{what} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
+                "rate of its coordinates; torsor.algorithms.rnea takes symbols for any joint"
+            )
+
+
+class Exact:
+    """The model over exact scalars, and the way back from what was computed with it.
+
+    A number of the model enters a computation as a symbol of its own: the halves the algorithms multiply by stay exact, and
+    the fraction is put in afterwards.  0, 1 and −1 stay, so that structure still folds away.
+
+    >>> import torsor as ts
+    >>> robot = Exact(ts.robots.acrobot().model)
+    >>> robot.fractions(robot.model.inertia[1].m * 0.5)
+    1/2
+    >>> robot.fractions(robot.model.inertia[1].I.zz)
+    333/1000
+    """
+
+    def __init__(self, model: Model):
+        self._symbols: dict[float, Any] = {}
+        changed = {f.name: _mapped(getattr(model, f.name), self._symbol) for f in fields(model)}
+        self.model = replace(model, **changed)
+
+    def _symbol(self, x: float) -> Any:
+        if x in (0.0, 1.0, -1.0):
+            return int(x)
+        if x < 0:
+            return -self._symbol(-x)
+        return self._symbols.setdefault(x, sympy_library().Dummy(f"n{len(self._symbols)}", positive=True))
+
+    def fractions(self, expression: Any) -> Any:
+        """The expression with the model's numbers as fractions."""
+        sp = sympy_library()
+        return exact(expression).xreplace({s: sp.Rational(fraction(x)) for x, s in self._symbols.items()})
+
+
+def _mapped(x: Any, f: Callable[[float], Any]) -> Any:
+    """A structure of tuples, dataclasses and dicts with f applied to every float in it."""
+    if isinstance(x, float):
+        return f(x)
+    if isinstance(x, tuple):
+        parts = [_mapped(y, f) for y in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, Mapping):
+        return {k: _mapped(y, f) for k, y in x.items()}
+    if is_dataclass(x) and not isinstance(x, type):
+        return replace(x, **{d.name: _mapped(getattr(x, d.name), f) for d in fields(x)})
+    return x

@@ -1,0 +1,201 @@
+"""From SymPy to a torsor Program: an expression evaluated over any scalar, the recording one among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torsor import scalar as s
+from torsor.compile import Argument, Kernel, Program, trace
+from torsor.errors import ArgumentError
+from torsor.symbolic.library import sympy_library
+from torsor.version import __version__
+
+#: functions by the name of their SymPy class
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": s.sin,
+    "cos": s.cos,
+    "tan": lambda x: s.sin(x) / s.cos(x),
+    "cot": lambda x: s.cos(x) / s.sin(x),
+    "sec": lambda x: 1 / s.cos(x),
+    "csc": lambda x: 1 / s.sin(x),
+    "asin": s.asin,
+    "acos": s.acos,
+    "atan": lambda x: s.atan2(x, 1.0),
+    "atan2": s.atan2,
+    "exp": s.exp,
+    "log": s.log,
+    "tanh": s.tanh,
+    "sinh": lambda x: (s.exp(x) - s.exp(-x)) * 0.5,
+    "cosh": lambda x: (s.exp(x) + s.exp(-x)) * 0.5,
+    "Abs": s.absolute,
+    "sign": s.sign,
+}
+#: relations: (first, second, whether equality counts) of a ≤ or <
+RELATIONS = {
+    "StrictLessThan": lambda a, b: a < b,
+    "LessThan": lambda a, b: a <= b,
+    "StrictGreaterThan": lambda a, b: b < a,
+    "GreaterThan": lambda a, b: b <= a,
+}
+
+
+def evaluate(expression: Any, values: Mapping[Any, Any]) -> Any:
+    """The value of a SymPy expression over any scalar torsor knows; ``values`` has each symbol's.
+
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y")
+    >>> evaluate(sp.sqrt(x**2 + y**2) / 2, {x: 3.0, y: 4.0})
+    2.5
+    """
+    return _Evaluation(values)(sympy_library().sympify(expression))
+
+
+class _Evaluation:
+    """One evaluation; an expression met twice is computed once."""
+
+    def __init__(self, values: Mapping[Any, Any]):
+        self.known = dict(values)
+
+    def __call__(self, e: Any) -> Any:
+        value = self.known.get(e)
+        if value is None:
+            value = self.known[e] = self._value(e)
+        return value
+
+    def _value(self, e: Any) -> Any:
+        if e.is_Integer:
+            return int(e)
+        if e.is_number and e.is_real and not e.free_symbols:
+            return float(e)
+        if e.is_Add:
+            return self._sum(e)
+        if e.is_Mul:
+            return self._product(e)
+        if e.is_Pow:
+            return self._power(*e.as_base_exp())
+        name = type(e).__name__
+        if name in FUNCTIONS:
+            return FUNCTIONS[name](*map(self, e.args))
+        if name in RELATIONS:
+            return RELATIONS[name](*map(self, e.args))
+        if name in ("Min", "Max"):
+            pick = s.minimum if name == "Min" else s.maximum
+            first, *rest = map(self, e.args)
+            for x in rest:
+                first = pick(first, x)
+            return first
+        if name == "Piecewise" and e.args[-1].cond == True:  # noqa: E712  (SymPy's true)
+            value = self(e.args[-1].expr)
+            for piece in reversed(e.args[:-1]):
+                value = s.where(self(piece.cond), self(piece.expr), value)
+            return value
+        if e.is_Symbol:
+            raise ArgumentError(f"{e} has no value here; those that have: {self._names()}")
+        raise ArgumentError(f"{e} cannot be computed: torsor has no {name}; it has {', '.join(sorted(FUNCTIONS))}")
+
+    def _names(self) -> str:
+        return ", ".join(sorted(str(x) for x in self.known if x.is_Symbol)) or "none"
+
+    def _sum(self, e: Any) -> Any:
+        total: Any = 0
+        for term in e.as_ordered_terms():
+            k, rest = term.as_coeff_Mul()
+            total = total - self(-term) if k.is_negative and rest != 1 else total + self(term)
+        return total
+
+    def _product(self, e: Any) -> Any:
+        sp = sympy_library()
+        k, rest = e.as_coeff_Mul()
+        total: Any = 1
+        below: Any = 1
+        for factor in sp.Mul.make_args(rest):
+            base, exponent = factor.as_base_exp()
+            if exponent.is_Rational and exponent < 0:
+                below = below * self(base**-exponent)
+            else:
+                total = total * self(factor)
+        return total * self(k) / below
+
+    def _power(self, base: Any, exponent: Any) -> Any:
+        sp = sympy_library()
+        if base is sp.E:
+            return s.exp(self(exponent))
+        if exponent.is_Integer:
+            x = self(base)
+            return x ** int(exponent) if exponent > 0 else 1 / x ** int(-exponent)
+        if exponent.is_Rational and exponent.q == 2:
+            x = s.sqrt(self(base))
+            return x ** int(exponent.p) if exponent > 0 else 1 / x ** int(-exponent.p)
+        return s.exp(self(exponent) * s.log(self(base)))
+
+
+def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Callable[..., dict[str, Any]]:
+    """A function of scalars, one flat list an input, that computes the expressions: common parts are found first (CSE).
+
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y")
+    >>> recorder({"r": [x + y, (x + y) ** 2]}, {"q": [x, y]})([1.0, 2.0])
+    {'r': [3.0, 9.0]}
+    """
+    sp = sympy_library()
+    nested = {name: _listed(e) for name, e in expressions.items()}
+    flat = [x for e in nested.values() for x in _leaves(e)]
+    known = {x for group in inputs.values() for x in group}
+    if missing := sorted({str(x) for e in flat for x in e.free_symbols - known}):
+        raise ArgumentError(
+            f"{', '.join(missing)} {'is a symbol' if len(missing) == 1 else 'are symbols'} where a kernel needs numbers; "
+            "put numbers in with .with_values({symbol: number})"
+        )
+    steps, reduced = sp.cse(flat, order="none")
+
+    def function(*lists: Sequence[Any]) -> dict[str, Any]:
+        value = _Evaluation(
+            {x: v for group, vs in zip(inputs.values(), lists, strict=True) for x, v in zip(group, vs, strict=True)}
+        )
+        for name, e in steps:
+            value.known[name] = value(e)
+        results = iter([value(e) for e in reduced])
+        return {name: _filled(e, results) for name, e in nested.items()}
+
+    return function
+
+
+def program(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Program:
+    """The Program of SymPy expressions: ``{name: expression, list or matrix}`` of ``{input: symbols}``.
+
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y")
+    >>> program({"z": x * sp.sin(y)}, {"q": [x, y]}).operations
+    2
+    """
+    return trace(recorder(expressions, inputs), [Argument(name, (len(group),)) for name, group in inputs.items()])
+
+
+def compiled(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]], name: str = "expression") -> Kernel:
+    """SymPy expressions as machine code: one state or a batch.
+
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y")
+    >>> compiled({"z": [x * y, x - y]}, {"q": [x, y]})([[3.0, 2.0], [1.0, 1.0]])
+    array([[6., 1.],
+           [1., 0.]])
+    """
+    return Kernel(program(expressions, inputs), name=name, version=__version__)
+
+
+def _listed(e: Any) -> Any:
+    sp = sympy_library()
+    if isinstance(e, sp.MatrixBase) and 1 in e.shape and e.shape[1] == 1:
+        return list(e)
+    if isinstance(e, (sp.MatrixBase, sp.NDimArray)):
+        return e.tolist()
+    return [_listed(x) for x in e] if isinstance(e, (list, tuple)) else sp.sympify(e)
+
+
+def _leaves(e: Any) -> list[Any]:
+    return [x for part in e for x in _leaves(part)] if isinstance(e, list) else [e]
+
+
+def _filled(e: Any, results: Any) -> Any:
+    return [_filled(part, results) for part in e] if isinstance(e, list) else next(results)

@@ -1,0 +1,247 @@
+"""EquationsOfMotion: kernels against the robot's, LaTeX, Python and C that run, and what bad input gets."""
+
+import ctypes
+import pickle
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy.physics.mechanics import dynamicsymbols
+
+import torsor as ts
+from torsor.symbolic import (
+    Body,
+    EquationsOfMotion,
+    centrifugal_and_coriolis,
+    change_coordinates,
+    coordinate_symbols,
+    generalized_force,
+    identical,
+    kane,
+    kane_of,
+    lagrange,
+    lagrange_of,
+    passivity_matrix,
+    point_force,
+    three_index_symbols,
+    virtual_work,
+)
+
+m, L, g, b = sp.symbols("m L g b", positive=True)
+ONE = coordinate_symbols("theta")
+[(th, w)] = ONE
+K, P = m * L**2 * w**2 / 2, -m * g * L * sp.cos(th)
+RNG = np.random.default_rng(8)
+
+
+@pytest.fixture(scope="module")
+def scara() -> tuple[ts.Robot, EquationsOfMotion]:
+    robot = ts.robots.scara()
+    return robot, lagrange_of(robot)
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 5)])
+def test_kernels_are_the_robots(scara, batch):
+    robot, eom = scara
+    q, v, a = RNG.normal(size=(3, *batch, 4))
+    near = {"rtol": 1e-12, "atol": 1e-12}
+    assert np.allclose(eom.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), **near)
+    assert np.allclose(eom.mass_matrix(q), robot.mass_matrix(q), **near)
+    assert np.allclose(eom.bias_force(q, v), robot.bias_force(q, v), **near)
+    assert np.allclose(eom.velocity_force(q, v), robot.velocity_force(q, v), **near)
+    assert np.allclose(eom.gravity_force(q), robot.gravity_force(q), **near)
+    assert np.allclose(eom.coriolis_matrix(q, v), robot.coriolis_matrix(q, v), **near)
+    assert np.allclose(eom.kernel("Gamma")(q), robot.christoffel_symbols(q), **near)
+    assert np.allclose(eom.kernel("M_rate")(q, v), robot.mass_matrix_rate(q, v), **near)
+    tau = eom.inverse_dynamics(q, v, a)
+    assert np.allclose(eom.forward_dynamics(q, v, tau), a, rtol=1e-9, atol=1e-9)
+
+
+def test_functions_of_time_are_coordinates_too():
+    t = dynamicsymbols._t
+    q = dynamicsymbols("theta")
+    eom = lagrange(m * L**2 * q.diff(t) ** 2 / 2, -m * g * L * sp.cos(q), [q], forces={q: -b * q.diff(t)})
+    assert eom == lagrange(K, P, ONE, forces=[-b * w])
+
+
+def test_a_driven_frame_has_terms_of_lower_order():
+    """A bead on a hoop that is turned at Ω: K = ½m(R²θ̇² + R²Ω² sin²θ); one on a rod carried along at u: ½m(ẋ + u(x))²."""
+    R, W = sp.symbols("R Omega")
+    eom = lagrange(m * R**2 * (w**2 + W**2 * sp.sin(th) ** 2) / 2, -m * g * R * sp.cos(th), ONE)
+    assert identical(eom.tau, [m * R**2 * eom.a[0] - m * R**2 * W**2 * sp.sin(th) * sp.cos(th) + m * g * R * sp.sin(th)])
+    (x, vx), (y, vy) = plane = coordinate_symbols("x y")
+    turning = lagrange(m * ((vx - W * y) ** 2 + (vy + W * x) ** 2) / 2, 0, plane)
+    ax, ay = turning.a
+    assert identical(turning.tau, [m * (ax - 2 * W * vy - W**2 * x), m * (ay + 2 * W * vx - W**2 * y)])
+
+
+def test_not_simplified_is_the_same():
+    robot = ts.robots.furuta()
+    assert identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
+
+
+def test_parameters_and_values():
+    eom = lagrange(K, P, ONE, forces=[-b * w])
+    assert list(map(str, eom.parameters)) == ["L", "b", "g", "m"]
+    fixed = eom.with_values({m: 2, "L": 0.5, g: 9.81, b: 0.1})
+    assert fixed.parameters == ()
+    assert fixed.inverse_dynamics([0.3], [1.0], [2.0]) == pytest.approx([2 * 0.25 * 2 + 9.81 * np.sin(0.3) + 0.1])
+    with pytest.raises(ts.UnknownName, match="valid names: L, b, g, m"):
+        eom.with_values({"M": 1})
+    with pytest.raises(ts.ArgumentError, match=r"L, b, g, m are symbols where a kernel needs numbers.*with_values"):
+        eom.inverse_dynamics([0.3], [1.0], [2.0])
+
+
+def test_being_an_object(scara):
+    _, eom = scara
+    eom.inverse_dynamics(*np.zeros((3, 4)))
+    assert pickle.loads(pickle.dumps(eom)) == eom
+    assert hash(eom) == hash(lagrange_of(ts.robots.scara()))
+    with pytest.raises(AttributeError):
+        eom.M = None
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+
+
+def test_latex():
+    eom = lagrange(K, P, ONE)
+    assert eom.latex() == (
+        "\\begin{aligned}\n\\tau_{1} &= L m \\left(L \\ddot{\\theta} + g \\sin{\\left(\\theta \\right)}\\right)\n\\end{aligned}"
+    )
+    assert "M &= \\left[\\begin{matrix}L^{2} m" in eom.latex("M", "g")
+    with pytest.raises(ts.UnknownName, match="valid names: C, Gamma, M, M_rate, c, g, h, tau"):
+        eom.latex("mass")
+
+
+def test_python_source_runs(scara):
+    _, eom = scara
+    names: dict = {}
+    exec(eom.python("tau", "M", "h", "C", "Gamma"), names)
+    q, v, a = RNG.normal(size=(3, 4))
+    assert names["inverse_dynamics"](q, v, a) == pytest.approx(eom.inverse_dynamics(q, v, a))
+    assert np.allclose(names["mass_matrix"](q), eom.mass_matrix(q))
+    assert np.allclose(names["bias_force"](q, v), eom.bias_force(q, v))
+    assert np.allclose(names["christoffel_symbols"](q), eom.kernel("Gamma")(q))
+    exec(lagrange(K, P, ONE).python("tau"), names)
+    assert names["inverse_dynamics"]([0.0], [0.0], [1.0], m=2.0, L=0.5, g=9.81) == [0.5]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+def test_c_source_compiles_and_runs(scara, tmp_path):
+    _, eom = scara
+    path = tmp_path / "scara.c"
+    path.write_text(
+        eom.c_source("tau", "M", "g", prefix="scara_") + lagrange(K, P, ONE).c_source("tau").replace("#include", "//")
+    )
+    options = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *options, str(path), "-o", str(tmp_path / "scara.so"), "-lm"], check=True)
+    library = ctypes.CDLL(str(tmp_path / "scara.so"))
+
+    def pointer(array):
+        return array.ctypes.data_as(ctypes.c_void_p)
+
+    q, v, a = RNG.normal(size=(3, 4))
+    tau, M = np.zeros(4), np.zeros((4, 4))
+    library.scara_inverse_dynamics(pointer(q), pointer(v), pointer(a), pointer(tau))
+    library.scara_mass_matrix(pointer(q), pointer(M))
+    assert np.allclose(tau, eom.inverse_dynamics(q, v, a), rtol=1e-13)
+    assert np.allclose(M, eom.mass_matrix(q), rtol=1e-13)
+    one, rest = np.ones(1), np.zeros(1)
+    numbers = [ctypes.c_double(x) for x in (0.5, 9.81, 2.0)]  # L, g, m
+    library.inverse_dynamics(pointer(rest), pointer(rest), pointer(one), *numbers, pointer(rest))
+    assert rest[0] == 0.5
+
+
+def test_names_no_language_accepts():
+    q, dot = sp.symbols("lambda' lambda_dot")
+    weird = sp.Symbol("k_{1}")
+    eom = lagrange(weird * dot**2 / 2, 0, [(q, dot, sp.Symbol("double"))])
+    names: dict = {}
+    exec(eom.python("tau"), names)
+    assert names["inverse_dynamics"]([0.0], [0.0], [3.0], k_1=2.0) == [6.0]
+    assert "const double double_ = a[0];" in eom.c_source("tau")
+
+
+# -- bad input -----------------------------------------------------------------------------------------------
+
+WRONG = {
+    "no pairs": (lambda: lagrange(K, P, [th]), "pairs (q, v) or triples"),
+    "a string": (lambda: lagrange(K, P, "theta"), "pairs (q, v) or triples"),
+    "nothing": (lambda: lagrange(K, P, []), "pairs (q, v) or triples"),
+    "one symbol twice": (lambda: lagrange(K, P, [(th, th)]), "a symbol stands for two things"),
+    "cubic": (lambda: lagrange(w**3, P, ONE), "at most second degree"),
+    "no polynomial": (lambda: lagrange(sp.sqrt(1 + w**2), P, ONE), "at most second degree"),
+    "P of rates": (lambda: lagrange(K, P * w, ONE), "potential depends on the rates"),
+    "an acceleration": (lambda: lagrange(K, P, ONE, forces=[lagrange(K, P, ONE).a[0]]), "depends on an acceleration"),
+    "forces": (lambda: lagrange(K, P, ONE, forces=[1, 2]), "forces must hold 1 expressions, 2 given"),
+    "a force that is none": (lambda: lagrange(K, P, ONE, forces=5), "forces must hold 1 expressions"),
+    "text": (lambda: lagrange("m*v", P, ONE), "kinetic must be a SymPy expression"),
+    "NaN": (lambda: lagrange(K, float("nan"), ONE), "potential must be a finite"),
+    "infinite": (lambda: lagrange(K, float("inf"), ONE), "potential must be a finite"),
+    "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy tells symbols of one name apart"),
+    "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are no coordinate"),
+    "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of time"),
+    "no robot": (lambda: lagrange_of("ur5"), "robot must be a Robot or a Model"),
+    "floating": (lambda: lagrange_of(ts.robots.quadruped()), "'floating_base' (floating) has a velocity that is not"),
+    "too few": (lambda: lagrange_of(ts.robots.two_link(), coordinates=ONE), "coordinates must be 2"),
+    "kane floating": (lambda: kane_of(ts.robots.quadruped()), "kane_of needs v = dq/dt"),
+    "no bodies": (lambda: kane([1], ONE), "bodies must be a sequence of torsor.symbolic.Body"),
+    "half a body": (lambda: kane([Body(m, (0, 0, th), inertia=(1, 1, 1))], ONE), "needs rotation and inertia"),
+    "flat body": (lambda: kane([Body(m, (0, th))], ONE), "bodies[0].position must hold 3"),
+    "inertia": (lambda: kane([Body(m, (0, 0, th), sp.eye(3), (1, 2))], ONE), "inertia must be 3×3"),
+    "force": (lambda: virtual_work((th, 0), (1, 2, 3), ONE), "force must hold 2 expressions, 3 given"),
+    "old": (lambda: generalized_force([th], ONE, [1]), "old must be a dict"),
+    "no equations": (lambda: change_coordinates(K, {}, ONE), "must be EquationsOfMotion"),
+    "incomplete": (lambda: change_coordinates(lagrange(K, P, ONE), {}, coordinate_symbols("x")), "old has no theta"),
+    "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "names of their own"),
+    "no kernel robot": (lambda: centrifugal_and_coriolis(7, [0], [0]), "robot must be a Robot, not int"),
+    "symbols": (lambda: passivity_matrix(ts.robots.two_link(m), [0, 0], [0, 0]), "lagrange_of takes them"),
+    "quasi-velocities": (lambda: three_index_symbols(ts.robots.quadruped(), np.zeros(19)), "needs v = dq/dt"),
+    "shape": (lambda: point_force(ts.robots.two_link(), [0, 0], "tip", [1, 2]), "force has shape (2,)"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_input(case):
+    call, says = WRONG[case]
+    with pytest.raises(ts.ArgumentError) as caught:
+        call()
+    assert says in str(caught.value)
+
+
+def test_unknown_names():
+    with pytest.raises(ts.UnknownName, match="frame or link"):
+        point_force(ts.robots.two_link(), [0, 0], "nose", [0, 0, 1])
+    with pytest.raises(ts.UnknownName, match="coordinate named 'm'; valid names: theta"):
+        lagrange(K, P, ONE, forces={m: 1})
+    with pytest.raises(ts.UnknownName, match="valid names: theta"):
+        change_coordinates(lagrange(K, P, ONE), {m: 1}, coordinate_symbols("x"))
+
+
+def test_no_mass_no_acceleration():
+    (x, v), (_, u) = plane = coordinate_symbols("x y")
+    with pytest.raises(ts.SingularError, match="'y' moves no mass"):
+        lagrange(v**2, 0, plane).forward_dynamics([0, 0], [0, 0], [1, 1])
+    thin = lagrange(x**2 * v**2 + u**2, 0, plane)
+    with pytest.raises(ts.SingularError, match=r"singular or overflows at q = \[0.0, 0.0\]"):
+        thin.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 1.0])
+
+
+def test_without_sympy(monkeypatch):
+    robot = ts.robots.two_link()
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(ts.TorsorError, match=r"pip install 'torsor\[symbolic\]'"):
+        lagrange_of(robot)
+    centrifugal_and_coriolis(robot, [0.0, 1.0], [1.0, 1.0])
+
+
+def test_importing_brings_in_no_sympy():
+    code = "import sys, torsor.symbolic as s; s.centrifugal_and_coriolis; print('sympy' in sys.modules, callable(s.lagrange))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False", "True"]
+    with pytest.raises(AttributeError, match="has no attribute 'newton'"):
+        ts.symbolic.newton  # noqa: B018
