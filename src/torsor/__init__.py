@@ -28,7 +28,12 @@ from torsor.robot import Robot
 from torsor.version import __version__
 
 #: names that bring more with them, imported when first used
-_LAZY = {"compat": "torsor.compat", "rigid": "torsor.rigid"}
+_LAZY = {
+    "compat": "torsor.compat",
+    "lagrange": "torsor.symbolic.lagrange:lagrange",
+    "rigid": "torsor.rigid",
+    "symbolic": "torsor.symbolic",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -64,10 +69,12 @@ __all__ = [
     "from_mr",
     "from_screws",
     "joints",
+    "lagrange",
     "load",
     "rigid",
     "robots",
     "save_urdf",
+    "symbolic",
     "threads",
     "to_mr",
 ]

@@ -309,7 +309,7 @@ def test_bad_words():
 
 def test_without_sympy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(ts.TorsorError, match=r"pip install 'torsor\[symbolic\]'"):
+    with pytest.raises(ts.MissingExtra, match=r"torsor\[symbolic\]"):
         symbolic(ts.robots.two_link())
 
 

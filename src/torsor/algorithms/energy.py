@@ -18,7 +18,7 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
     for i, _ in model.outward():
         total = total + model.inertia[i].kinetic_energy(V[i])
         for armature, rate in zip(model.armature[i], rates[i], strict=True):
-            total = total + rate * rate * (armature * 0.5)
+            total = total + rate * rate * armature / 2
     return total
 
 

@@ -59,12 +59,12 @@ class Inertia(NamedTuple):
 
     def kinetic_energy(self, V: Motion) -> Scalar:
         """½ Vᵀ G V (MR 8.33)."""
-        return V.dot(self @ V) * 0.5
+        return V.dot(self @ V) / 2
 
     def seen_from(self, R: Mat, r: Vec) -> Inertia:
         """Xᵀ G X: this inertia in a frame where its own has axes R and origin r (Steiner's theorem, MR 8.42)."""
         h = R @ self.h
-        u = h + r * (self.m * 0.5)
+        u = h + r * (self.m / 2)
         t = Vec(r.x * u.x, r.y * u.y, r.z * u.z)
         shift = Sym(
             (t.y + t.z) * 2, -(u.x * r.y + r.x * u.y), -(u.x * r.z + r.x * u.z),

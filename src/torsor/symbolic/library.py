@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from torsor.errors import ArgumentError, TorsorError
+from torsor.errors import ArgumentError, MissingExtra
 
 
 def sympy_library() -> Any:
@@ -18,7 +18,7 @@ def sympy_library() -> Any:
     try:
         import sympy
     except ImportError as error:
-        raise TorsorError(f"symbolic equations need SymPy ({error}); pip install 'torsor[symbolic]'") from error
+        raise MissingExtra("SymPy", "symbolic", "writing equations in symbols") from error
     return sympy
 
 

@@ -1,0 +1,106 @@
+"""Exported Python: NumPy alone, batches as in torsor, the results of the kernels."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.compile import Argument, replay, trace
+from torsor.compile.source import python_function
+from torsor.export import export_python
+
+from .test_c import FRAMES, everything, nasty, specs
+
+
+def module(file):
+    text = file.read_text(encoding="utf-8")
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [ast.unparse(node) for node in imports] == ["import numpy as np"]
+    namespace: dict = {}
+    exec(compile(text, str(file), "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_python_is_the_kernel(name, tmp_path):
+    robot = getattr(ts.robots, name)()
+    every = [*specs(name), "kinetic_energy", "integrate", "difference", "bias_force"]
+    functions = module(export_python(robot, tmp_path / "robot.py", *every, name=name))
+    rng = np.random.default_rng(0)
+    for spec in every:
+        kernel = robot.kernel(spec)
+        function = functions[f"{name}_{spec.replace(':', '_')}"]
+        for batch in ((), (3,), (2, 1)):
+            x = []
+            for k, a in enumerate(kernel.program.inputs):
+                lead = batch if k == 0 else batch[1:]  # leading axes broadcast
+                q = a.name in ("q", "q0", "q1")
+                x.append(robot.random_configuration(rng, lead) if q else rng.normal(size=(*lead, *a.shape)))
+            expected, got = kernel(*x), function(*x)
+            assert np.shape(got) == np.shape(expected)
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * np.abs(expected).max(), err_msg=spec)
+
+
+def test_fused_and_lists(tmp_path):
+    robot = ts.robots.two_link()
+    functions = module(export_python(robot, tmp_path / "arm", "mass_matrix", "gravity_force", fused=True))
+    M, g = functions["two_link_fused"]([0.3, 0.5])
+    np.testing.assert_allclose(M, robot.mass_matrix([0.3, 0.5]), rtol=1e-15)
+    np.testing.assert_allclose(g, robot.gravity_force([0.3, 0.5]), rtol=1e-15)
+    with pytest.raises(ValueError):
+        functions["two_link_fused"]([0.3, 0.5, 0.7])
+
+
+def test_wrenches_and_damping(tmp_path):
+    robot = ts.robots.ur5()
+    words = {"wrenches": ["tool0"], "damping": True}
+    functions = module(export_python(robot, tmp_path / "ur5", "inverse_dynamics", "mass_matrix", **words))
+    rng = np.random.default_rng(0)
+    q, v, a, F = (rng.normal(size=(4, 6)) for _ in range(4))
+    expected = robot.inverse_dynamics(q, v, a, {"tool0": F}, damping=True)
+    np.testing.assert_allclose(functions["ur5_inverse_dynamics"](q, v, a, F), expected, rtol=0, atol=1e-12)
+    assert functions["ur5_mass_matrix"](q).shape == (4, 6, 6)
+
+
+def test_every_operation_to_the_bit():
+    """Parentheses keep the order of evaluation: the text gives the bits of the replay."""
+    program = trace(everything, [Argument("x", (3,)), Argument("y", (1,))])
+    namespace = {"np": np}
+    exec(python_function(program, "f"), namespace)
+    x, y = np.random.default_rng(0).normal(size=(50, 3)), np.array([0.3])
+    for got, expected in zip(namespace["f"](x, y), replay(program, [x, y]), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_matrices_as_arguments_and_no_arguments_at_all():
+    program = trace(lambda A, x: {"y": [A[0] * x[0] + A[1] * x[1], A[2] * x[0] + A[3] * x[1]]},
+                    [Argument("A", (2, 2)), Argument("x", (2,))])  # fmt: skip
+    namespace = {"np": np}
+    exec(python_function(program, "f"), namespace)
+    A, x = np.random.default_rng(0).normal(size=(5, 2, 2)), np.array([1.0, 2.0])
+    np.testing.assert_allclose(namespace["f"](A, x), A @ x)
+    exec(python_function(trace(lambda: {"y": [1.0, -2.0]}, []), "g"), namespace)
+    np.testing.assert_array_equal(namespace["g"](), [1, -2])
+
+
+def test_any_name_makes_valid_python(tmp_path):
+    robot = nasty()
+    link = robot.links[1]
+    functions = module(export_python(robot, tmp_path / "odd", "inverse_dynamics", ("pose", link), wrenches=[link]))
+    assert callable(functions["robot_6R_int_main_x_inverse_dynamics"])
+
+
+def test_the_text_is_the_same_again_and_lines_are_short(tmp_path):
+    first = export_python(ts.robots.humanoid(), tmp_path / "g1", "inverse_dynamics", name="g1").read_text()
+    assert export_python(ts.robots.humanoid(), tmp_path / "g1", "inverse_dynamics", name="g1").read_text() == first
+    assert max(map(len, first.splitlines())) <= 160
+
+
+def test_what_is_refused(tmp_path):
+    with pytest.raises(ts.ArgumentError, match="name what is exported"):
+        export_python(ts.robots.ur5(), tmp_path / "a.py")
+    with pytest.raises(ts.ArgumentError, match="name must be an identifier"):
+        export_python(ts.robots.ur5(), tmp_path / "a.py", "mass_matrix", name="class")
