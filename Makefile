@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test test-all bench lint docs clean
+.PHONY: demo test test-all compiler bench lint docs clean
 
 # one stamp per set of extras, so that each target installs no more than it needs
 $(VENV)/.made-%: pyproject.toml
@@ -22,11 +22,16 @@ $(VENV)/.made: pyproject.toml
 demo: $(VENV)/.made
 	@$(BIN)/python -m torsor.demo
 
-test: $(VENV)/.made-test $(VENV)/.made-docs
+test: $(VENV)/.made-test $(VENV)/.made-docs compiler
 	$(BIN)/python -m pytest -n 2
 
-test-all: $(VENV)/.made-test $(VENV)/.made-docs
+# adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
+test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler
 	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2
+
+# the tests of exported C need a C compiler
+compiler:
+	@command -v gcc >/dev/null || { apt-get update -q && apt-get install -y -q gcc libc6-dev; }
 
 lint: $(VENV)/.made-lint
 	$(BIN)/ruff check .

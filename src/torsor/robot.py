@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -246,6 +248,18 @@ class Robot(Mechanism):
         from torsor.symbolic.closed_form import symbolic
 
         return symbolic(self, parameters, form)
+
+    def export_c(self, path: str | PathLike[str], *specs: table.Spec, **options: Any) -> tuple[Path, Path, Path]:
+        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as :func:`torsor.export.export_c` has."""
+        from torsor.export import export_c
+
+        return export_c(self, path, *specs, **options)
+
+    def export_python(self, path: str | PathLike[str], *specs: table.Spec, **options: Any) -> Path:
+        """Write quantities as a Python module that needs NumPy alone; options as :func:`torsor.export.export_python` has."""
+        from torsor.export import export_python
+
+        return export_python(self, path, *specs, **options)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 
