@@ -48,6 +48,7 @@ bench:
 	@$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --upgrade ".[bench]"
 	$(BENCH)/bin/python -P -m pip uninstall -q -y torsor && $(BENCH)/bin/python -m pip install -q --no-deps .
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
+	$(BENCH)/bin/python -m benchmarks.modern_robotics_contest
 
 clean:
 	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,34 @@
+"""Operation counts are exact, so a kernel that got longer is found here and not by a stopwatch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import torsor as ts
+
+RECORDED = json.loads((Path(__file__).parents[2] / "benchmarks" / "operations.json").read_text())
+#: the measurements the architecture was chosen by (DESIGN section 1): none may ever be passed again
+CEILINGS = {
+    "ur5": {"inverse_dynamics": 566, "forward_dynamics": 1180},
+    "panda": {"inverse_dynamics": 1230, "forward_dynamics": 2100},
+    "quadruped": {"inverse_dynamics": 2089},
+    "humanoid": {"inverse_dynamics": 5809, "forward_dynamics": 11568},
+}
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_no_kernel_got_longer(name):
+    robot = getattr(ts.robots, name)()
+    for quantity, operations in RECORDED[name].items():
+        now = robot.program(quantity).operations
+        assert now <= operations, f"{quantity}: {now} operations, {operations} before; see benchmarks/README.md"
+
+
+@pytest.mark.parametrize("name", sorted(CEILINGS))
+def test_the_design_was_not_too_optimistic(name):
+    robot = getattr(ts.robots, name)().without_couplings()
+    for quantity, operations in CEILINGS[name].items():
+        assert robot.program(quantity).operations <= operations
