@@ -90,13 +90,17 @@ class Ellipsoid:
             ax = pyplot().subplots(layout="constrained", subplot_kw={"projection": "3d"} if k == 3 else {})[1]
         if k == 3:
             ax.plot_wireframe(*np.moveaxis(points, -1, 0), **{"linewidth": 0.5, "label": self.what, **style})
-            ax.set_zlabel(self.rows[2])
+            ax.set_zlabel(self._label(2))
         else:
             ax.plot(*points.T, **{"label": self.what, **style})
         ax.set_aspect("equal")
-        ax.set_xlabel(self.rows[0])
-        ax.set_ylabel(self.rows[1])
+        ax.set_xlabel(self._label(0))
+        ax.set_ylabel(self._label(1))
         return ax
+
+    def _label(self, k: int) -> str:
+        """What is drawn along axis k: a mass ellipsoid is drawn as the forces of unit accelerations."""
+        return f"{'force' if self.what == 'mass' else self.what}, {self.rows[k]}"
 
     def table(self) -> str:
         """Lengths and directions as text."""
