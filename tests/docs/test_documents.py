@@ -81,6 +81,7 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")  # pictures, but no windows
     name = f"page_{page.stem.replace('-', '_')}"
     module = type(sys)(name)  # a module of its own, so that classes defined in a page can be looked up
     monkeypatch.setitem(sys.modules, name, module)
