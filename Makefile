@@ -49,6 +49,7 @@ bench:
 	$(BENCH)/bin/python -P -m pip uninstall -q -y torsor && $(BENCH)/bin/python -m pip install -q --no-deps .
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 	$(BENCH)/bin/python -m benchmarks.modern_robotics_contest
+	$(BENCH)/bin/python -m benchmarks.symbolic_times
 
 clean:
 	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

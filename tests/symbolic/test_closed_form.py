@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -328,16 +327,3 @@ def test_styles():
     assert python.apply("add", [("-a", 2), ("b", 4)])[0] == "b - a"
     assert tex.number(1.5e-7)[0] == r"1.5 \cdot 10^{-7}"
     assert python.name(Name("x", "y")) == "x"
-
-
-@pytest.mark.parametrize(
-    ("name", "seconds"),
-    [("two_link", 1), ("rp_arm", 1), ("scara", 5), ("planar_3r", 5), ("stanford_arm", 30), ("ur5", 30), ("panda", 30)],
-)
-def test_it_is_quick(name, seconds):
-    robot = robot_named(name)
-    start = time.perf_counter()
-    form = symbolic(robot)
-    form.latex("M", "c", "g", "Gamma")
-    form.quantity("J", robot.frames[-1]).latex()
-    assert time.perf_counter() - start < seconds
