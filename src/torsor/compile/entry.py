@@ -20,6 +20,7 @@ from torsor.compile import entry_ir as layout
 from torsor.compile.lanes import LIBM
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.native import Library, c_library
+from torsor.compile.threads import patience
 
 _PY_ARRAY_TYPE, _PY_ARRAY_NEW = 2, 93  # places in NumPy's table of C functions, fixed since 1.0
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
@@ -77,6 +78,7 @@ def fill(library: Library, dtype: np.dtype, python: bool) -> None:
         array_type, array_new = _numpy_api()
         functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in _PYTHON]
         library.fill(PYTHON_API, [array_type, id(dtype), array_new, id(_OUT), *functions])
+        library.fill(PYTHON_API + layout.TABLE.index("patience"), [ctypes.addressof(patience)])
 
 
 def connect(library: Library, batch: Library, most: int) -> None:

@@ -18,7 +18,7 @@ TUPLE_SIZE, TUPLE_ITEMS = 16, tuple.__basicsize__
 #: what the module's table holds from PYTHON_API on
 TABLE = (
     "array_type", "descr", "array_new", "out", "vectorcall", "incref", "decref", "tuple_new", "tuple_set", "float_new",
-    "batch", "most",
+    "batch", "most", "patience",
 )  # fmt: skip
 
 
@@ -158,10 +158,14 @@ class Entry:
         w.store("i64", w.choose(many, "i64", size, 0), self.rows, 2 * k + 1)
 
     def require_short(self, alone: str) -> None:
-        """A batch needs the batch kernel, and to be short enough to be computed here; an empty one is not (−1 unsigned)."""
+        """A batch needs the batch kernel, and to be short enough to be computed here; an empty one is not (−1 unsigned).
+
+        With one thread alone there is nobody to share with, so that much more is short: ``most`` << patience.
+        """
         w = self.w
         built = w.put(f"icmp ne ptr {self.api['batch']}, null")
-        most, less_one = w.put(f"ptrtoint ptr {self.api['most']} to i64"), w.put(f"sub i64 {self.length}, 1")
+        rows, patience = w.put(f"ptrtoint ptr {self.api['most']} to i64"), w.put(f"load i64, ptr {self.api['patience']}")
+        most, less_one = w.put(f"shl i64 {rows}, {patience}"), w.put(f"sub i64 {self.length}, 1")
         short = w.put(f"icmp ult i64 {less_one}, {most}")
         w.require(w.put(f"or i1 {alone}, {w.put(f'and i1 {built}, {short}')}"))
 
