@@ -218,8 +218,8 @@ def stanford_arm() -> Description:
 
     Masses, centres, inertias and reflected rotor inertias: R. P. Paul, *Robot Manipulators* (MIT Press, 1981), Tables 6.5, 6.6.
     Lengths d₁ = 0.412, d₂ = 0.154, hand 0.263 m: Stanford AIM-177 (Paul, 1972), Figure 2.3, as in Corke's Robotics Toolbox.
-    Not all of it is the toolbox's: version 1.4.4 has a = 0.0203 m at link 3 and another centre and inertia for link 5, which fit
-    no arm whose wrist axes meet; those two rows are not checked against Paul's book.
+    Not all of it is the toolbox's: version 1.4.4 has a = 0.0203 m at link 3, and another centre and inertia for link 5; those
+    two rows are not checked against Paul's book.
     Two readings: the toolbox's centres of links 2 to 6 (6.447 m for the boom's) are ten times too far out for an arm of this
     size, and are taken as a slip in Paul's centimetres; the inertias are taken about the origin of the link frame, as Paul's
     pseudo-inertias are, so m c² comes off (2.51 kg·m² about its centre would make the boom a rod of 2.7 m).
