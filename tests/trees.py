@@ -31,7 +31,6 @@ class Cam(JointType):
     lift: float = 0.1
     name = "cam"
     nq = nv = 1
-    coordinates = ("angle",)
 
     def transform(self, q):
         return Transform.of_pose(about(Vec(0, 0, 1), q[0]), Vec(0, 0, q[0] * q[0] * self.lift))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.compile.program import Argument, Program, evaluate, program
-from torsor.compile.rules import PARTIALS, RECORD
+from torsor.compile.rules import RECORD
 from torsor.scalar import Graph
+from torsor.scalar.partials import PARTIALS
 
 
 def _recorded(p: Program, graph: Graph) -> list[Any]:

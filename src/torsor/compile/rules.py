@@ -1,10 +1,9 @@
-"""What each operation means: over NumPy arrays, over recorded scalars, and differentiated.  One row an operation."""
+"""What each operation means: over NumPy arrays and over recorded scalars; one row an operation."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -60,30 +59,4 @@ RECORD: dict[str, Callable] = {
     "le": operator.le,
     "eq": lambda a, b: s.where(a <= b, s.where(b <= a, 1.0, 0.0), 0.0),
     "where": s.where,
-}
-
-#: ∂y/∂(each operand), from the operands and y; None where the derivative is zero
-PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "add": lambda y, a, b: (1, 1),
-    "sub": lambda y, a, b: (1, -1),
-    "mul": lambda y, a, b: (b, a),
-    "div": lambda y, a, b: (1 / b, -(y / b)),
-    "neg": lambda y, a: (-1,),
-    "abs": lambda y, a: (s.sign(a),),
-    "sqrt": lambda y, a: (0.5 / y,),
-    "sin": lambda y, a: (s.cos(a),),
-    "cos": lambda y, a: (-s.sin(a),),
-    "tanh": lambda y, a: (1 - y * y,),
-    "exp": lambda y, a: (y,),
-    "log": lambda y, a: (1 / a,),
-    "asin": lambda y, a: (1 / s.sqrt(1 - a * a),),
-    "acos": lambda y, a: (-1 / s.sqrt(1 - a * a),),
-    "sign": lambda y, a: (0,),
-    "min": lambda y, a, b: (s.where(a <= b, 1, 0), s.where(a <= b, 0, 1)),
-    "max": lambda y, a, b: (s.where(b <= a, 1, 0), s.where(b <= a, 0, 1)),
-    "atan2": lambda y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))),
-    "lt": lambda y, a, b: (0, 0),
-    "le": lambda y, a, b: (0, 0),
-    "eq": lambda y, a, b: (0, 0),
-    "where": lambda y, c, a, b: (0, s.where(c, 1, 0), s.where(c, 0, 1)),
 }

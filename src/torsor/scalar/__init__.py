@@ -4,6 +4,7 @@ Every algorithm in torsor is written once over scalars that support ``+ - * /`` 
 :mod:`torsor.scalar.ops`.  Floats give a result, :class:`Expr` records a program, SymPy symbols give a closed form.
 """
 
+from torsor.scalar.dual import Dual, rate, value
 from torsor.scalar.expr import Expr, Graph
 from torsor.scalar.ops import (
     absolute,
@@ -25,6 +26,7 @@ from torsor.scalar.ops import (
 )
 
 __all__ = [
+    "Dual",
     "Expr",
     "Graph",
     "absolute",
@@ -37,10 +39,12 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "rate",
     "sign",
     "sin",
     "sqrt",
     "tanh",
     "tidy",
+    "value",
     "where",
 ]

@@ -1,7 +1,7 @@
 """Functions of a scalar, whatever the scalar is.
 
-A Python number is computed at once; an :class:`Expr` records; NumPy, SymPy, mpmath, JAX, PyTorch and CasADi scalars
-go to their own library (:data:`LIBRARIES` is the table: one row a library).
+A Python number is computed at once; an :class:`Expr` records; a :class:`Dual` carries its rate along; NumPy, SymPy, mpmath,
+JAX, PyTorch and CasADi scalars go to their own library (:data:`LIBRARIES` is the table: one row a library).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from importlib import import_module
 from typing import Any
 
+from torsor.scalar.dual import Dual, rate, value
 from torsor.scalar.expr import BINARY, UNARY, Expr
 
 #: where a library keeps its functions, and what it calls those that have another name there
@@ -40,11 +41,15 @@ def _unary(op: str, x: Any) -> Any:
         return x.function(op)
     if isinstance(x, (int, float)):
         return UNARY[op](x)
+    if x.__class__ is Dual:
+        return _chain(op, _unary(op, x.value), x)
     library, names = _library(x)
     return getattr(library, names.get(op, op))(x)
 
 
 def _binary(op: str, a: Any, b: Any) -> Any:
+    if a.__class__ is Dual or b.__class__ is Dual:
+        return _chain(op, _binary(op, value(a), value(b)), a, b)
     if a.__class__ is Expr:
         return a.graph.apply(op, a, b)
     if b.__class__ is Expr:
@@ -58,6 +63,17 @@ def _binary(op: str, a: Any, b: Any) -> Any:
     if op in ("min", "max") and library.__name__ == "mpmath":
         return BINARY[op](a, b)
     return getattr(library, names.get(op, op))(a, b)
+
+
+def _chain(op: str, y: Any, *operands: Any) -> Dual:
+    """y = op(operands) and its rate, by the chain rule."""
+    from torsor.scalar.partials import PARTIALS  # which is written with the functions here
+
+    total: Any = 0
+    for x, d in zip(operands, PARTIALS[op](y, *map(value, operands)), strict=True):
+        if x.__class__ is Dual and not (is_constant(x.rate) and x.rate == 0):
+            total = total + d * x.rate
+    return Dual(y, total)
 
 
 def sin(x):
@@ -114,6 +130,8 @@ def maximum(a, b):
 
 def where(condition, a, b):
     """``a`` where the condition holds, else ``b``: the branch that can be recorded."""
+    if a.__class__ is Dual or b.__class__ is Dual:
+        return Dual(where(condition, value(a), value(b)), where(condition, rate(a), rate(b)))
     if condition.__class__ is Expr:
         if a is b:
             return a
