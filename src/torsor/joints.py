@@ -31,7 +31,7 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )
-from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec, about
+from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import IDENTITY, ZERO
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "Cylindrical",
     "Fixed",
     "Floating",
+    "Force",
     "Helical",
     "JointType",
     "Motion",
@@ -61,6 +62,8 @@ __all__ = [
 def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
     """Hold a joint against itself: S v = T⁻¹Ṫ, Ṡ = dS/dt, difference undoes integrate; a ModelError says which fails.
 
+    One that may close loops is also held to TᵀS = 0 and to coordinates(transform(q)) = q.
+
     By central differences at random states, so it finds wrong signs and frames, not lost digits.
     """
     rng, h = np.random.default_rng(0), 1e-5
@@ -77,6 +80,12 @@ def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
         step = 0.1 * v
         back = joint.difference(q, joint.integrate(q, step.tolist()))
         _agree(joint, "difference does not undo integrate", np.array(back, float), step, tolerance)
+        if joint.closes_loops:
+            T = np.array([[*F.m, *F.f] for F in joint.complement(q)], float).reshape(-1, 6)
+            work = T @ _columns(joint.subspace(q))
+            _agree(joint, "complement(q) does work on subspace(q)", work, np.zeros_like(work), tolerance)
+            off = np.array(joint.difference(q, joint.coordinates(joint.transform(q))), float)
+            _agree(joint, "coordinates does not undo transform", off, np.zeros_like(off), tolerance)
 
 
 def _pose(joint: JointType, q: list) -> np.ndarray:

@@ -20,23 +20,48 @@ def load(
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
     strict: bool = False,
+    loops: str | PathLike | bytes | bool | None = None,
 ) -> Robot:
     """The robot of a URDF file (or of URDF text).
 
     ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
-    what is otherwise a warning, such as an inertia no body can have.  ``robot.report`` says what was changed or ignored.
+    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
+    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
+    is read.  ``robot.report`` says what was changed or ignored.
     """
     from torsor.io.urdf import read_urdf
 
-    robot = Robot(read_urdf(source, base=base, mimic=mimic, strict=strict))
+    d = read_urdf(source, base=base, mimic=mimic, strict=strict)
+    if loops is not None and loops is not False:
+        from torsor.io.loops_file import beside, with_loops
+
+        d = with_loops(d, beside(source) if loops is True else loops)
+    robot = Robot(d)
     return robot if gravity is None else robot.with_gravity(gravity)
 
 
 def save_urdf(robot: Robot, path: str | PathLike) -> None:
-    """Write the robot as a URDF that loads to the same dynamics."""
+    """Write the robot as a URDF that loads to the same dynamics.
+
+    URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
+    ``load(path, loops=True)`` reads.
+    """
+    from torsor.io.loops_file import beside, write_loops
     from torsor.io.urdf_writer import write_urdf
 
+    side = write_loops(robot.description) if robot.loops else ""  # first, so that a loop that cannot be written stops it all
     write_urdf(robot.description, path)
+    if side:
+        from torsor.io.files import write_text
+
+        write_text(beside(path), side)
+
+
+def save_loops(robot: Robot, path: str | PathLike) -> None:
+    """Write the robot's loops as a side-file (YAML) for ``load(..., loops=path)``."""
+    from torsor.io.loops_file import write_loops
+
+    write_loops(robot.description, path)
 
 
 def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Sequence[float] = EARTH) -> Robot:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from torsor.errors import UnknownName
 from torsor.model import Description, Model, assemble, surgery
 from torsor.model.description import FLOATING_BASE
-from torsor.printing import numbers, plain, short, tree
-from torsor.views import FrameView, JointView, LinkView
+from torsor.model.spanning import spanning_tree
+from torsor.printing import closed, numbers, plain, short, tree
+from torsor.views import FrameView, JointView, LinkView, LoopView
 
 
 class Mechanism:
@@ -61,6 +62,11 @@ class Mechanism:
         return tuple(link.name for link in self._description.links)
 
     @property
+    def loops(self) -> tuple[str, ...]:
+        """Names of the joints that close kinematic loops; they have no coordinates (F&O §3.4)."""
+        return tuple(loop.name for loop in self._model.loops)
+
+    @property
     def frames(self) -> tuple[str, ...]:
         """Every name a ``frame`` argument accepts: the world (unless a link is called that), the links, the named frames."""
         return tuple(self._model.frames)
@@ -94,6 +100,12 @@ class Mechanism:
         if name not in self.links:
             raise UnknownName("link", name, self.links)
         return LinkView.of(self, name)
+
+    def loop(self, name: str) -> LoopView:
+        """One joint that closes a loop: ``.type .parent .child .pose_in_parent .pose_in_child``."""
+        if name not in self.loops:
+            raise UnknownName("loop", name, self.loops)
+        return LoopView.of(self, name)
 
     def frame(self, name: str) -> FrameView:
         """One frame: ``.link .joint .pose_in_link``."""
@@ -161,9 +173,17 @@ class Mechanism:
         """The same robot where gravity is another [m/s²]."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
+    def without_loops(self) -> Self:
+        """The spanning tree alone, its loops cut open."""
+        return type(self)(surgery.without_loops(self._description))
+
     def without_couplings(self) -> Self:
         """The same robot with its mimic joints set free, each with a coordinate of its own."""
         return type(self)(surgery.without_couplings(self._description))
+
+    def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
+        """The same mechanism with other joints closing its loops: those named, or those with the most freedoms."""
+        return type(self)(spanning_tree(self._description, cut))
 
     # -- being an object -------------------------------------------------------------------------------------
 
@@ -191,5 +211,5 @@ class Mechanism:
 
     def __repr__(self) -> str:
         moving = sum(name != FLOATING_BASE for name in self.joints)
-        parts = f"{moving} joints, {len(self.links)} links, {self._description.base} base"
+        parts = f"{moving} joints, {len(self.links)} links{closed(self._description)}, {self._description.base} base"
         return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"

@@ -35,7 +35,7 @@ def tree(d: Description, model: Model) -> str:
     mass = sum(link.inertia.m for link in d.links)
     number = {name: i for i, name in enumerate(model.joint_names)}
     moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
-    counts = f"{len(d.links)} links, {moving} moving joints, nq = {model.nq}, nv = {model.nv}"
+    counts = f"{len(d.links)} links, {moving} moving joints{closed(d)}, nq = {model.nq}, nv = {model.nv}"
     lines = [f"{d.name}: {counts}, {short(mass)} kg, {d.base} base"]
     todo = [(d.root, None, "", "")]
     while todo:
@@ -51,7 +51,13 @@ def tree(d: Description, model: Model) -> str:
             last = k == len(below) - 1
             entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
         todo.extend(reversed(entries))
+    lines += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
     return "\n".join(lines)
+
+
+def closed(d: Description) -> str:
+    """How many loops, where there are any."""
+    return f", {len(d.loops)} loop{'s' if len(d.loops) > 1 else ''}" if d.loops else ""
 
 
 def _motion(joint, model: Model, number: dict[str, int]) -> str:

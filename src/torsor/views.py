@@ -1,4 +1,4 @@
-"""What robot.joint(name), robot.link(name) and robot.frame(name) answer: small immutable views with everything by name."""
+"""What robot.joint(name), .link(name), .frame(name) and .loop(name) answer: small immutable views with everything by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.model.description import FLOATING_BASE, Geometry, Mimic
 from torsor.printing import numbers, plain
+from torsor.spatial import Transform
 
 if TYPE_CHECKING:
     from torsor.mechanism import Mechanism
@@ -88,8 +89,28 @@ class FrameView:
     def of(cls, robot: Mechanism, name: str) -> FrameView:
         named = next((f for f in robot.description.frames if f.name == name), None)
         link = named.link if named else name if name in robot.links else None
-        pose = np.eye(4)
-        if named:
-            R, p = named.origin.pose
-            pose[:3, :3], pose[:3, 3] = np.array(R, float), np.array(p, float)
+        pose = _matrix(named.origin if named else Transform.identity())
         return cls(name, link, robot.model.joint_names[robot.model.frame(name).body] or None, pose)
+
+
+@dataclass(frozen=True)
+class LoopView:
+    """A joint that closes a loop: its type, its two links, and the 4×4 pose of its frame in each."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    pose_in_parent: np.ndarray
+    pose_in_child: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Mechanism, name: str) -> LoopView:
+        x = next(loop for loop in robot.description.loops if loop.name == name)
+        return cls(name, x.kind.name, x.parent, x.child, _matrix(x.origin), _matrix(x.child_origin))
+
+
+def _matrix(X: Transform) -> np.ndarray:
+    """The 4×4 pose of a frame, of symbols where there are any."""
+    R, p = X.pose
+    return numbers([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]])

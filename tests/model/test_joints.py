@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from tests.trees import Cam, axis
+from torsor.compile import Argument, replay, trace
 from torsor.model.joints import (
     JOINT_TYPES,
     Continuous,
@@ -23,7 +24,10 @@ from torsor.model.joints import (
     Universal,
 )
 from torsor.model.joints.base import axis_alignment
-from torsor.spatial import Quaternion, Vec
+from torsor.model.reversal import Reversed
+from torsor.spatial import Force, Quaternion, Transform, Vec
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.vector import ZERO, flat
 
 STEP = 1e-6
 
@@ -169,3 +173,102 @@ def test_the_check_of_a_users_joint():
         check(WrongSign())
     with pytest.raises(ts.ModelError, match="subspace_rate"):
         check(Forgetful())
+
+
+# -- as loop joints: the constraint-force subspace T, and q from a transform -------------------------------------------
+
+
+def loop_cases(seed):
+    """Every type that can close a loop, and each of them with its sides exchanged."""
+    rng = np.random.default_rng(seed)
+    for kind in [*(k for k in kinds(rng) if not isinstance(k, Cam)), Fixed()]:
+        q = [float(x) for x in kind.random(rng, [-3.0] * kind.nq, [3.0] * kind.nq)]
+        yield kind, q
+        yield Reversed(kind), q
+
+
+def rows(T) -> np.ndarray:
+    return np.array([[*f.m, *f.f] for f in T], float).reshape(-1, 6)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_complement_does_no_work_and_fills_six_dimensions(seed):
+    for kind, q in loop_cases(seed):
+        S, T = columns(kind.subspace(q)).reshape(6, kind.nv), rows(kind.complement(q))
+        assert T.shape == (6 - kind.nv, 6), kind
+        np.testing.assert_allclose(T @ S, 0, atol=1e-14, err_msg=str(kind))
+        assert np.linalg.matrix_rank(np.vstack((S.T, T))) == 6, kind
+        if not isinstance(kind, Reversed):
+            np.testing.assert_allclose(T @ T.T, np.eye(6 - kind.nv), atol=1e-15, err_msg=str(kind))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_coordinates_undo_the_transform(seed):
+    for kind, q in loop_cases(seed):
+        back = kind.coordinates(kind.transform(q))
+        assert len(back) == kind.nq
+        np.testing.assert_allclose(kind.difference(q, back), 0, atol=1e-13, err_msg=str(kind))
+        if kind.nq == kind.nv:  # a quaternion and its negative are one rotation
+            np.testing.assert_allclose(back, q, atol=1e-13, err_msg=str(kind))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_an_angle_is_the_nearest_one(seed):
+    """Revolute: no other angle gives a rotation closer to an arbitrary one, by search."""
+    rng = np.random.default_rng(seed)
+    R = Quaternion(*rng.normal(size=4).tolist()).matrix
+    kind = Revolute(axis(rng))
+    (angle,) = kind.coordinates(Transform.of_pose(R, ZERO))
+    distance = lambda t: np.linalg.norm(pose(kind, [t])[:3, :3] - np.array(R, float))  # noqa: E731
+    assert distance(angle) <= min(map(distance, np.linspace(-np.pi, np.pi, 200))) + 1e-12
+
+
+@pytest.mark.parametrize("k", range(17))
+def test_the_quaternion_of_a_rotation_near_a_half_turn_and_near_none(k):
+    rng = np.random.default_rng(k)
+    half_turns = [np.pi * d for d in np.eye(3)]
+    some = [a * d / np.linalg.norm(d) for d in rng.normal(size=(20, 3)) for a in (np.pi - 10.0**-k, 10.0**-k)]
+    for w in half_turns + some:
+        q = Quaternion.exp(Vec(*w.tolist()))
+        back = quaternion_of(q.matrix)
+        assert back.w >= 0
+        assert min(np.abs(np.subtract(back, q)).max(), np.abs(np.add(back, q)).max()) < 4e-16 * 4
+
+
+def test_a_coordinate_axis_gives_whole_numbers():
+    for a in (Vec(0, 0, 1), Vec(0, -1, 0), Vec(1, 0, 0)):
+        for kind in (
+            Revolute(a),
+            Continuous(a),
+            Prismatic(a),
+            Cylindrical(a),
+            Planar(a),
+            Spherical(),
+            Fixed(),
+            Helical(a, 0.0),
+        ):
+            assert all(type(x) is int for x in flat(kind.complement([0.0] * kind.nq))), kind
+    perpendicular = Universal(Vec(0, 0, 1), Vec(1, 0, 0)).complement([0.3, 0.4])
+    assert sum(type(x) is int for x in flat(perpendicular)) >= 21  # only the moment turns
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
+    for kind, q in loop_cases(seed):
+        if kind.nq == 0:
+            continue
+
+        def both(q, kind=kind):
+            return {"T, q": [*flat(kind.complement(q)), *kind.coordinates(kind.transform(q))]}
+
+        (recorded,) = replay(trace(both, [Argument("q", (kind.nq,))]), [np.array(q)])
+        np.testing.assert_allclose(recorded, np.array(both(q)["T, q"], float), atol=1e-14, err_msg=str(kind))
+
+
+def test_a_joint_that_cannot_close_a_loop_says_so():
+    assert not Cam().closes_loops
+    assert not Reversed(Cam()).closes_loops
+    assert Reversed(Revolute(Vec(0, 0, 1))).closes_loops
+    with pytest.raises(ts.ModelError, match=r"'cam' cannot close a loop.*complement"):
+        Cam().complement([0.0])
+    assert all(isinstance(f, Force) for f in Revolute(Vec(0, 0, 1)).complement([0.0]))

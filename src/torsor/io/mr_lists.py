@@ -41,6 +41,8 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
     (array([1., 1., 0.]), array([ 0.,  0.,  1.,  0., -1.,  0.]))
     """
     d: Description = getattr(robot, "description", robot)
+    if d.loops:
+        raise ModelError(f"robot {d.name!r} has loops ({d.loops[0].name!r} ...), which the book's lists have no place for")
     model = assemble(d)
     links = _checked(d, model)
     n = len(links)

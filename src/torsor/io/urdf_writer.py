@@ -5,6 +5,7 @@ What URDF has no words for:
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
 * ``base`` and ``gravity`` are for whoever loads the file; where they are not the usual ones a comment tells them.
+* Loops go to a side-file (:mod:`torsor.io.loops_file`); a comment says that there are some.
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf`; a joint type of your
   own cannot be written and is refused.
 * No limit is left out, or, where other readers insist on one, written as the largest double.
@@ -60,6 +61,9 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
 
 def _comments(d: Description) -> list[str]:
     out = ['the base is free: load with base="floating"'] if d.base == "floating" else []
+    if d.loops:
+        what = "1 joint closing a loop" if len(d.loops) == 1 else f"{len(d.loops)} joints closing loops"
+        out.append(f"not in this file: {what}; load with loops=, the side-file that has them")
     return out if d.gravity == EARTH else [*out, f"gravity is ({_numbers('gravity', d.gravity).replace(' ', ', ')}) m/s2"]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor.model.description import FLOATING_BASE, Description, Joint
+from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.joints import Fixed, Floating, JointType
-from torsor.model.model import Coupling, Frame, Model
+from torsor.model.model import Coupling, Frame, LoopRow, Model
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
 
@@ -24,9 +24,9 @@ def assemble(d: Description) -> Model:
     moved_by: list[Joint | None] = [None]  # the joint of each body; nothing moves the base
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
-    frames = {"world": Frame(0, Transform.identity())}
+    frames = {WORLD: Frame(0, Transform.identity())}
 
-    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, "world", d.root))]
+    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
     while todo:  # a stack and not a recursion: a rope has more links than Python has frames
         body, X, j = todo.pop()
         X = j.origin @ X
@@ -64,7 +64,16 @@ def assemble(d: Description) -> Model:
         joint_names=names,
         frames=frames,
         gravity=d.gravity,
+        loops=tuple(_loop(loop, frames) for loop in d.loops),
     )
+
+
+def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
+    """Its two ends as frames on bodies, both turned so that a skew axis is ẑ."""
+    R, aligned = loop.kind.aligned()
+    A = Transform.of_pose(R, ZERO)
+    p, s = frames[loop.parent], frames[loop.child]
+    return LoopRow(loop.name, aligned, Frame(p.body, A @ loop.origin @ p.X), Frame(s.body, A @ loop.child_origin @ s.X))
 
 
 Starts = tuple[int, ...]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model import arguments as read
-from torsor.model.description import EARTH, Description, Joint, Link, Mimic, NamedFrame
+from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.joints import JOINT_TYPES, Helical, JointType, Planar, Universal
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Builder:
         self._links: list[Link] = []
         self._joints: list[Joint] = []
         self._frames: list[NamedFrame] = []
+        self._loops: list[Loop] = []
 
     def link(self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
@@ -79,7 +80,7 @@ class Builder:
         number, or one a degree of freedom.  ``mimic=(joint, multiplier, offset)`` ties q to multiplier · q(joint) + offset.
         """
         what = f"joint {name!r}"
-        kind = _kind(type, axis, second_axis, pitch, what)
+        kind = joint_type(type, axis, second_axis, pitch, what)
         per_q = {"lower": lower, "upper": upper}
         limits = {"velocity_limit": velocity_limit, "effort_limit": effort_limit}
         drive = {"armature": armature, "damping": damping, "friction": friction}
@@ -90,6 +91,37 @@ class Builder:
         self._joints.append(Joint(name, kind, parent, child, origin, **fields, mimic=_mimic(mimic, what)))  # type: ignore[arg-type]
         return self
 
+    def loop(
+        self,
+        name: str,
+        type: str | JointType,
+        parent: str,
+        child: str,
+        *,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        child_xyz: Any = (0, 0, 0),
+        child_rpy: Any = (0, 0, 0),
+        axis: Any = None,
+        second_axis: Any = None,
+        pitch: Any = None,
+    ) -> Builder:
+        """A joint that closes a loop: between two links that the joints connect already, so it takes freedom away (F&O §3.4).
+
+        It sits at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is closed, the
+        second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`, any but
+        floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
+
+        >>> bars = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
+        >>> bars = bars.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))
+        >>> bars = bars.joint("D", "revolute", "ground", "rocker", xyz=(4, 0, 0))
+        >>> bars.loop("C", "revolute", "coupler", "rocker", xyz=(3, 0, 0), child_xyz=(2, 0, 0)).description().loops[0].name
+        'C'
+        """
+        at = {"xyz": xyz, "rpy": rpy, "child_xyz": child_xyz, "child_rpy": child_rpy}
+        self._loops.append(loop_joint(name, type, parent, child, **at, axis=axis, second_axis=second_axis, pitch=pitch))
+        return self
+
     def frame(self, name: str, link: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
         """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
@@ -98,7 +130,13 @@ class Builder:
     def description(self, base: str = "fixed", gravity: Any = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
         return Description(
-            self.name, tuple(self._links), tuple(self._joints), tuple(self._frames), base, read.vector(gravity, "gravity")
+            self.name,
+            tuple(self._links),
+            tuple(self._joints),
+            tuple(self._frames),
+            loops=tuple(self._loops),
+            base=base,
+            gravity=read.vector(gravity, "gravity"),
         )
 
     def build(self, base: str = "fixed", gravity: Any = EARTH) -> Robot:
@@ -108,7 +146,17 @@ class Builder:
         return Robot(self.description(base, gravity))
 
 
-def _kind(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, what: str) -> JointType:
+def loop_joint(
+    name: str, type: str | JointType, parent: str, child: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0),
+    child_xyz: Any = (0, 0, 0), child_rpy: Any = (0, 0, 0), axis: Any = None, second_axis: Any = None, pitch: Any = None,
+) -> Loop:  # fmt: skip
+    """A loop joint from numbers and words, as :meth:`Builder.loop` and the side-file take them."""
+    what = f"loop {name!r}"
+    kind = joint_type(type, axis, second_axis, pitch, what)
+    return Loop(name, kind, parent, child, read.pose(xyz, rpy, what), read.pose(child_xyz, child_rpy, f"{what}: child"))
+
+
+def joint_type(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, what: str) -> JointType:
     """The joint type by its name and geometry; what a type has no use for is refused, not dropped."""
     if isinstance(type, JointType):
         if (axis, second_axis, pitch) != (None, None, None):

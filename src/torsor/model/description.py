@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.model.joints import JointType
+from torsor.model.joints import Floating, JointType
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -19,6 +19,8 @@ INF = math.inf
 EARTH = Vec(0, 0, -9.81)
 #: the joint that carries a floating base
 FLOATING_BASE = "floating_base"
+#: the fixed frame, which a loop may hold a link to
+WORLD = "world"
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,30 @@ class NamedFrame:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A joint that closes a kinematic loop: one that F&O §3.4 cuts to get a spanning tree.
+
+    ``origin`` takes the parent link's frame to the joint frame, ``child_origin`` the child link's frame to the frame that
+    meets it at the joint's neutral configuration.  Either link may be ``"world"``, the fixed frame: a foot held to the ground.
+    """
+
+    name: str
+    kind: JointType
+    parent: str
+    child: str
+    origin: Transform = Transform.identity()
+    child_origin: Transform = Transform.identity()
+
+
+@dataclass(frozen=True)
 class Description:
-    """A robot as described: see :class:`Link`, :class:`Joint`."""
+    """A robot as described: see :class:`Link`, :class:`Joint`, :class:`Loop`."""
 
     name: str
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     frames: tuple[NamedFrame, ...] = ()
+    loops: tuple[Loop, ...] = field(default=(), kw_only=True)
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
@@ -104,6 +123,11 @@ class Description:
         """The link no joint moves."""
         children = {j.child for j in self.joints}
         return next(link.name for link in self.links if link.name not in children)
+
+    @property
+    def edges(self) -> tuple[Joint | Loop, ...]:
+        """Every joint, those of the tree first, then those that close loops; they share one space of names."""
+        return (*self.joints, *self.loops)
 
     def link(self, name: str) -> Link:
         return next(link for link in self.links if link.name == name)
@@ -120,8 +144,8 @@ def validate(d: Description) -> None:
     if not d.links:
         raise ModelError(f"robot {d.name!r} has no links")
     _unique("link", [link.name for link in d.links])
-    _unique("joint", [j.name for j in d.joints])
-    if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.joints):
+    _unique("joint", [j.name for j in d.edges])
+    if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
         raise ModelError(f"joint {FLOATING_BASE!r} has the name of the joint that frees the base; rename it")
     _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
     links = {link.name for link in d.links}
@@ -135,7 +159,8 @@ def validate(d: Description) -> None:
         if j.child in mover:
             raise ModelError(
                 f"link {j.child!r} is the child of two joints, {mover[j.child]!r} and {j.name!r}; "
-                "a tree has one (closed loops are declared apart)"
+                "a tree has one (where they close a loop, declare one of them as a loop: Builder.loop(...), or a file "
+                "robot.loops.yaml and load(..., loops=True))"
             )
         mover[j.child] = j.name
         _check_numbers(j)
@@ -148,6 +173,9 @@ def validate(d: Description) -> None:
         raise ModelError(f"gravity must be three finite numbers [m/s²], not {tuple(d.gravity)}")
     _check_tree(d, mover)
     _check_mimic(d)
+    fixed_root = d.root if d.base == "fixed" else ""
+    for loop in d.loops:
+        _check_loop(loop, links, fixed_root)
 
 
 def _unique(kind: str, names: list[str]) -> None:
@@ -182,6 +210,25 @@ def _check_numbers(j: Joint) -> None:
     for low, high in zip(j.lower, j.upper, strict=False):
         if low > high:
             raise ModelError(f"joint {j.name!r}: lower limit {low} is above upper limit {high}")
+
+
+def _check_loop(loop: Loop, links: set[str], fixed_root: str) -> None:
+    for end in (loop.parent, loop.child):
+        if end not in links and end != WORLD:
+            raise ModelError(f"loop {loop.name!r} refers to link {end!r}, which is not defined ({WORLD!r} is the fixed frame)")
+    if loop.parent == loop.child:
+        raise ModelError(f"loop {loop.name!r} connects link {loop.parent!r} to itself")
+    if WORLD not in links and {loop.parent, loop.child} == {WORLD, fixed_root}:
+        raise ModelError(f"loop {loop.name!r} connects the world and {fixed_root!r}, the root of a fixed base: they are one")
+    if isinstance(loop.kind, Floating):
+        raise ModelError(f"loop {loop.name!r} is a floating joint, which constrains nothing; leave it out")
+    if not loop.kind.closes_loops:
+        raise ModelError(
+            f"loop {loop.name!r}: a joint of type {loop.kind.name!r} cannot close a loop until {type(loop.kind).__name__} "
+            "defines complement(q) and coordinates(X)"
+        )
+    if not all(_finite(x) for x in flat(loop.origin, loop.child_origin)):
+        raise ModelError(f"loop {loop.name!r}: its origin or child_origin is not finite")
 
 
 def _check_inertia(link: Link) -> None:

@@ -30,6 +30,15 @@ class Frame(NamedTuple):
     X: Transform
 
 
+class LoopRow(NamedTuple):
+    """A joint that closes a loop: X_J(q) takes the predecessor frame to the successor frame (F&O §3.4)."""
+
+    name: str
+    kind: JointType
+    predecessor: Frame
+    successor: Frame
+
+
 @dataclass(frozen=True)
 class Model:
     """A kinematic tree, one row a body; row 0 is the base."""
@@ -49,6 +58,7 @@ class Model:
     joint_names: tuple[str, ...]
     frames: dict[str, Frame]
     gravity: Vec
+    loops: tuple[LoopRow, ...] = ()
 
     # -- the tree --------------------------------------------------------------------------------------------
 

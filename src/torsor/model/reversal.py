@@ -9,7 +9,7 @@ from typing import Any
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import Scalars
 from torsor.model.seat import SINGLE_AXIS
-from torsor.spatial import Motion, Subspace, Transform
+from torsor.spatial import Force, Motion, Subspace, Transform
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,18 @@ class Reversed(JointType):
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return -(self.transform(q) @ self.kind.bias(q, v))
+
+    @property
+    def closes_loops(self) -> bool:
+        return self.kind.closes_loops
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        """The same wrenches seen from the old joint frame: X_Jᵀ T, no longer of unit length where the joint translates."""
+        X = self.kind.transform(q)
+        return tuple(X.T @ F for F in self.kind.complement(q))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return self.kind.coordinates(X.inverse)
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
         return self.kind.integrate(q, step)

@@ -11,10 +11,11 @@ from typing import Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model import arguments as read
-from torsor.model.description import FLOATING_BASE, Description, Joint, Link, NamedFrame
+from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
 from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
 from torsor.model.seat import seated, tidied
+from torsor.model.spanning import fresh, grounded, joint_fields
 from torsor.spatial import Transform
 
 
@@ -31,6 +32,8 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     joints = {j.name: j for j in d.joints}
     held: dict[str, list[Any]] = {}
     for name, q in configuration.items():
+        if any(loop.name == name for loop in d.loops):
+            raise ModelError(f"joint {name!r} closes a loop and has no coordinate; with_spanning_tree(...) can give it one")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
@@ -66,9 +69,18 @@ def subtree(d: Description, link: str) -> Description:
     """The branch that hangs on a link, with that link as its root; base and gravity (in the new root's axes) as before.
 
     A joint that follows one outside the branch has nothing left to follow: it becomes free, and the report says so.
+    Loops within the branch stay; one that leaves it is an error, as it would hold the branch to what is not there.
     """
     _known_link(d, link)
     kept = _below(d, link)
+    inside = kept | {WORLD} if link == d.root else kept
+    for loop in d.loops:
+        ends = sorted((loop.parent, loop.child), key=lambda end: end not in inside)
+        if (ends[0] in inside) != (ends[1] in inside):
+            raise ModelError(
+                f"subtree of link {link!r}: loop {loop.name!r} ties {ends[0]!r} to {ends[1]!r}, which is outside; "
+                "take a larger branch, or choose another tree first: with_spanning_tree(...)"
+            )
     joints = [j for j in d.joints if j.parent in kept]
     names = {j.name for j in joints}
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
@@ -80,6 +92,7 @@ def subtree(d: Description, link: str) -> Description:
         links=tuple(x for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
+        loops=tuple(loop for loop in d.loops if loop.parent in inside),
     )
 
 
@@ -91,10 +104,10 @@ def attach(
     ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.
     """
     link, X = _place(d, at)
-    theirs, joints = _places(other), [j.name for j in other.joints]
+    theirs, joints = _places(other), [j.name for j in other.edges]
     names = {name: prefix + name for name in (*theirs, *joints)}
     weld = f"attach_{prefix}{other.root}"
-    for kind, old, new in (("link or frame", _places(d), theirs), ("joint", [j.name for j in d.joints], joints)):
+    for kind, old, new in (("link or frame", _places(d), theirs), ("joint", [j.name for j in d.edges], joints)):
         clash = [name for name in new if names[name] in old]
         if clash:
             shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
@@ -103,6 +116,10 @@ def attach(
     def renamed(j: Joint) -> Joint:
         mimic = None if j.mimic is None else replace(j.mimic, joint=names[j.mimic.joint])
         return replace(j, name=names[j.name], parent=names[j.parent], child=names[j.child], mimic=mimic)
+
+    def relooped(x: Loop) -> Loop:
+        parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
+        return replace(x, name=names[x.name], parent=parent, child=child)
 
     mount = Joint(weld, Fixed(), link, names[other.root], tidied(read.pose(xyz, rpy, "attach") @ X))
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
@@ -113,6 +130,7 @@ def attach(
         links=(*d.links, *(replace(x, name=names[x.name]) for x in other.links)),
         joints=(*d.joints, mount, *(renamed(j) for j in other.joints)),
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
+        loops=(*d.loops, *(relooped(x) for x in grounded(other))),
     )
 
 
@@ -153,24 +171,21 @@ def rebase(d: Description, link: str) -> Description:
             joints.append(j)
             continue
         # X = X_J O from parent to child, so O⁻¹ X_J⁻¹ from child to parent: reversed joint first, then the parent's place
-        fields = {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
-        name = f"{j.name}_axis"
-        while name in taken:
-            name += "_"
+        name, home = fresh(f"{j.name}_axis", taken), Transform.identity()
         extra, turned = seated(
-            j.name, reverse(j.kind), j.child, j.parent, Transform.identity(), j.origin.inverse, between=name, **fields
+            j.name, reverse(j.kind), j.child, j.parent, home, j.origin.inverse, between=name, **joint_fields(j)
         )
         links += extra
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
-    return d.with_note(note, links=tuple(links), joints=tuple(joints))
+    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=grounded(d))
 
 
 def with_base(d: Description, base: str) -> Description:
     """The robot with its root fixed to the world, or floating in it."""
     if base == d.base:
         return d
-    if base == "floating" and any(j.name == FLOATING_BASE for j in d.joints):
+    if base == "floating" and any(j.name == FLOATING_BASE for j in d.edges):
         raise ModelError(f"a joint is named {FLOATING_BASE!r} already, the name of a floating base's own joint")
     return d.with_note(f"base: {d.base} → {base}", base=base)
 
@@ -179,6 +194,11 @@ def with_gravity(d: Description, gravity: Any) -> Description:
     """The robot under another gravity [m/s²], in world axes."""
     g = read.vector(gravity, "gravity")
     return d.with_note(f"gravity: {tuple(d.gravity)} → {tuple(g)}", gravity=g)
+
+
+def without_loops(d: Description) -> Description:
+    """The spanning tree alone."""
+    return replace(d, loops=())
 
 
 def without_couplings(d: Description) -> Description:

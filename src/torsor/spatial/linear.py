@@ -22,10 +22,17 @@ def plus_diagonal(A: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> list[li
     return [[x + d[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
-def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Factors:
-    """L and 1/D of a symmetric positive definite matrix; only its lower triangle is read.
+#: what a vanishing pivot of a mass matrix means
+MASSLESS = (
+    "joint {!r} moves no mass, so no torque gives it a finite acceleration; "
+    "add inertia to the links it carries, an armature to the joint, or lock it (robot.lock)"
+)
 
-    ``names`` says whose each row is, for the error when a pivot vanishes.
+
+def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
+    """L and 1/D of a symmetric matrix with nonzero leading minors; only its lower triangle is read.
+
+    ``names`` says whose each row is, and ``singular`` what it means that its pivot vanishes: that is the error raised.
     """
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]
@@ -40,30 +47,48 @@ def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Factors:
             L[i][j] = row[j] * inverse[j]
             pivot = pivot - L[i][j] * row[j]
         if isinstance(pivot, (int, float)) and pivot == 0:
-            raise SingularError(
-                f"joint {(names[i] if names else i)!r} moves no mass, so no torque gives it a finite acceleration; "
-                "add inertia to the links it carries, an armature to the joint, or lock it (robot.lock)"
-            )
+            raise SingularError(singular.format(names[i] if names else i))
         inverse.append(1 / pivot)
     return L, inverse
 
 
 def solve(factors: Factors, b: Sequence[Any]) -> list[Any]:
     """x with A x = b.  The entries of b may be scalars or anything that scales and subtracts (a Force, say)."""
-    L, inverse = factors
-    n = len(inverse)
-    x = list(b)
-    for i in range(n):
+    _, inverse = factors
+    return upper_solve(factors, [y * d for y, d in zip(lower_solve(factors, b), inverse, strict=True)])
+
+
+def lower_solve(factors: Factors, b: Sequence[Any]) -> list[Any]:
+    """y with L y = b."""
+    L, _ = factors
+    y = list(b)
+    for i in range(len(y)):
         for j in range(i):
-            if not _is_zero(L[i][j]):
-                x[i] = x[i] - x[j] * L[i][j]
-    x = [xi * d for xi, d in zip(x, inverse, strict=True)]
-    for i in reversed(range(n)):
-        for j in range(i + 1, n):
-            if not _is_zero(L[j][i]):
+            if not is_zero(L[i][j]):
+                y[i] = y[i] - y[j] * L[i][j]
+    return y
+
+
+def upper_solve(factors: Factors, y: Sequence[Any]) -> list[Any]:
+    """x with Lᵀ x = y."""
+    L, _ = factors
+    x = list(y)
+    for i in reversed(range(len(x))):
+        for j in range(i + 1, len(x)):
+            if not is_zero(L[j][i]):
                 x[i] = x[i] - x[j] * L[j][i]
     return x
 
 
-def _is_zero(x: Scalar) -> bool:
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Σ aᵢ bᵢ; a zero that is known to be one costs nothing."""
+    total: Scalar = 0
+    for x, y in zip(a, b, strict=True):
+        if not (is_zero(x) or is_zero(y)):
+            total = total + x * y
+    return total
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether x is known to be zero while the program is recorded."""
     return isinstance(x, (int, float)) and x == 0

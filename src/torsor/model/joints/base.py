@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec
-from torsor.spatial.vector import IDENTITY
+from torsor.errors import ModelError
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
+from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 Scalars = Sequence[Any]
 
@@ -19,7 +20,8 @@ class JointType(ABC):
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
     works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``name``, ``nq``,
     ``nv``, ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
-    ``difference`` and ``neutral`` if its coordinates are not simply added.
+    ``difference`` and ``neutral`` if its coordinates are not simply added, plus ``complement`` and ``coordinates`` if it is
+    to close a kinematic loop.
     """
 
     name: ClassVar[str]
@@ -41,6 +43,32 @@ class JointType(ABC):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """c = Ṡ v, the acceleration of a joint moving at constant v, less what the body's own motion adds."""
         return self.subspace_rate(q, v) @ v
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        """T(q): the 6 − d wrenches, in the body frame, that do no work on the freedom: TᵀS = 0 (F&O's constraint forces).
+
+        With S they span the six dimensions.  The rows are orthonormal (moments in N·m beside forces in N), those of a joint
+        about a coordinate axis whole numbers.
+        """
+        raise ModelError(self._no_loop("complement"))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        """q with transform(q) nearest to X, from the joint frame to the body frame; exactly q where X = transform(q).
+
+        Rotations and translations are taken each for itself.  Angles come back in (−π, π], quaternions with w ≥ 0.
+        """
+        raise ModelError(self._no_loop("coordinates"))
+
+    @property
+    def closes_loops(self) -> bool:
+        """Whether this joint may close a loop: it defines ``complement`` and ``coordinates``."""
+        return type(self).complement is not JointType.complement and type(self).coordinates is not JointType.coordinates
+
+    def _no_loop(self, method: str) -> str:
+        return (
+            f"a joint of type {self.name!r} cannot close a loop: {type(self).__name__} does not define {method}; "
+            "a loop joint needs complement(q) and coordinates(X)"
+        )
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
         """Where a motion with constant joint velocity ``step`` leads in unit time."""
@@ -87,3 +115,22 @@ def axis_alignment(axis: Vec) -> Mat:
 def local_axis(axis: Vec) -> Vec:
     """The axis as seen from :func:`axis_alignment`."""
     return axis if axis_alignment(axis) is IDENTITY else Vec(0, 0, 1)
+
+
+def axes_about(axis: Vec) -> tuple[Vec, Vec, Vec]:
+    """(x, y, axis): two axes across a third, right-handed; for a coordinate axis the next ones, in cyclic order."""
+    for i, a in enumerate(axis):
+        if isinstance(a, int) and abs(a) == 1:
+            return AXES[(i + 1) % 3] * a, AXES[(i + 2) % 3], axis
+    R = axis_alignment(axis).T
+    return R.x, R.y, axis
+
+
+def moments(*axes: Vec) -> tuple[Force, ...]:
+    """Pure moments about these axes."""
+    return tuple(Force(a, ZERO) for a in axes)
+
+
+def forces(*axes: Vec) -> tuple[Force, ...]:
+    """Pure forces along these axes."""
+    return tuple(Force(ZERO, a) for a in axes)

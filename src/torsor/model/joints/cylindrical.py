@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axis_alignment, local_axis
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec, about
+from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial.recovery import angle_about
 from torsor.spatial.vector import ZERO
 
 
@@ -22,6 +24,13 @@ class Cylindrical(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((Motion(self.axis, ZERO), Motion(ZERO, self.axis)))
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        x, y, _ = axes_about(self.axis)
+        return (*moments(x, y), *forces(x, y))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return [angle_about(self.axis, X.pose[0]), self.axis.dot(X.r)]
 
     def aligned(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Cylindrical(local_axis(self.axis))

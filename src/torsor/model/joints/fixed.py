@@ -1,11 +1,13 @@
-"""A weld.  Assembly merges what it joins into one body, so no recursion ever meets it."""
+"""A weld.  Assembly merges what it joins into one body, so no recursion ever meets it; as a loop joint it holds all six."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars
-from torsor.spatial import Subspace, Transform
+from torsor.model.joints.base import JointType, Scalars, forces, moments
+from torsor.spatial import Force, Subspace, Transform
+from torsor.spatial.vector import AXES
 
 
 @dataclass(frozen=True)
@@ -20,3 +22,9 @@ class Fixed(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace(())
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        return (*moments(*AXES), *forces(*AXES))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return []

@@ -8,8 +8,9 @@ from typing import Any
 
 from torsor.model.joints.base import JointType, Scalars
 from torsor.model.joints.spherical import random_quaternion, zero_quaternion
-from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
+from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
+from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import AXES, ZERO
 
 
@@ -25,6 +26,12 @@ class Floating(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((*(Motion(a, ZERO) for a in AXES), *(Motion(ZERO, a) for a in AXES)))
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        return ()
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return [*X.r, *quaternion_of(X.pose[0])]
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
         p, R = Vec(*q[:3]), Quaternion(*q[3:]).normalized

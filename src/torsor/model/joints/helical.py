@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axis_alignment, local_axis
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec, about
+from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.scalar import sqrt, tidy
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial.recovery import angle_about
 
 
 @dataclass(frozen=True)
@@ -23,5 +26,19 @@ class Helical(JointType):
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((Motion(self.axis, self.axis * self.pitch),))
 
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        x, y, a = axes_about(self.axis)
+        k = 1 / sqrt(1 + self.pitch * self.pitch)
+        thread = Force(_tidied(a * (-self.pitch * k)), _tidied(a * k))  # (−h a, a): a push along pays for a turn about
+        return (*moments(x, y), *forces(x, y), thread)
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        """By the angle alone, so in (−π, π]: a screw further on is seen as one whole turns back, and out along its axis."""
+        return [angle_about(self.axis, X.pose[0])]
+
     def aligned(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Helical(local_axis(self.axis), self.pitch)
+
+
+def _tidied(a: Vec) -> Vec:
+    return Vec(*(tidy(x) for x in a))

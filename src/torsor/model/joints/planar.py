@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axis_alignment
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec, about
-from torsor.spatial.vector import AXES, IDENTITY, ZERO
+from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, moments
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial.recovery import angle_about
+from torsor.spatial.vector import IDENTITY, ZERO
 
 
 @dataclass(frozen=True)
@@ -22,11 +24,11 @@ class Planar(JointType):
     nq = nv = 3
 
     def transform(self, q: Scalars) -> Transform:
-        x, y, _ = self._table()
+        x, y, _ = axes_about(self.normal)
         return Transform.of_pose(about(self.normal, q[2]), x * q[0] + y * q[1])
 
     def subspace(self, q: Scalars) -> Subspace:
-        x, y, _ = self._table()
+        x, y, _ = axes_about(self.normal)
         E = about(self.normal, q[2]).T
         return Subspace((Motion(ZERO, E @ x), Motion(ZERO, E @ y), Motion(self.normal, ZERO)))
 
@@ -35,14 +37,14 @@ class Planar(JointType):
         turning = self.normal * v[2]
         return Subspace((Motion(ZERO, x.v.cross(turning)), Motion(ZERO, y.v.cross(turning)), Motion.zero()))
 
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        x, y, n = axes_about(self.normal)  # as the body sees them: moments across the normal are that wherever it turns
+        return (*moments(x, y), *forces(n))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        x, y, n = axes_about(self.normal)
+        return [x.dot(X.r), y.dot(X.r), angle_about(n, X.pose[0])]
+
     def aligned(self) -> tuple[Mat, JointType]:
         R = axis_alignment(self.normal)
         return (IDENTITY, self) if R is IDENTITY else (R, Planar(Vec(0, 0, 1)))
-
-    def _table(self) -> tuple[Vec, Vec, Vec]:
-        """The table's x, y and normal: right-handed, cyclic for a coordinate axis."""
-        for i, a in enumerate(self.normal):
-            if isinstance(a, int) and abs(a) == 1:
-                return AXES[(i + 1) % 3] * a, AXES[(i + 2) % 3], self.normal
-        R = axis_alignment(self.normal).T
-        return R.x, R.y, self.normal

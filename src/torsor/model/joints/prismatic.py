@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axis_alignment, local_axis
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec
-from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
+from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,13 @@ class Prismatic(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((Motion(ZERO, self.axis),))
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        x, y, _ = axes_about(self.axis)
+        return (*moments(*AXES), *forces(x, y))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return [self.axis.dot(X.r)]
 
     def aligned(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Prismatic(local_axis(self.axis))

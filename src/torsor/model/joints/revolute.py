@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axis_alignment, local_axis
-from torsor.spatial import Mat, Motion, Subspace, Transform, Vec, about
-from torsor.spatial.vector import ZERO
+from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial.recovery import angle_about
+from torsor.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,13 @@ class Revolute(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((Motion(self.axis, ZERO),))
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        x, y, _ = axes_about(self.axis)
+        return (*moments(x, y), *forces(*AXES))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return [angle_about(self.axis, X.pose[0])]
 
     def aligned(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), type(self)(local_axis(self.axis))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars
-from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
+from torsor.model.joints.base import JointType, Scalars, forces
+from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
+from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import AXES, ZERO
 
 
@@ -23,6 +24,12 @@ class Spherical(JointType):
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace(tuple(Motion(axis, ZERO) for axis in AXES))
+
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        return forces(*AXES)
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        return list(quaternion_of(X.pose[0]))
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
         return list((Quaternion(*q) @ Quaternion.exp(Vec(*step))).normalized)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from torsor.errors import ModelError
-from torsor.model.joints.base import JointType, Scalars
-from torsor.scalar import is_constant
-from torsor.spatial import Motion, Subspace, Transform, Vec, about
-from torsor.spatial.vector import ZERO
+from torsor.model.joints.base import JointType, Scalars, forces, moments
+from torsor.scalar import atan2, is_constant, sqrt
+from torsor.spatial import Force, Motion, Subspace, Transform, Vec, about
+from torsor.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -38,5 +39,22 @@ class Universal(JointType):
         turning = self._first(q).cross(self.second_axis) * v[1]  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
         return Subspace((Motion(turning, ZERO), Motion.zero()))
 
+    def complement(self, q: Scalars) -> tuple[Force, ...]:
+        """Three forces, and the moment along the cross of the two axes: R₂ᵀ(a₁ × a₂), of constant length."""
+        n = self.axis.cross(self.second_axis)
+        n = n if all(isinstance(x, int) for x in n) else n * (1 / sqrt(n.dot(n)))
+        return (*moments(about(self.second_axis, q[1]).T @ n), *forces(*AXES))
+
+    def coordinates(self, X: Transform) -> list[Any]:
+        """θ₁ turns a₂ to R a₂ about a₁, and θ₂ turns Rᵀa₁ to a₁ about a₂: R₂ leaves a₂ alone, R₁ leaves a₁."""
+        R, _ = X.pose
+        a, b = self.axis, self.second_axis
+        return [_turn(a, b, R @ b), _turn(b, R.T @ a, a)]
+
     def _first(self, q: Scalars) -> Vec:
         return about(self.second_axis, q[1]).T @ self.axis
+
+
+def _turn(axis: Vec, start: Vec, end: Vec) -> Any:
+    """The angle about an axis from one direction to another, both seen along the axis."""
+    return atan2(axis.dot(start.cross(end)), start.dot(end) - axis.dot(start) * axis.dot(end))

@@ -1,0 +1,256 @@
+"""Another spanning tree of the same mechanism: which joints carry the links, and which close loops (F&O §3.4).
+
+Joints and loops are the edges of one graph whose nodes are the links.  Any tree of edges that reaches every link will do:
+its joints get coordinates, the others are cut, and become constraints.  The choice changes q, never the mechanism.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from torsor.errors import ModelError, UnknownName
+from torsor.model.description import WORLD, Description, Joint, Link, Loop
+from torsor.model.joints import Floating, JointType
+from torsor.model.reversal import Reversed, reverse
+from torsor.model.seat import seated
+from torsor.spatial import Transform
+
+
+class Edge(NamedTuple):
+    """A joint of the graph: X_child = seat⁻¹ · X_J(q) · origin · X_parent.  ``joint`` is there if it is one of the tree now."""
+
+    name: str
+    kind: JointType
+    parent: str
+    child: str
+    origin: Transform
+    seat: Transform
+    joint: Joint | None
+
+    def other(self, link: str) -> str:
+        return self.child if link == self.parent else self.parent
+
+
+def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Description:
+    """The same mechanism with other joints cut: ``cut`` names all that close loops from now on, the rest carry the links.
+
+    ``cut="auto"`` cuts the joints with the most freedoms: those make the fewest constraint rows, Σ (6 − d) over the cut ones,
+    and leave the fewest coordinates, Σ d over the others (one and the same choice: a minimum spanning tree with weight d).
+    Between equals the tree grows in breadth from the root, so paths are short.  Joints that follow others or are followed
+    (mimic), and joint types of your own that cannot close a loop, are never cut.
+
+    Link frames, inertias and named frames stay as they are.  Limits, armature, damping and friction of a joint that is cut
+    have no place in a loop: the report tells what was dropped.  A loop that holds a floating robot to the world stays one.
+
+    >>> from torsor.model.builder import Builder
+    >>> b = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
+    >>> b = b.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))
+    >>> b = b.joint("C", "revolute", "coupler", "rocker", xyz=(3, 0, 0))
+    >>> d = b.loop("D", "revolute", "rocker", "ground", xyz=(2, 0, 0), child_xyz=(4, 0, 0)).description()
+    >>> recut = spanning_tree(d, ["C"])
+    >>> [j.name for j in recut.joints if j.kind.nv], [loop.name for loop in recut.loops]
+    (['A', 'B', 'D'], ['C'])
+    """
+    edges, held = _graph(d)
+    chosen = _automatic(d, edges) if cut == "auto" else _named(d, edges, [cut] if isinstance(cut, str) else list(cut), held)
+    if {e.name for e in edges if e.joint is None} == chosen:
+        return d
+    inner = _tree(d, [e for e in edges if e.name not in chosen])
+    links, joints = list(d.links), list[Joint]()
+    taken = {*(link.name for link in d.links), *(f.name for f in d.frames)}
+    for e in edges:
+        if e.name not in chosen:
+            extra, turned = _carrying(e, inner[e.name], taken)
+            links += extra
+            joints += turned
+            taken.update(link.name for link in extra)
+    loops = [loop for e in edges if e.name in chosen for loop in _closing(e)]
+    notes = [note for e in edges if e.name in chosen for note in _dropped(e)]
+    freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
+    newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
+    notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
+    return replace(d, links=tuple(links), joints=tuple(joints), loops=(*loops, *held), report=(*d.report, *notes))
+
+
+def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
+    """Every joint as an edge, in file order; and the loops between a floating robot and the world, which are none.
+
+    The root of a fixed base stands in the world frame, so there the two are one node.
+    """
+    links = {link.name for link in d.links}
+    loops = grounded(d)
+    held = tuple(x for x in loops if WORLD in (x.parent, x.child) and WORLD not in links)
+    edges = [Edge(j.name, j.kind, j.parent, j.child, j.origin, Transform.identity(), j) for j in d.joints]
+    edges += [Edge(x.name, x.kind, x.parent, x.child, x.origin, x.child_origin, None) for x in loops if x not in held]
+    return edges, held
+
+
+def grounded(d: Description) -> tuple[Loop, ...]:
+    """The loops with the root in place of the world, where the base is fixed and the two are one."""
+    if d.base != "fixed" or any(link.name == WORLD for link in d.links):
+        return d.loops
+    at = {WORLD: d.root}
+    return tuple(replace(x, parent=at.get(x.parent, x.parent), child=at.get(x.child, x.child)) for x in d.loops)
+
+
+# -- which edges to cut --------------------------------------------------------------------------------------------------
+
+
+def _automatic(d: Description, edges: list[Edge]) -> set[str]:
+    """Prim's tree from the root: the edge of least freedom next, of equals the one nearest the root, then file order."""
+    coupled = _coupled(d)
+    weight = {e.name: e.kind.nv if e.name not in coupled and e.kind.closes_loops else -1 for e in edges}
+    at = _incidence(edges)
+    reached, kept, depth = {d.root}, set[str](), {d.root: 0}
+    order = {e.name: n for n, e in enumerate(edges)}
+    todo: list[tuple[int, int, int, str]] = []
+
+    def offer(link: str) -> None:
+        for e in at.get(link, ()):
+            if e.other(link) not in reached:
+                heapq.heappush(todo, (weight[e.name], depth[link], order[e.name], link))
+
+    offer(d.root)
+    while todo:
+        _, _, n, link = heapq.heappop(todo)
+        e = edges[n]
+        end = e.other(link)
+        if end in reached:
+            continue
+        reached.add(end)
+        kept.add(e.name)
+        depth[end] = depth[link] + 1
+        offer(end)
+    cut = {e.name for e in edges} - kept
+    stuck = sorted(name for name in cut if weight[name] < 0)
+    if stuck:
+        raise ModelError(f"robot {d.name!r}: {', '.join(map(repr, stuck))} would have to be cut: {_why(d, edges, stuck[0])}")
+    return cut
+
+
+def _named(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
+    """The user's choice, if it can be made."""
+    known, coupled, to_world = {e.name: e for e in edges}, _coupled(d), {loop.name for loop in held}
+    for name in cut:
+        if name not in known and name not in to_world:
+            raise UnknownName("joint or loop", name, [*known, *to_world])
+        if name in known and (not known[name].kind.closes_loops or name in coupled):
+            raise ModelError(f"joint {name!r} cannot be cut: {_why(d, edges, name)}")
+    chosen = {name for name in cut if name in known}
+    _tree(d, [e for e in edges if e.name not in chosen])
+    return chosen
+
+
+def _coupled(d: Description) -> set[str]:
+    """Joints that follow, and joints that are followed."""
+    return {name for j in d.joints if j.mimic is not None for name in (j.name, j.mimic.joint)}
+
+
+def _why(d: Description, edges: list[Edge], name: str) -> str:
+    if name in _coupled(d):
+        return "it is coupled to another joint (mimic), and a loop has no coordinate to follow; without_couplings() frees it"
+    kind = next(e.kind for e in edges if e.name == name)
+    return f"its type {kind.name!r} does not define complement(q) and coordinates(X)"
+
+
+def _incidence(edges: Iterable[Edge]) -> dict[str, list[Edge]]:
+    at: dict[str, list[Edge]] = {}
+    for e in edges:
+        at.setdefault(e.parent, []).append(e)
+        at.setdefault(e.child, []).append(e)
+    return at
+
+
+def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
+    """The inner link of each edge, seen from the root; an error if the edges are no tree that reaches every link."""
+    at = _incidence(kept)
+    reached, inner, todo = {d.root}, dict[str, str](), [d.root]
+    while todo:
+        link = todo.pop()
+        for e in at.get(link, ()):
+            end = e.other(link)
+            if end not in reached:
+                reached.add(end)
+                inner[e.name] = link
+                todo.append(end)
+    lost = [link.name for link in d.links if link.name not in reached]
+    if lost:
+        raise ModelError(
+            f"robot {d.name!r} falls apart: with these joints cut, nothing connects {_some(lost)} to the root {d.root!r}; "
+            "cut fewer, or others"
+        )
+    if len(inner) < len(kept):
+        raise ModelError(f"robot {d.name!r} keeps a cycle: cut one of {_some(_cyclic(kept))} too")
+    return inner
+
+
+def _cyclic(kept: list[Edge]) -> list[str]:
+    """The edges left when those at loose ends are taken off again and again: the cycles, and what runs between them."""
+    at = {link: {e.name for e in edges} for link, edges in _incidence(kept).items()}
+    ends = {e.name: (e.parent, e.child) for e in kept}
+    loose = [link for link, names in at.items() if len(names) == 1]
+    while loose:
+        link = loose.pop()
+        for name in at[link]:
+            far = ends[name][0] if ends[name][1] == link else ends[name][1]
+            at[far].discard(name)
+            if len(at[far]) == 1:
+                loose.append(far)
+        at[link] = set()
+    left = set().union(*at.values())
+    return [e.name for e in kept if e.name in left]
+
+
+def _some(names: Collection[str]) -> str:
+    shown = ", ".join(map(repr, list(names)[:8]))
+    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+# -- edges as joints and as loops ----------------------------------------------------------------------------------------
+
+
+def _carrying(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Joint]]:
+    """The edge as a joint of the tree; a link between where the far link's frame is off the joint's axis."""
+    outward = inner == e.parent
+    if outward and e.joint is not None:
+        return [], [e.joint]
+    between = fresh(f"{e.name}_axis", taken)
+    fields = joint_fields(e.joint) if e.joint is not None else {}
+    if outward:
+        return seated(e.name, e.kind, e.parent, e.child, e.origin, e.seat.inverse, between=between, **fields)
+    # X_parent = origin⁻¹ · X_J⁻¹ · seat · X_child
+    return seated(e.name, reverse(e.kind), e.child, e.parent, e.seat, e.origin.inverse, between=between, **fields)
+
+
+def _closing(e: Edge) -> list[Loop]:
+    """The edge as a loop; none for a floating joint, which holds nothing.  A reversed joint is itself from the other side."""
+    if isinstance(e.kind, Floating):
+        return []
+    if isinstance(e.kind, Reversed):
+        return [Loop(e.name, e.kind.kind, e.child, e.parent, e.seat, e.origin)]
+    return [Loop(e.name, e.kind, e.parent, e.child, e.origin, e.seat)]
+
+
+def _dropped(e: Edge) -> list[str]:
+    """What a joint of the tree loses on becoming a loop."""
+    if e.joint is None:
+        return []
+    if isinstance(e.kind, Floating):
+        return [f"joint {e.name!r} is floating and holds nothing: cut, it is gone"]
+    lost = [label for label, value in joint_fields(e.joint).items() if value and any(value)]
+    return [f"joint {e.name!r} is cut, and a loop has no {', '.join(lost)}: dropped"] if lost else []
+
+
+def joint_fields(j: Joint) -> dict[str, Any]:
+    """What a joint has besides its place: limits, losses, coupling."""
+    return {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name nobody has yet."""
+    while name in taken:
+        name += "_"
+    return name
