@@ -13,6 +13,7 @@ from torsor.compile import Kernel, Program, threads
 from torsor.errors import (
     ArgumentError,
     CacheWarning,
+    ClosureError,
     CompileError,
     FileError,
     MissingExtra,
@@ -22,7 +23,7 @@ from torsor.errors import (
     TorsorError,
     UnknownName,
 )
-from torsor.loading import from_dh, from_mr, from_screws, load, save_urdf, to_mr
+from torsor.loading import from_dh, from_mr, from_screws, load, save_loops, save_urdf, to_mr
 from torsor.model.builder import Builder
 from torsor.robot import Robot
 from torsor.version import __version__
@@ -30,7 +31,11 @@ from torsor.version import __version__
 #: names that bring more with them, imported when first used
 _LAZY = {
     "compat": "torsor.compat",
+    "constrained": "torsor.constrained",
+    "constraints": "torsor.constraints",
+    "large": "torsor.large",
     "lagrange": "torsor.symbolic.lagrange:lagrange",
+    "operators": "torsor.operators",
     "rigid": "torsor.rigid",
     "symbolic": "torsor.symbolic",
 }
@@ -52,6 +57,7 @@ __all__ = [
     "ArgumentError",
     "Builder",
     "CacheWarning",
+    "ClosureError",
     "CompileError",
     "FileError",
     "Kernel",
@@ -65,14 +71,19 @@ __all__ = [
     "UnknownName",
     "__version__",
     "compat",
+    "constrained",
+    "constraints",
     "from_dh",
     "from_mr",
     "from_screws",
     "joints",
     "lagrange",
+    "large",
     "load",
+    "operators",
     "rigid",
     "robots",
+    "save_loops",
     "save_urdf",
     "symbolic",
     "threads",

@@ -56,6 +56,10 @@ class SingularError(TorsorError, ArithmeticError):
     """Forward dynamics that does not exist: the joint named moves no mass."""
 
 
+class ClosureError(TorsorError, ValueError):
+    """No configuration was found that closes the loops; names the one that stays open, and by how much."""
+
+
 class MissingExtra(TorsorError, ImportError):
     """A library that torsor does not need by itself is not installed; says which extra brings it."""
 

@@ -63,6 +63,8 @@ QUANTITIES: dict[str, Quantity] = {
     "acceleration": Quantity(("q", "v", "a"), _frame_first(alg.acceleration), FRAME),
     "integrate": Quantity(("q", "v", "dt"), alg.integrate),
     "difference": Quantity(("q0", "q1"), alg.difference),
+    "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
+    "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches),
 }
 
 

@@ -49,6 +49,11 @@ class Recording:
         self.frames, self.extra, self.damping = frames, extra, damping
         self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
+        if model.loops and any(name == "forward_dynamics" for name, _ in self.rows):
+            raise ArgumentError(
+                f"robot {model.name!r} has loops, which this kernel would leave open; "
+                "robot.constrained().kernel() closes them, robot.without_loops() has none"
+            )
         if len(set(self.labels)) < len(self.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {self.labels} names one twice")
         shapes = sizes(model)

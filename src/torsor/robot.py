@@ -21,6 +21,9 @@ from torsor.recording import make_kernel
 
 if TYPE_CHECKING:
     from torsor.algorithms.stacked import Stacked
+    from torsor.constrained import Constrained
+    from torsor.constraints import Constraint
+    from torsor.operators import Innovations, Operators
     from torsor.symbolic.closed_form import ClosedForm
     from torsor.understanding import Ellipsoid, Explanation, Trace
 
@@ -46,6 +49,7 @@ class Robot(Mechanism):
         self._kernels: dict[tuple, Kernel] = {}
         self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = threading.RLock()
+        self._looped: Constrained | None = None
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -86,8 +90,17 @@ class Robot(Mechanism):
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches`` and ``damping`` as for :meth:`inverse_dynamics`.
+        ``wrenches`` and ``damping`` as for :meth:`inverse_dynamics`.  A robot with loops moves as they let it (F&O 15–22);
+        ``robot.constrained()`` also gives the loops' forces.
         """
+        if self._model.loops:
+            if damping:
+                tau = np.asarray(tau, float) - self.damping_force(v)
+            a = self.constrained().forward_dynamics(q, v, tau, wrenches).a
+            if out is None:
+                return a
+            np.copyto(out, a)
+            return out
         return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, damping=damping, out=out)
 
     @kernel_method
@@ -190,9 +203,59 @@ class Robot(Mechanism):
         """q ⊕ v dt: where the constant velocity v leads in time dt, on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
+    def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """q̇, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for quaternions."""
+        return self._run("configuration_rate", (q, v), out=out)
+
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in unit time."""
         return self._run("difference", (q0, q1), out=out)
+
+    # -- constraints and loops -------------------------------------------------------------------------------
+
+    def constrained(self, *constraints: Constraint) -> Constrained:
+        """The robot held to its own loops and to these constraints (:mod:`torsor.constraints`): MR §8.7, F&O §3.4."""
+        from torsor.constrained import Constrained
+
+        if not constraints:
+            with self._lock:
+                if self._looped is None:
+                    self._looped = Constrained(self)
+                return self._looped
+        return Constrained(self, constraints)
+
+    def assemble(self, q_guess: ArrayLike | None = None, **options: Any) -> Array:
+        """q that closes the loops, near a guess (F&O 16); options as :meth:`torsor.constrained.Constrained.assemble` has."""
+        return self.constrained().assemble(q_guess, **options)
+
+    def reaction_wrenches(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+    ) -> Array:
+        """The wrench each joint puts on its child link, ``(N, 6)``, a row a name in ``joints``: in that link's frame (MR 8.53).
+
+        Drive and bearing together, moment first [N·m, N].  Of loops: ``robot.constrained().reactions``.
+        """
+        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, out=out)
+
+    def operators(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        frame: str = "body",
+    ) -> Operators:
+        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 made of them; one state at a time."""
+        from torsor import operators
+
+        return operators.operators(self, q, v, tau, wrenches, frame=frame)
+
+    def innovations(self, q: ArrayLike) -> Innovations:
+        """M(q) = L Lᵀ as operators in O(N): M x, M⁻¹x, L x, L⁻¹x, log det M, samples (F&O §3.5)."""
+        from torsor import operators
+
+        return operators.innovations(self, q)
 
     # -- understanding, one state at a time ------------------------------------------------------------------
 

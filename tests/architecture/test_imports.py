@@ -21,7 +21,7 @@ ALLOWED = {
     "algorithms": {"scalar", "spatial", "model"},
     "compile": {"scalar"},
 }
-HEAVY = ("llvmlite", "lxml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
+HEAVY = ("llvmlite", "lxml", "yaml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
 
 
 def module_level_imports(path: Path) -> set[str]:

@@ -5,7 +5,7 @@ arrays, assigns into none, branches on no value and knows nothing of batches.
 """
 
 from torsor.algorithms.aba import aba
-from torsor.algorithms.configuration import difference, integrate
+from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.coriolis import christoffel_symbols, coriolis_matrix, mass_matrix_rate
 from torsor.algorithms.crba import crba
 from torsor.algorithms.dynamics import (
@@ -21,6 +21,7 @@ from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import center_of_mass, pose
+from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.terms import (
     gravity_force_by_link,
@@ -35,6 +36,7 @@ __all__ = [
     "bias_force",
     "center_of_mass",
     "christoffel_symbols",
+    "configuration_rate",
     "coriolis_matrix",
     "crba",
     "damping_force",
@@ -54,6 +56,7 @@ __all__ = [
     "momentum",
     "pose",
     "potential_energy",
+    "reaction_wrenches",
     "rnea",
     "torque_terms",
     "twist",

@@ -6,6 +6,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Dual, rate
 
 
 def _own(model: Model) -> list[int]:
@@ -28,3 +29,8 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Any]:
         j, k = model.joint[i], model.q_start[i]
         out.extend(j.difference(q0[k : k + j.nq], q1[k : k + j.nq]))
     return out
+
+
+def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+    """q̇ (nq), the rate of the coordinates: v itself for plain ones, ½ q ⊗ ω for a quaternion."""
+    return [rate(x) for x in integrate(model, q, v, Dual(0, 1))]

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import aba
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
-from torsor.spatial import factor, solve, symmetric
-from torsor.spatial.linear import Factors
+from torsor.spatial import symmetric
 from torsor.spatial.vector import ZERO
 
 
@@ -32,26 +32,14 @@ def forward_dynamics_by_factors(
 ) -> list[Any]:
     """a from M a = τ − h, M = LᵀDL factored: fewer operations than ABA while the joints are few (F&O §2, Walker & Orin)."""
     h = rnea(model, q, v, [0] * model.nv, wrenches)
-    return _solve(_factored(model, q), [t - x for t, x in zip(tau, h, strict=True)])
+    return mass_factors.solve(mass_factors.factored(model, crba(model, q)), [t - x for t, x in zip(tau, h, strict=True)])
 
 
 def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
     """M(q)⁻¹, symmetric to the bit: the columns of M W = 1, each by the sparse factors of M."""
-    factors = _factored(model, q)
-    columns = [_solve(factors, [int(i == j) for i in range(model.nv)]) for j in range(model.nv)]
+    factors = mass_factors.factored(model, crba(model, q))
+    columns = [mass_factors.solve(factors, [int(i == j) for i in range(model.nv)]) for j in range(model.nv)]
     return symmetric(list(zip(*columns, strict=True)))  # row i ≤ j of column j: what lies inward of j, the cheaper half
-
-
-def _factored(model: Model, q: Scalars) -> Factors:
-    """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
-    M = crba(model, q)
-    n = model.nv
-    owner = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None for _ in range(model.joint[i].nv)]
-    return factor([[M[n - 1 - i][n - 1 - j] for j in range(n)] for i in range(n)], owner[::-1])
-
-
-def _solve(factors: Factors, b: list[Any]) -> list[Any]:
-    return solve(factors, b[::-1])[::-1]
 
 
 def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from torsor.compile import cache, entry, llvm, native
+from torsor.compile import entry, llvm, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rows
+from torsor.compile.build import available, built
 from torsor.compile.entry_ir import entry_ir
 from torsor.compile.program import Program
 from torsor.compile.replay import replay
 from torsor.compile.threads import WORTHWHILE, spread
-from torsor.errors import ArgumentError, CacheWarning, TorsorError
+from torsor.errors import ArgumentError, TorsorError
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried
 ONE_WIDTH = 2
@@ -37,7 +37,7 @@ class Kernel:
 
     One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits whatever
     the batch it is part of, its place there, and the number of threads.  ``explain`` is asked why a finite state gave a
-    result that is not finite; it raises.
+    result that is not finite; it raises.  A ``lenient`` kernel returns such a result, for a caller who looks.
     """
 
     def __init__(
@@ -48,12 +48,13 @@ class Kernel:
         dtype: Any = np.float64,
         version: str = "",
         explain: Callable[..., None] | None = None,
+        lenient: bool = False,
     ):
         self.program, self.name, self.dtype = program, name, np.dtype(dtype)
         if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ArgumentError(f"a kernel computes in float64 or float32, not {self.dtype}")
         self._single = self.dtype == np.dtype(np.float32)
-        self._version, self._explain = version, explain
+        self._version, self._explain, self._lenient = version, explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = threading.RLock()
         self._cost = program.operations + sum(a.size for a in (*program.inputs, *program.outputs))  # of one state
@@ -85,24 +86,11 @@ class Kernel:
     def _build(self, form: str) -> native.Library | None:
         if self.program.operations > LONGEST:
             return None
-        try:
-            host = native.host()
-        except ImportError as error:
-            _warn_once(f"llvmlite is not available ({error}); kernels run in NumPy, correct but slow")
+        host = available()
+        if host is None:
             return None
         symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
-        ir = self._ir(form, symbols, host)
-        name = cache.key(self._version, symbols, host, ir)  # the text says program, width, precision and entry
-        image = cache.load(name)
-        if image is not None:
-            try:
-                return self._loaded(image, symbols)
-            except TorsorError:
-                warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
-        image = native.compile_ir(ir)
-        library = self._loaded(image, symbols)
-        cache.store(name, image)
-        return library
+        return built(self._ir(form, symbols, host), symbols, self.dtype, self._version)
 
     def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
         if form == "batch":
@@ -110,11 +98,6 @@ class Kernel:
             return llvm.batch_module(self.program, width, host.fma, self._single)
         text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
         return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
-
-    def _loaded(self, image: bytes, symbols: tuple[str, ...]) -> native.Library:
-        library = native.Library(image, symbols)
-        entry.fill(library, self.dtype, "call" in symbols)
-        return library
 
     def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
         """The fastest way in, for one state or a short batch; ``careful`` is called with whatever it does not take."""
@@ -202,6 +185,8 @@ class Kernel:
         """Something was not finite: an argument, or a result that the model cannot give."""
         inputs = self.program.inputs
         check_finite(inputs, arrays)
+        if self._lenient:
+            return
         batch = batch_shape(inputs, arrays)
         for o, r in zip(self.program.outputs, results, strict=True):
             finite = np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)
@@ -215,12 +200,3 @@ class Kernel:
                 raise TorsorError(
                     f"{self.name}: {o.name} is not finite{where} although every argument is; the numbers overflow"
                 )
-
-
-_warned: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, RuntimeWarning, stacklevel=3)

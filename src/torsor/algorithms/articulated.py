@@ -1,0 +1,103 @@
+"""The articulated-body factorization: made once for a configuration, then M⁻¹ is applied to any number of vectors in O(N) each.
+
+For models without coupled joints: those tie distant bodies together, which breaks the recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from torsor.algorithms.kinematics import Scalars
+from torsor.model.model import Model
+from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, linear, plus_diagonal, symmetric
+from torsor.spatial.linear import Factors
+
+
+class Articulated(NamedTuple):
+    """Per body: the joint's transform X and freedom S, U = I^A S, and the factors of D = SᵀI^A S + armature."""
+
+    X: Sequence[Transform]
+    S: Sequence[Subspace]
+    U: Sequence[list[Force]]
+    D: Sequence[Factors]
+
+
+def articulated(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> Articulated:
+    """The articulated-body inertias, from the tips to the base: I^A_j = I_j + Σ Xᵀ (I^A − U D⁻¹ Uᵀ) X.
+
+    F&O §3.3, eqs. 11–12.
+    """
+    IA = [ArticulatedInertia.of(I) for I in model.inertia]
+    U: list[Any] = [None] * len(X)
+    D: list[Any] = [None] * len(X)
+    for i, j in model.inward():
+        U[i] = IA[i] @ S[i]
+        D[i] = factor(plus_diagonal(S[i].T @ U[i], model.armature[i]), [model.joint_names[i]] * len(S[i]))
+        free = S[i] if not any(model.armature[i]) else Subspace(())
+        IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], linear.solve(D[i], U[i]))  # F&O 12
+    return Articulated(X, S, U, D)
+
+
+def innovations(
+    model: Model, bodies: Articulated, tau: Scalars, p: Sequence[Force | None] | None = None
+) -> tuple[list[Any], list[Any]]:
+    """What of joint forces τ and bias forces p is new at each joint, from the tips to the base: ε = τ − Sᵀp^A, and D⁻¹ε.
+
+    ``None`` stands for no bias force.  The integer 0 vanishes from every product and sum of a recording, so a sparse right-hand
+    side costs only what its part of the tree costs.
+
+    F&O §3.3, eq. 13; the name is Rodriguez's.
+    """
+    X, S, U, D = bodies
+    pA = [pi or Force.zero() for pi in p or [None] * len(X)]
+    t = model.rates(tau)
+    e: list[Any] = [[] for _ in X]
+    u: list[Any] = [[] for _ in X]
+    for i, j in model.inward():
+        e[i] = [a - b for a, b in zip(t[i], S[i].T @ pA[i], strict=True)]
+        u[i] = linear.solve(D[i], e[i])
+        pA[j] = pA[j] + X[i].T @ sum((f * ui for f, ui in zip(U[i], u[i], strict=True)), start=pA[i])  # F&O 13
+    return e, u
+
+
+def joint_accelerations(model: Model, bodies: Articulated, tau: Scalars, p: Sequence[Force | None] | None = None) -> list[Any]:
+    """The accelerations (nv) that joint forces τ and bias forces p, one a body, give: M⁻¹ (τ − Jᵀp) in O(N).
+
+    F&O §3.3, eqs. 13–14.
+    """
+    return outward(model, bodies, innovations(model, bodies, tau, p)[1])
+
+
+def outward(model: Model, bodies: Articulated, u: Sequence[Scalars]) -> list[Any]:
+    """The accelerations (nv) of what each joint adds, u = D⁻¹ε, from the base to the tips.
+
+    F&O §3.3, eq. 14.
+    """
+    X, S, U, D = bodies
+    A = [Motion.zero()]  # what the forces add to the acceleration of each body
+    a: list[Any] = [[] for _ in X]
+    for i, j in model.outward():
+        carried = X[i] @ A[j]
+        a[i] = [x - y for x, y in zip(u[i], linear.solve(D[i], [carried.dot(f) for f in U[i]]), strict=True)]  # F&O 14
+        A.append(carried + S[i] @ a[i])
+    return model.gathered(a)
+
+
+def solve(model: Model, bodies: Articulated, tau: Scalars) -> list[Any]:
+    """M(q)⁻¹ τ in O(N): the accelerations from rest, without gravity."""
+    return joint_accelerations(model, bodies, tau)
+
+
+def inverse_inertia(model: Model, bodies: Articulated, A: Sequence[Scalars]) -> list[list[Any]]:
+    """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's): Σ εᵀ D⁻¹ ε over the joints, an inward pass a row, O(kN).
+
+    M⁻¹ = (1 − KΦH)ᵀ D⁻¹ (1 − KΦH) is the innovations factorization (Rodriguez 1987; Jain 1991, F&O §2), and ε its right half
+    applied to a row: the outward pass is not needed, and the result is symmetric to the bit.
+    """
+    both = [innovations(model, bodies, row) for row in A]
+    return symmetric([[_dot(e, u) for _, u in both] for e, _ in both])
+
+
+def _dot(e: Sequence[Scalars], u: Sequence[Scalars]) -> Any:
+    return sum(linear.dot(ei, ui) for ei, ui in zip(e, u, strict=True))

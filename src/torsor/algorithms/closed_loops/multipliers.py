@@ -1,0 +1,37 @@
+"""Method 2 of F&O §3.4: the multipliers first, then the motion (eq. 21; MR 8.96–8.98)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from torsor.algorithms.closed_loops.halves import Halves
+from torsor.algorithms.kinematics import Scalars
+from torsor.spatial import factor, solve
+from torsor.spatial.linear import dot
+
+#: what a vanishing pivot of A M⁻¹ Aᵀ means
+DEPENDENT = "constraint row {!r} follows from the rows before it here; leave it out, or use method='null_space'"
+
+
+class Saddle(NamedTuple):
+    """M x − Aᵀλ = f, A x = g, solved; ``pivots`` are what each row adds to those before it, 1 at best, 0 if it repeats them."""
+
+    x: list[Any]
+    multipliers: list[Any]
+    pivots: list[Any]
+
+
+def multipliers(M: Halves, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
+    """λ from A M⁻¹Aᵀ λ = g − A M⁻¹ f, then x = M⁻¹ (f + Aᵀλ).  F&O 21, MR 8.98 and 8.96.
+
+    M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.
+    """
+    (_, uf), rows = M.inward(f), [M.inward(row) for row in A]
+    E, U = [e for e, _ in rows], [u for _, u in rows]
+    G = [[dot(E[j], U[i]) if j <= i else 0 for j in range(len(E))] for i in range(len(E))]  # A M⁻¹ Aᵀ, its lower half
+    factors = factor(G, names, DEPENDENT)
+    lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
+    u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf
+    pivots = [1 / (d * G[i][i]) for i, d in enumerate(factors[1])]
+    return Saddle(M.outward(u), lam, pivots)  # F&O 15

@@ -1,0 +1,174 @@
+"""Articulated bodies with two handles, and how they are joined: forward dynamics in any order of elimination.
+
+The articulated-body algorithm eliminates one joint after another from the tips inwards.  A *segment*, a piece of a chain
+between a body (its head's parent) and a body further out (its tip), can be joined with the next segment whatever each is made
+of: in a chain of N bodies all pairs at once, then all pairs of pairs, ⌈log₂ N⌉ steps in all (Featherstone 1999).
+
+Featherstone's segments answer two forces with two accelerations, by inverse inertias that a massless body does not have.
+These answer what is known when each is needed, the acceleration A above and the load f below:
+
+    A_tip = Y A − Φ f + b        F = K A + Yᵀ f + c
+
+F is the force the segment needs from above.  K is the articulated inertia of F&O 12 of the segment alone, Φ the inverse inertia
+of its tip while its head is held, Y what the tip feels of its head.  Joining adds positive matrices, and inverts nothing larger
+than what is joined: 1 + Φ J, whose eigenvalues are at least one.
+
+Accelerations are those that τ − h adds, as in :mod:`torsor.algorithms.aba`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from torsor.algorithms.stacked import Matrix, Vector
+from torsor.scalar import sqrt, where
+from torsor.spatial import ArticulatedInertia, Force, Mat, Motion, Subspace, Sym, Transform, Vec
+from torsor.spatial import factor, plus_diagonal, solve, symmetric
+
+#: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
+ROUNDING = 4e-15
+
+ONE = Matrix([int(i == j) for j in range(6)] for i in range(6))
+NONE = Matrix([0] * 6 for _ in range(6))
+STILL = Vector([0] * 6)
+
+
+class Segment(NamedTuple):
+    """A_tip = Y A − Φ f + b,  F = K A + Yᵀ f + c: what a piece of a chain does between two handles."""
+
+    Y: Matrix
+    Phi: Matrix
+    b: Vector
+    K: Matrix
+    c: Vector
+
+
+#: the segment without bodies: its tip is its head
+EMPTY = Segment(ONE, NONE, STILL, NONE, STILL)
+
+
+class Joint(NamedTuple):
+    """A joint that no body has been joined to yet: X, S, armature m and joint force τ."""
+
+    X: Transform
+    S: Subspace
+    m: Sequence[Any]
+    tau: Sequence[Any]
+
+
+class Gains(NamedTuple):
+    """a = u − W A − V g: a joint's acceleration, given its parent's A and the load g on its body; V = D⁻¹Sᵀ."""
+
+    u: list[Any]
+    W: list[Force]
+    V: list[Motion]
+
+    def acceleration(self, A: Motion, g: Force) -> list[Any]:
+        """a of the joint (F&O 14)."""
+        return [u - A.dot(W) - V.dot(g) for u, W, V in zip(self.u, self.W, self.V, strict=True)]
+
+
+class Held(NamedTuple):
+    """A_j = Z A − G g + b: the body inside a joined segment, given A above and the load g from its other side."""
+
+    Z: Matrix
+    G: Matrix
+    b: Vector
+
+
+def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
+    """A joint, the body it carries (articulated inertia J, bias force P), and the rest beyond: one segment.
+
+    What the articulated-body algorithm does at a joint, F&O 12–13, with the load on the tip left open.  With ``rest`` empty
+    the tip is the body itself.
+    """
+    X, S, m, tau = joint
+    IA, p = articulated(J + rest.K), Force.of(P + rest.c)
+    U = IA @ S
+    D = factor(plus_diagonal(S.T @ U, m))
+    u = solve(D, [t - s for t, s in zip(tau, S.T @ p, strict=True)])
+    UD = solve(D, U)
+    reach = [[s.dot(Force.of(row)) for s in S] for row in rest.Y]  # Y S
+    reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
+    Y = Matrix(listed(X.T @ _less(Force.of(row), k, UD)) for row, k in zip(rest.Y, reach, strict=True))  # Y (1 − S D⁻¹Uᵀ) X
+    Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
+    b = rest.b + Vector(_dot(row, u) for row in reach)
+    K = six(X.T @ IA.without(Subspace(()), U, UD))  # F&O 12
+    c = Vector(listed(X.T @ sum((column * ui for column, ui in zip(U, u, strict=True)), start=p)))  # F&O 13
+    return Segment(Y, Phi, b, K, c), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
+
+
+def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Held]:
+    """A segment, more inertia J and bias force P at its tip, and the rest beyond: one segment.
+
+    With A_j = Y A − Φ (J A_j + P) + b and G = (1 + ΦJ)⁻¹Φ, the body between obeys A_j = (1 − GJ)(Y A + b) − G P.
+    """
+    J, P = J + rest.K, P + rest.c
+    G = compliance(first.Phi, J)
+    Z = first.Y - G @ (J @ first.Y)
+    b = first.b - G @ (J @ first.b + P)
+    Phi = rest.Phi + rest.Y @ (G @ rest.Y.T)
+    K = first.K + (J @ first.Y).T @ Z  # Yᵀ (J − JGJ) Y
+    return Segment(rest.Y @ Z, Phi, rest.b + rest.Y @ b, K, first.c + first.Y.T @ (J @ b + P)), Held(Z, G, b)
+
+
+def compliance(Phi: Matrix, J: Matrix) -> Matrix:
+    """G = (Φ⁻¹ + J)⁻¹ of two positive semidefinite matrices, either of which may be singular.
+
+    Φ = R Rᵀ and G = R (1 + RᵀJR)⁻¹ Rᵀ: the matrix inverted is symmetric, with eigenvalues from one up.
+    """
+    R = Matrix(root(Phi))
+    N = factor(plus_diagonal(R.T @ (J @ R), [1] * 6))
+    columns = [solve(N, row) for row in R]  # (1 + RᵀJR)⁻¹ Rᵀ
+    return Matrix(symmetric([[_dot(row, column) for column in columns] for row in R]))
+
+
+def root(A: Matrix) -> list[list[Any]]:
+    """R lower triangular with R Rᵀ = A + ROUNDING diag(A), of a positive semidefinite matrix (Cholesky).
+
+    The shift is of the size of rounding errors and keeps every pivot above them: leaving out a pivot because it is small would
+    cost half the digits.  A row of zeros stays one.
+    """
+    n = len(A)
+    R: list[list[Any]] = [[0] * n for _ in range(n)]
+    for k in range(n):
+        pivot = A[k][k] * (1 + ROUNDING) - _dot(R[k][:k], R[k][:k])
+        real = pivot > 0
+        scale = where(real, 1 / sqrt(where(real, pivot, 1)), 0)
+        R[k][k] = pivot * scale
+        for i in range(k + 1, n):
+            R[i][k] = (A[i][k] - _dot(R[i][:k], R[k][:k])) * scale
+    return R
+
+
+def articulated(J: Matrix) -> ArticulatedInertia:
+    """The blocks of a symmetric 6×6, from its upper triangle."""
+    return ArticulatedInertia(
+        Sym.of(J), Mat(*(Vec(*row[3:]) for row in J[:3])), Sym.of([row[3:] for row in J[3:]])
+    )  # fmt: skip
+
+
+def six(J: ArticulatedInertia) -> Matrix:
+    """A symmetric 6×6 from its blocks."""
+    upper = [[*i, *h] for i, h in zip(J.I.rows, J.H, strict=True)]
+    return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
+
+
+def listed(x: Motion | Force) -> list[Any]:
+    """The six numbers of a motion or a force."""
+    return [*x[0], *x[1]]
+
+
+def _less(row: Force, k: Sequence[Any], UD: Sequence[Force]) -> Force:
+    """row − Σ k_d UD_d"""
+    for kd, column in zip(k, UD, strict=True):
+        row = row - column * kd
+    return row
+
+
+def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
+    total: Any = 0
+    for a, b in zip(x, y, strict=True):
+        total = total + a * b
+    return total

@@ -1,0 +1,38 @@
+"""The wrench that every joint transmits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
+from torsor.algorithms.wrenches import on_bodies as carried_by
+from torsor.model.model import Model
+from torsor.spatial import Acceleration, Force, Motion
+
+
+def reaction_wrenches(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    on_bodies: Sequence[Force] | None = None,
+) -> list[list[Any]]:
+    """F[i] = I[i] A[i] + V[i] ×* I[i] V[i] − f[i] + Σ F of its children: (N, 6), a row a moving joint (F&O 5–7, MR 8.53).
+
+    The wrench (m [N·m], f [N]) that the joint puts on its child link, in that link's frame, drive and bearing together: SᵀF is
+    the joint's τ less its rotor's.  ``wrenches`` act on the robot at and in their frames, ``on_bodies`` one on each body.
+    """
+    X, S = joints(model, q)
+    f = carried_by(model, wrenches)
+    if on_bodies is not None:
+        f = [x + y for x, y in zip(f, on_bodies, strict=True)]
+    V = velocities(model, X, S, v)
+    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))  # F&O 4
+    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # F&O 5
+    for i, p in model.inward():
+        F[p] = F[p] + X[i].T @ F[i]  # F&O 7
+    child = {frame.body: frame.X for frame in reversed(model.frames.values())}  # a body's first frame is its joint's child link
+    seen = [child[i].inverse.T @ F[i] for i, _ in model.outward()]
+    return [[*x.m, *x.f] for x in seen]

@@ -1,0 +1,268 @@
+"""Dynamics in the task space: what a robot's frames feel, instead of its joints (MR §8.6; Khatib 1987).
+
+A task is a list of :class:`Target`: rows of the twists of frames, V = J v.  Everything that needs no rank is made of J and M⁻¹.
+What needs Λ takes it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a matrix
+that stands in for it (:func:`given_mass`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from torsor.algorithms import mass_factors
+from torsor.algorithms.articulated import articulated, inverse_inertia
+from torsor.algorithms.articulated import solve as articulated_solve
+from torsor.algorithms.crba import crba
+from torsor.algorithms.jacobian import acceleration as frame_acceleration
+from torsor.algorithms.jacobian import jacobian as frame_jacobian
+from torsor.algorithms.jacobian import jacobian_rate as frame_jacobian_rate
+from torsor.algorithms.jacobian import twist as frame_twist
+from torsor.algorithms.kinematics import Scalars, from_world, joints
+from torsor.algorithms.rnea import rnea
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model.model import Model
+from torsor.scalar import maximum
+from torsor.spatial import Transform, factor, plus_diagonal, solve, symmetric
+from torsor.spatial.linear import dot
+from torsor.spatial.vector import IDENTITY, ZERO
+
+#: the rows of a frame's twist
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+WORDS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
+
+Rows = Sequence[Scalars]
+Mass = Callable[[Scalars], list[Any]]
+
+
+class Target(NamedTuple):
+    """Rows of the twist of one frame, expressed as ``robot.jacobian`` does."""
+
+    frame: str
+    rows: tuple[str, ...] = TWIST
+    expressed_in: str = "world"
+
+
+Targets = Sequence[Target]
+
+
+def row_names(rows: str | Sequence[str]) -> tuple[str, ...]:
+    """``"linear"``, ``"angular"``, ``"all"``, or names among wx wy wz vx vy vz, as a tuple of names."""
+    names = WORDS.get(rows, (rows,)) if isinstance(rows, str) else tuple(rows)
+    for name in names:
+        if name not in TWIST:
+            raise UnknownName("row of a twist", name, (*TWIST, *WORDS))
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError(f"rows must be different rows of a twist, at least one; {names} given")
+    return names
+
+
+# -- kinematics ------------------------------------------------------------------------------------------------
+
+
+def _rows(function: Callable[..., Any], model: Model, targets: Targets, *state: Scalars) -> list[Any]:
+    """The rows the targets name, of a result that has one for each of a twist's."""
+    out = []
+    for t in targets:
+        six = function(model, *state, t.frame, t.expressed_in)
+        out += [six[TWIST.index(name)] for name in t.rows]
+    return out
+
+
+def jacobian(model: Model, targets: Targets, q: Scalars) -> list[list[Any]]:
+    """J(q), k×nv, with V = J v (MR 8.83)."""
+    return _rows(frame_jacobian, model, targets, q)
+
+
+def jacobian_rate(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[list[Any]]:
+    """J̇(q, v), k×nv."""
+    return _rows(frame_jacobian_rate, model, targets, q, v)
+
+
+def twist(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[Any]:
+    """V = J v (MR 8.83)."""
+    return _rows(frame_twist, model, targets, q, v)
+
+
+def acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, a: Scalars) -> list[Any]:
+    """V̇ = J a + J̇ v (MR 8.84)."""
+    return _rows(frame_acceleration, model, targets, q, v, a)
+
+
+def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Any]:
+    """τ = Jᵀ F."""
+    return _times(list(zip(*jacobian(model, targets, q), strict=True)), F)
+
+
+# -- the routes to M⁻¹ -----------------------------------------------------------------------------------------
+
+
+class Route(NamedTuple):
+    """A way to apply M⁻¹: ``solve(b)`` is M⁻¹ b, and ``inverse_inertia(A)`` is A M⁻¹ Aᵀ."""
+
+    solve: Callable[[Scalars], list[Any]]
+    inverse_inertia: Callable[[Rows], list[list[Any]]]
+
+
+def by_articulated_bodies(model: Model, targets: Targets, q: Scalars) -> Route:
+    """In O(N) a vector, by articulated-body inertias (F&O 11–14).  For models without coupled joints."""
+    bodies = articulated(model, *joints(model, q))
+    return Route(partial(articulated_solve, model, bodies), partial(inverse_inertia, model, bodies))
+
+
+def by_factors(model: Model, targets: Targets, q: Scalars) -> Route:
+    """By the sparse factors of M from the composite-rigid-body algorithm (F&O 9–10)."""
+    return _of_factors(model, crba(model, q))
+
+
+def by_composite_bodies(model: Model, targets: Targets, q: Scalars) -> Route:
+    """By the sparse factors of M from :func:`modified_crba`, whose columns are the Jacobian's."""
+    return _of_factors(model, modified_crba(model, targets[0].frame, q))
+
+
+def _of_factors(model: Model, M: Rows) -> Route:
+    factors = mass_factors.factored(model, M)
+    return Route(partial(mass_factors.solve, factors), partial(mass_factors.inverse_inertia, factors))
+
+
+#: by the word users choose with
+ROUTES: dict[str, Callable[[Model, Targets, Scalars], Route]] = {
+    "articulated": by_articulated_bodies,
+    "composite": by_composite_bodies,
+    "factors": by_factors,
+}
+
+
+def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
+    """M(q), with everything in one frame: the world's axes, at the origin of ``frame``.
+
+    There the motion freedoms s_i of the joints are the columns of the frame's Jacobian (all of them, of other branches too),
+    and M_ji = s_jᵀ I^C_i s_i with the composite inertias I^C_i of F&O 9: no force is carried from body to body, and J is there
+    already when J M⁻¹ Jᵀ is formed.  This is what F&O §2 says of Lilly & Orin's Modified Composite Rigid Body Method ("includes
+    computation of the manipulator Jacobian"), written from that sentence and not from their paper.
+    """
+    X, S = joints(model, q)
+    X0 = from_world(model, X)
+    body, XF = model.frame(frame)
+    XC = Transform(IDENTITY, (XF @ X0[body]).r)
+    Y = [XC @ Xi.inverse for Xi in X0]  # from body i to the common frame
+    s = [[Yi @ column for column in Si] for Yi, Si in zip(Y, S, strict=True)]
+    I = [Yi.inverse.T @ Ii for Yi, Ii in zip(Y, model.inertia, strict=True)]
+    M: dict[tuple[int, int], list[list[Any]]] = {}
+    for i, p in model.inward():
+        F = [I[i] @ column for column in s[i]]
+        M[i, i] = plus_diagonal(symmetric([[a.dot(f) for f in F] for a in s[i]]), model.armature[i])
+        for j in model.path(p):
+            M[j, i] = [[a.dot(f) for f in F] for a in s[j]]  # F&O 10
+            M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
+        I[p] = I[p] + I[i]  # F&O 9
+    return model.gathered_matrix(M)
+
+
+# -- dynamics that always exists -------------------------------------------------------------------------------
+
+
+def inverse_mass_matrix(model: Model, targets: Targets, q: Scalars, route: str) -> list[list[Any]]:
+    """Λ⁻¹ = J M⁻¹ Jᵀ, k×k: the accelerations of unit forces, from rest and without gravity."""
+    return ROUTES[route](model, targets, q).inverse_inertia(jacobian(model, targets, q))
+
+
+def forward_dynamics(model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, route: str) -> list[Any]:
+    """V̇ = J M⁻¹ (τ − h) + J̇ v, the task's acceleration under joint forces (MR 8.81, 8.84)."""
+    h = rnea(model, q, v, [0] * model.nv)
+    a = ROUTES[route](model, targets, q).solve([t - x for t, x in zip(tau, h, strict=True)])  # MR 8.81
+    return acceleration(model, targets, q, v, a)  # MR 8.84
+
+
+def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, route: str) -> list[Any]:
+    """V̇₀, the acceleration without joint forces."""
+    return forward_dynamics(model, targets, q, v, [0] * model.nv, route)
+
+
+# -- dynamics that needs Λ -------------------------------------------------------------------------------------
+
+
+def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[Mass, Any]:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and how much it magnifies: max (Λ⁻¹)_ii / pivot_i.
+
+    The pivot of row i, over (Λ⁻¹)_ii, is the part of row i that the rows before it do not already have, whatever the units: its
+    inverse is 1 for independent rows and infinite where J loses rank.
+    """
+    A = inverse_mass_matrix(model, targets, q, route)
+    factors = factor(A, [f"{name} at {t.frame}" for t in targets for name in t.rows], "no joint force accelerates {}")
+    magnified: Any = 1
+    for i, inverse in enumerate(factors[1]):
+        magnified = maximum(magnified, abs(inverse * A[i][i])) if i else magnified
+    return partial(solve, factors), magnified
+
+
+def given_mass(Lambda: Rows) -> Mass:
+    """A matrix in the place of Λ."""
+    return partial(_times, Lambda)
+
+
+def mass_matrix(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+    """Λ, k×k (MR 8.90)."""
+    k = sum(len(t.rows) for t in targets)
+    return symmetric([mass([int(i == j) for i in range(k)]) for j in range(k)])
+
+
+def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Any]:
+    """η = J̄ᵀ h − Λ J̇ v = −Λ V̇₀ (MR 8.91): the force under which the task does not accelerate."""
+    return mass([-x for x in free_acceleration(model, targets, q, v, route)])
+
+
+def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Any]:
+    """The part of η that velocity makes: J̄ᵀ c − Λ J̇ v."""
+    return bias_force(replace(model, gravity=ZERO), targets, q, v, mass, route)
+
+
+def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Any]:
+    """The part of η that gravity makes: J̄ᵀ g."""
+    return bias_force(model, targets, q, [0] * model.nv, mass, route)
+
+
+def consistent_inverse(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+    """J̄ = M⁻¹ Jᵀ Λ, nv×k: of all v with J v = V, J̄ V has the least kinetic energy (Khatib 1987)."""
+    M = ROUTES[route](model, targets, q)
+    return [mass(row) for row in zip(*map(M.solve, jacobian(model, targets, q)), strict=True)]
+
+
+def null_space(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+    """N = 1 − Jᵀ J̄ᵀ, nv×nv: N τ accelerates no task (J M⁻¹ N = 0), Nᵀ v moves none (J Nᵀ = 0)."""
+    JT = list(zip(*jacobian(model, targets, q), strict=True))
+    barred = consistent_inverse(model, targets, q, mass, route)
+    return [[int(i == j) - dot(JT[i], barred[j]) for j in range(model.nv)] for i in range(model.nv)]
+
+
+def velocity(model: Model, targets: Targets, q: Scalars, V: Scalars, mass: Mass, route: str) -> list[Any]:
+    """v = J̄ V: J⁻¹ V where J is square (MR 8.85)."""
+    return ROUTES[route](model, targets, q).solve(joint_force(model, targets, q, mass(V)))
+
+
+def inverse_dynamics(
+    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, mass: Mass, route: str
+) -> tuple[list[Any], list[Any]]:
+    """F = Λ V̇ + η = Λ (V̇ − V̇₀) (MR 8.89), and τ = JᵀF; A is V̇."""
+    free = free_acceleration(model, targets, q, v, route)
+    F = mass([x - y for x, y in zip(A, free, strict=True)])  # MR 8.89
+    return F, joint_force(model, targets, q, F)
+
+
+def inverse_dynamics_beside(
+    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars, mass: Mass, route: str
+) -> tuple[list[Any], list[Any]]:
+    """F as in :func:`inverse_dynamics`, and JᵀF + N τ: the task comes first, τ does what it can beside it.
+
+    JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, and what its own task acceleration V̇(τ) lacks.
+    """
+    F, _ = inverse_dynamics(model, targets, q, v, A, mass, route)
+    own = forward_dynamics(model, targets, q, v, tau, route)
+    lacking = joint_force(model, targets, q, mass([x - y for x, y in zip(A, own, strict=True)]))
+    return F, [t + x for t, x in zip(tau, lacking, strict=True)]
+
+
+def _times(rows: Rows, x: Scalars) -> list[Any]:
+    return [dot(row, x) for row in rows]

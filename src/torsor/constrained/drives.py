@@ -1,0 +1,49 @@
+"""Inverse dynamics with fewer drives than joints: the constraints carry what the passive joints cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.errors import ArgumentError, SingularError
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: singular values against the largest below which forces at the passive joints do not depend on a multiplier
+RANK = 1e-9
+
+
+def shared(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
+    """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; the shortest, if there is a choice.
+
+    τ_tree = M a + h is what the spanning tree needs.  The rows of Aᵀ at the passive joints give λ up to their null space Z,
+    λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
+    """
+    if isinstance(actuated, str):
+        raise ArgumentError(f"actuated joints are named in a list, [{actuated!r}], not by one word")
+    idle = np.ones(robot.nv, bool)
+    for name in actuated:
+        idle[robot.joint(name).v_slice] = False
+    At = np.swapaxes(A, -1, -2)
+    passive, driven = At[..., idle, :], At[..., ~idle, :]
+    lam = _apply(np.linalg.pinv(passive, rcond=RANK), tree[..., idle])
+    left = np.abs(_apply(passive, lam) - tree[..., idle]).max(initial=0)
+    if left > 1e-8 * np.abs(tree).max(initial=0):
+        raise SingularError(
+            f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N would be missing at the others"
+        )
+    _, s, Vt = np.linalg.svd(passive, full_matrices=True)
+    rank = (s > RANK * s.max(axis=-1, initial=0, keepdims=True)).sum(axis=-1)
+    Z = np.swapaxes(Vt * (np.arange(Vt.shape[-2]) >= rank[..., None])[..., None], -1, -2)
+    wanted = tree[..., ~idle] - _apply(driven, lam)
+    lam = lam + _apply(Z, _apply(np.linalg.pinv(driven @ Z, rcond=RANK), wanted))
+    tau = tree - _apply(At, lam)
+    tau[..., idle] = 0.0
+    return tau
+
+
+def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return (A @ x[..., None])[..., 0]

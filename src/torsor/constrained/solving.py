@@ -1,0 +1,87 @@
+"""Which kernel solves which state: the trusted rows first, the rank test where they are not the right ones."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.compile import Argument, Kernel
+from torsor.constrained.programs import Inputs, Programs
+from torsor.constraints.base import Constraint
+from torsor.errors import SingularError, UnknownName
+from torsor.model import Model
+from torsor.procedures.null_space import null_space
+from torsor.procedures.rank import independent_rows
+
+METHODS = ("auto", "direct", "multipliers", "null_space")
+
+
+class Solver:
+    """The kernels of a model under constraints, each made when first needed, and the choice between them."""
+
+    def __init__(self, model: Model, constraints: Sequence[Constraint], rows: Callable[[], tuple[int, ...]]):
+        self.programs = Programs(model, constraints)
+        self._rows = rows
+        self._made: dict[Any, Any] = {}
+        self._lock = threading.RLock()
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, made once."""
+        if key not in self._made:
+            with self._lock:
+                if key not in self._made:
+                    self._made[key] = make()
+        return self._made[key]
+
+    @property
+    def independent_rows(self) -> tuple[int, ...]:
+        """F&O 18's rows, chosen once."""
+        return self.once("rows", self._rows)
+
+    def kernel(self, what: str, *options: Any) -> Kernel:
+        """A kernel of :class:`Programs` by the name of its method."""
+        return self.once((what, *options), lambda: getattr(self.programs, what)(*options))
+
+    def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """(x, λ) of a batch: by the kernel where it may be trusted, by the null space where the rank is another."""
+        if method not in METHODS:
+            raise UnknownName("method", method, METHODS)
+        if method == "null_space":
+            return self._by_null_space(what, inputs, values)
+        kernel = self.kernel(what, method, self.independent_rows, inputs)
+        x, lam, doubt = kernel(*values)
+        doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
+        if not doubted.any():
+            return x, lam
+        rest = [_picked(a, value, doubted) for a, value in zip(kernel.program.inputs, values, strict=True)]
+        if method == "auto":
+            x[doubted], lam[doubted] = self._by_null_space(what, inputs, tuple(rest))
+        else:
+            states = [self._by_own_rows(what, method, inputs, one) for one in zip(*rest, strict=True)]
+            x[doubted], lam[doubted] = (np.array(part) for part in zip(*states, strict=True))
+        return x, lam
+
+    def _by_null_space(self, what: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
+        M, A, f, g = self.kernel(f"{what}_terms", inputs)(*values)
+        return null_space(M, A, f, g)[:2]
+
+    def _by_own_rows(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """One state by a method with rows chosen for it alone."""
+        M, A, _, _ = self.kernel(f"{what}_terms", inputs)(*values)
+        rows = independent_rows(np.linalg.solve(np.linalg.cholesky(M), A.T).T[None])
+        x, lam, doubt = self.kernel(what, method, rows, inputs)(*values)
+        if not doubt < 1:
+            raise SingularError(
+                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are only barely independent "
+                "here; method='null_space' decides their rank"
+            )
+        return x, lam
+
+
+def _picked(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
+    """The rows of an input that belong to the states marked."""
+    array = np.asarray(value, float)
+    return np.broadcast_to(array, (*at.shape, *argument.shape))[at]

@@ -1,0 +1,91 @@
+"""What a constraint is: rows of A(q) v = b(t), differentiated once (MR 8.92, 8.95; F&O 16–18)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from torsor.algorithms.configuration import configuration_rate
+from torsor.algorithms.kinematics import joints
+from torsor.model.model import Model
+from torsor.scalar import Dual
+from torsor.spatial import Force, Subspace, Transform
+
+Scalars = Sequence[Any]
+
+
+class State:
+    """A model at (q, v, t), over any scalar; what several constraints share is computed once."""
+
+    def __init__(self, model: Model, q: Scalars, v: Scalars | None = None, t: Any = 0):
+        self.model, self.q, self.t = model, q, t
+        self.v: Scalars = [0] * model.nv if v is None else v
+        self.qs, self.vs = model.configuration(q), model.rates(self.v)
+
+    @cached_property
+    def kinematics(self) -> tuple[list[Transform], list[Subspace]]:
+        """X, S of every joint (MR 8.50)."""
+        return joints(self.model, self.q)
+
+    @cached_property
+    def moving(self) -> list[Any]:
+        """q as duals: a function of them brings its rate along v with it."""
+        if all(isinstance(x, (int, float)) and x == 0 for x in self.v):
+            return list(self.q)
+        return [Dual(x, dx) for x, dx in zip(self.q, configuration_rate(self.model, self.q, self.v), strict=True)]
+
+
+class Rows(NamedTuple):
+    """k rows of a constraint at a state: A v = speed, A a = −drift, and φ = 0 where the row can be integrated."""
+
+    error: list[Any]  #: φ(q, t); 0 where the row is nonholonomic
+    A: list[list[Any]]  #: k × nv
+    speed: list[Any]  #: b(t), the right-hand side of a rheonomic constraint, else 0
+    drift: list[Any]  #: Ȧ v − ḃ
+
+
+class Constraint(ABC):
+    """Rows that the velocity obeys.  ``name`` is how errors and reports call it.
+
+    To define one of your own, subclass and give ``rows``; or give a function to :func:`torsor.constraints.pfaffian`.
+    """
+
+    name: str
+
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What each row forbids, a word each: ``("vx", "vy", "wx")``."""
+
+    @abstractmethod
+    def rows(self, state: State) -> Rows:
+        """The rows at a state, over any scalar."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.labels())
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        """Which rows are the rate of a function of q and t."""
+        return (True,) * self.size
+
+    @property
+    def timed(self) -> bool:
+        """Whether the constraint reads the time (rheonomic)."""
+        return False
+
+    def check(self, model: Model) -> None:  # noqa: B027  most have nothing to check
+        """Refuse a model that the constraint cannot act on, by name."""
+
+    def wrenches(self, state: State, multipliers: Scalars) -> Mapping[int, Force] | None:
+        """The wrench on each body, in its frame, that the multipliers stand for; None if only joint forces are known."""
+        return None
+
+
+def stacked(constraints: Sequence[Constraint], state: State) -> Rows:
+    """All rows, one under the other."""
+    parts = [c.rows(state) for c in constraints]
+    return Rows(*(sum((list(column) for column in columns), []) for columns in zip(*parts, strict=True)))

@@ -1,0 +1,34 @@
+"""Which rows of a constraint are independent, over several configurations at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: sin² of the angle between a row and those taken before it, below which it counts as their combination
+DEPENDENT = 1e-10
+
+
+def independent_rows(B: np.ndarray) -> tuple[int, ...]:
+    """Rows that span all rows, chosen alike for every sample: B is ``(samples, k, n)``, in the metric M⁻¹.
+
+    At each turn the row that adds most to those already chosen, in the geometric mean over the samples, until in most of them
+    none adds anything: Gram and Schmidt with pivoting.
+    """
+    B = np.array(B, dtype=float)
+    size = np.einsum("skn,skn->sk", B, B)
+    left = list(np.flatnonzero((size > 0).mean(axis=0) > 0.5))
+    chosen: list[int] = []
+    while left:
+        rest = np.einsum("skn,skn->sk", B[:, left], B[:, left])
+        share = np.divide(rest, size[:, left], out=np.zeros_like(rest), where=size[:, left] > 0)
+        score = np.exp(np.mean(np.log(np.maximum(share, 1e-300)), axis=0))
+        score[np.median(share, axis=0) < DEPENDENT] = 0
+        best = int(np.argmax(score))
+        if score[best] == 0:
+            break
+        k = left.pop(best)
+        chosen.append(int(k))
+        unit = B[:, k] / np.sqrt(np.maximum(np.einsum("sn,sn->s", B[:, k], B[:, k]), 1e-300))[:, None]
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            B = B - np.einsum("skn,sn->sk", B, unit)[..., None] * unit[:, None, :]
+    return tuple(sorted(chosen))
