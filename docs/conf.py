@@ -29,6 +29,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -20,6 +20,9 @@ ALLOWED = {
     "io": {"scalar", "spatial", "model"},
     "algorithms": {"scalar", "spatial", "model"},
     "compile": {"scalar"},
+    "constraints": {"scalar", "spatial", "model", "algorithms"},
+    "procedures": {"scalar", "spatial", "model", "algorithms", "compile"},
+    "large": {"scalar", "spatial", "model", "algorithms", "compile"},
 }
 HEAVY = ("llvmlite", "lxml", "yaml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
-from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, linear, plus_diagonal, symmetric
+from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, linear, plus_diagonal
 from torsor.spatial.linear import Factors
 
 
@@ -87,17 +87,3 @@ def outward(model: Model, bodies: Articulated, u: Sequence[Scalars]) -> list[Any
 def solve(model: Model, bodies: Articulated, tau: Scalars) -> list[Any]:
     """M(q)⁻¹ τ in O(N): the accelerations from rest, without gravity."""
     return joint_accelerations(model, bodies, tau)
-
-
-def inverse_inertia(model: Model, bodies: Articulated, A: Sequence[Scalars]) -> list[list[Any]]:
-    """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's): Σ εᵀ D⁻¹ ε over the joints, an inward pass a row, O(kN).
-
-    M⁻¹ = (1 − KΦH)ᵀ D⁻¹ (1 − KΦH) is the innovations factorization (Rodriguez 1987; Jain 1991, F&O §2), and ε its right half
-    applied to a row: the outward pass is not needed, and the result is symmetric to the bit.
-    """
-    both = [innovations(model, bodies, row) for row in A]
-    return symmetric([[_dot(e, u) for _, u in both] for e, _ in both])
-
-
-def _dot(e: Sequence[Scalars], u: Sequence[Scalars]) -> Any:
-    return sum(linear.dot(ei, ui) for ei, ui in zip(e, u, strict=True))

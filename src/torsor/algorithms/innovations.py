@@ -8,16 +8,17 @@ Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from torsor.algorithms.articulated import articulated
+from torsor.algorithms import articulated
+from torsor.algorithms.articulated import Articulated
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.algorithms.mass_factors import factored
 from torsor.model.model import Model
 from torsor.scalar import log, sqrt
-from torsor.spatial import Force, Motion, Subspace, Transform, linear
+from torsor.spatial import Force, Motion, linear
 from torsor.spatial.linear import Factors
 
 
@@ -44,57 +45,43 @@ class TreeInnovations(NamedTuple):
     """B = 1 + HᵀφK of a tree whose joints have each their own coordinates."""
 
     model: Model
-    X: Sequence[Transform]
-    S: Sequence[Subspace]
+    bodies: Articulated
     G: Sequence[Sequence[Force]]  # Kalman's gain, U D⁻¹
-    D: Sequence[Factors]
 
     def times(self, x: Scalars) -> list[Any]:
         """y = (1 + HᵀφK) x: forces z = φK x gather what the innovations x hand inwards."""
-        z, y, rates = self._forces(), self._rows(), self.model.rates(x)
+        X, S, _, _ = self.bodies
+        z: list[Any] = [Force.zero() for _ in X]
+        y: list[Any] = [[] for _ in X]
+        rates = self.model.rates(x)
         for i, p in self.model.inward():
-            y[i] = [a + b for a, b in zip(rates[i], self.S[i].T @ z[i], strict=True)]
-            z[p] = z[p] + self.X[i].T @ self._gained(z[i], i, rates[i])
+            y[i] = [a + b for a, b in zip(rates[i], S[i].T @ z[i], strict=True)]
+            z[p] = z[p] + X[i].T @ sum((g * xi for g, xi in zip(self.G[i], rates[i], strict=True)), start=z[i])
         return self.model.gathered(y)
 
     def solve(self, x: Scalars) -> list[Any]:
-        """y = (1 − HᵀψK) x, the same sweep for the other side: y are the innovations of x (F&O 13 without bias)."""
-        z, y, rates = self._forces(), self._rows(), self.model.rates(x)
-        for i, p in self.model.inward():
-            y[i] = [a - b for a, b in zip(rates[i], self.S[i].T @ z[i], strict=True)]
-            z[p] = z[p] + self.X[i].T @ self._gained(z[i], i, y[i])
-        return self.model.gathered(y)
+        """(1 − HᵀψK) x, the innovations of x: the same sweep for the other side (F&O 13 without bias)."""
+        return self.model.gathered(articulated.innovations(self.model, self.bodies, x)[0])
 
     def transpose_times(self, x: Scalars) -> list[Any]:
         """y = (1 + KᵀφᵀH) x: motions V = φᵀH x go outwards."""
-        V, y, rates = [Motion.zero()], self._rows(), self.model.rates(x)
+        X, S, _, _ = self.bodies
+        V = [Motion.zero()]
+        y: list[Any] = [[] for _ in X]
+        rates = self.model.rates(x)
         for i, p in self.model.outward():
-            carried = self.X[i] @ V[p]
+            carried = X[i] @ V[p]
             y[i] = [a + carried.dot(g) for a, g in zip(rates[i], self.G[i], strict=True)]
-            V.append(carried + self.S[i] @ rates[i])
+            V.append(carried + S[i] @ rates[i])
         return self.model.gathered(y)
 
     def transpose_solve(self, x: Scalars) -> list[Any]:
-        """y = (1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""
-        V, y, rates = [Motion.zero()], self._rows(), self.model.rates(x)
-        for i, p in self.model.outward():
-            carried = self.X[i] @ V[p]
-            y[i] = [a - carried.dot(g) for a, g in zip(rates[i], self.G[i], strict=True)]
-            V.append(carried + self.S[i] @ y[i])
-        return self.model.gathered(y)
+        """(1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""
+        return articulated.outward(self.model, self.bodies, self.model.rates(x))
 
     def blocks(self) -> list[tuple[slice, Factors]]:
         m = self.model
-        return [(slice(m.v_start[i], m.v_start[i] + m.joint[i].nv), self.D[i]) for i, _ in m.outward()]
-
-    def _gained(self, z: Force, i: int, x: Scalars) -> Force:
-        return sum((g * xi for g, xi in zip(self.G[i], x, strict=True)), start=z)
-
-    def _forces(self) -> list[Any]:
-        return [Force.zero() for _ in self.model.parent]
-
-    def _rows(self) -> list[list[Any]]:
-        return [[] for _ in self.model.parent]
+        return [(slice(m.v_start[i], m.v_start[i] + m.joint[i].nv), self.bodies.D[i]) for i, _ in m.outward()]
 
 
 class CoupledInnovations(NamedTuple):
@@ -104,24 +91,20 @@ class CoupledInnovations(NamedTuple):
     inverse: list[Any]
 
     def times(self, x: Scalars) -> list[Any]:
-        n, L, r = len(x), self.L, x[::-1]
-        return [sum((L[i][j] * r[j] for j in range(i)), start=r[i]) for i in range(n)][::-1]
+        return linear.lower_times(self._factors, x[::-1])[::-1]
 
     def solve(self, x: Scalars) -> list[Any]:
-        y: list[Any] = []
-        for i, xi in enumerate(x[::-1]):
-            y.append(xi - sum((self.L[i][j] * y[j] for j in range(i)), start=0))
-        return y[::-1]
+        return linear.lower_solve(self._factors, x[::-1])[::-1]
 
     def transpose_times(self, x: Scalars) -> list[Any]:
-        n, L, r = len(x), self.L, x[::-1]
-        return [sum((L[j][i] * r[j] for j in range(i + 1, n)), start=r[i]) for i in range(n)][::-1]
+        return linear.upper_times(self._factors, x[::-1])[::-1]
 
     def transpose_solve(self, x: Scalars) -> list[Any]:
-        n, y = len(x), list(x[::-1])
-        for i in reversed(range(n)):
-            y[i] = y[i] - sum((self.L[j][i] * y[j] for j in range(i + 1, n)), start=0)
-        return y[::-1]
+        return linear.upper_solve(self._factors, x[::-1])[::-1]
+
+    @property
+    def _factors(self) -> Factors:
+        return self.L, self.inverse
 
     def blocks(self) -> list[tuple[slice, Factors]]:
         return [(slice(k, k + 1), ([[0]], [d])) for k, d in enumerate(self.inverse[::-1])]
@@ -131,10 +114,9 @@ def innovations(model: Model, q: Scalars) -> Innovations:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
     if any(model.coupling):
         return CoupledInnovations(*factored(model, crba(model, q)))
-    X, S = joints(model, q)
-    _, _, U, D = articulated(model, X, S)
-    G: list[Any] = [[]] + [linear.solve(D[i], U[i]) for i, _ in model.outward()]
-    return TreeInnovations(model, X, S, G, D)
+    bodies = articulated.articulated(model, *joints(model, q))
+    G: list[Any] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
+    return TreeInnovations(model, bodies, G)
 
 
 def half_times(model: Model, q: Scalars, x: Scalars) -> list[Any]:
@@ -183,37 +165,20 @@ def log_determinant(model: Model, q: Scalars) -> Any:
 
 
 def _root(b: Innovations, x: Scalars) -> list[Any]:
-    out: list[Any] = []
-    for place, (L, inverse) in b.blocks():
-        y = [xi / sqrt(d) for xi, d in zip(x[place], inverse, strict=True)]
-        out += [sum((L[i][j] * y[j] for j in range(i)), start=y[i]) for i in range(len(y))]
-    return out
+    return _by_joint(b, x, lambda D, y: linear.lower_times(D, [yi / sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
 
 
 def _root_transpose(b: Innovations, x: Scalars) -> list[Any]:
-    out: list[Any] = []
-    for place, (L, inverse) in b.blocks():
-        y, n = x[place], len(inverse)
-        y = [sum((L[j][i] * y[j] for j in range(i + 1, n)), start=y[i]) for i in range(n)]
-        out += [yi / sqrt(d) for yi, d in zip(y, inverse, strict=True)]
-    return out
+    return _by_joint(b, x, lambda D, y: [yi / sqrt(d) for yi, d in zip(linear.upper_times(D, y), D[1], strict=True)])
 
 
 def _root_solve(b: Innovations, x: Scalars) -> list[Any]:
-    out: list[Any] = []
-    for place, (L, inverse) in b.blocks():
-        y: list[Any] = []
-        for i, xi in enumerate(x[place]):
-            y.append(xi - sum((L[i][j] * y[j] for j in range(i)), start=0))
-        out += [yi * sqrt(d) for yi, d in zip(y, inverse, strict=True)]
-    return out
+    return _by_joint(b, x, lambda D, y: [yi * sqrt(d) for yi, d in zip(linear.lower_solve(D, y), D[1], strict=True)])
 
 
 def _root_transpose_solve(b: Innovations, x: Scalars) -> list[Any]:
-    out: list[Any] = []
-    for place, (L, inverse) in b.blocks():
-        y = [xi * sqrt(d) for xi, d in zip(x[place], inverse, strict=True)]
-        for i in reversed(range(len(y))):
-            y[i] = y[i] - sum((L[j][i] * y[j] for j in range(i + 1, len(y))), start=0)
-        out += y
-    return out
+    return _by_joint(b, x, lambda D, y: linear.upper_solve(D, [yi * sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
+
+
+def _by_joint(b: Innovations, x: Scalars, function: Callable[[Factors, Scalars], list[Any]]) -> list[Any]:
+    return [y for place, D in b.blocks() for y in function(D, x[place])]

@@ -7,7 +7,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
-from torsor.spatial import linear, symmetric
+from torsor.spatial import linear
 from torsor.spatial.linear import Factors
 
 
@@ -20,10 +20,3 @@ def factored(model: Model, M: Sequence[Scalars]) -> Factors:
 def solve(factors: Factors, b: Scalars) -> list[Any]:
     """M⁻¹ b."""
     return linear.solve(factors, b[::-1])[::-1]
-
-
-def inverse_inertia(factors: Factors, A: Sequence[Scalars]) -> list[list[Any]]:
-    """A M⁻¹ Aᵀ of k rows A: Σ εᵀ D⁻¹ ε with ε = L⁻ᵀ Aᵀ, half a solution a row; symmetric to the bit."""
-    e = [linear.lower_solve(factors, row[::-1]) for row in A]
-    u = [[x * d for x, d in zip(row, factors[1], strict=True)] for row in e]  # D⁻¹ε
-    return symmetric([[linear.dot(a, b) for b in u] for a in e])

@@ -12,10 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from torsor.algorithms import mass_factors
-from torsor.algorithms.articulated import articulated, inverse_inertia
-from torsor.algorithms.articulated import solve as articulated_solve
-from torsor.algorithms.crba import crba
+from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors, of_matrix
 from torsor.algorithms.jacobian import acceleration as frame_acceleration
 from torsor.algorithms.jacobian import jacobian as frame_jacobian
 from torsor.algorithms.jacobian import jacobian_rate as frame_jacobian_rate
@@ -99,39 +96,11 @@ def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[
 # -- the routes to M⁻¹ -----------------------------------------------------------------------------------------
 
 
-class Route(NamedTuple):
-    """A way to apply M⁻¹: ``solve(b)`` is M⁻¹ b, and ``inverse_inertia(A)`` is A M⁻¹ Aᵀ."""
-
-    solve: Callable[[Scalars], list[Any]]
-    inverse_inertia: Callable[[Rows], list[list[Any]]]
-
-
-def by_articulated_bodies(model: Model, targets: Targets, q: Scalars) -> Route:
-    """In O(N) a vector, by articulated-body inertias (F&O 11–14).  For models without coupled joints."""
-    bodies = articulated(model, *joints(model, q))
-    return Route(partial(articulated_solve, model, bodies), partial(inverse_inertia, model, bodies))
-
-
-def by_factors(model: Model, targets: Targets, q: Scalars) -> Route:
-    """By the sparse factors of M from the composite-rigid-body algorithm (F&O 9–10)."""
-    return _of_factors(model, crba(model, q))
-
-
-def by_composite_bodies(model: Model, targets: Targets, q: Scalars) -> Route:
-    """By the sparse factors of M from :func:`modified_crba`, whose columns are the Jacobian's."""
-    return _of_factors(model, modified_crba(model, targets[0].frame, q))
-
-
-def _of_factors(model: Model, M: Rows) -> Route:
-    factors = mass_factors.factored(model, M)
-    return Route(partial(mass_factors.solve, factors), partial(mass_factors.inverse_inertia, factors))
-
-
-#: by the word users choose with
-ROUTES: dict[str, Callable[[Model, Targets, Scalars], Route]] = {
-    "articulated": by_articulated_bodies,
-    "composite": by_composite_bodies,
-    "factors": by_factors,
+#: by the word users choose with: in O(N) by articulated bodies, by factors of M from Lilly & Orin's method, and from CRBA
+ROUTES: dict[str, Callable[[Model, Targets, Scalars], InverseMass]] = {
+    "articulated": lambda model, targets, q: by_articulated_bodies(model, q),
+    "composite": lambda model, targets, q: of_matrix(model, modified_crba(model, targets[0].frame, q)),
+    "factors": lambda model, targets, q: by_factors(model, q),
 }
 
 

@@ -60,5 +60,6 @@ def gap(system: Constrained, end: Closure, movable: np.ndarray) -> str:
     why = f"with {', '.join(held)} held, " if held else ""
     return (
         f"no closure found: {why}{worst!r} stays open by {sizes[worst]:.3g} (m, rad) at the nearest configuration reached, "
-        f"q = {np.array2string(end.q, precision=3, separator=', ')}; the links may be too short to meet, or the guess too far away"
+        f"q = {np.array2string(end.q, precision=3, separator=', ')}; "
+        "the links may be too short to meet, or the guess too far away"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.compile.derivative import forward
@@ -30,8 +31,8 @@ REDUNDANT = 1e-6
 #: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names) → Saddle
 METHODS: dict[str, Callable[..., Saddle]] = {
     "direct": closed_loops.direct,
-    "articulated": lambda m, q, *system: closed_loops.multipliers(closed_loops.by_articulated_bodies(m, q), *system),
-    "factors": lambda m, q, *system: closed_loops.multipliers(closed_loops.by_factors(m, q), *system),
+    "articulated": lambda m, q, *system: closed_loops.multipliers(by_articulated_bodies(m, q), *system),
+    "factors": lambda m, q, *system: closed_loops.multipliers(by_factors(m, q), *system),
 }
 
 
@@ -76,9 +77,8 @@ class Programs:
 
     def jacobian_rate(self) -> Kernel:
         """(q[, t]) → ∂A/∂q, with columns for q and t."""
-        inputs = self._arguments(("q",))
-        p = trace(lambda *values: {"A": self._stacked(self._given(inputs, values)).A}, inputs)
-        return self._made("jacobian_rate", forward(p, [a.name for a in inputs]))
+        p = self._program(("q",), lambda g: {"A": self._stacked(g).A})
+        return self._made("jacobian_rate", forward(p, [a.name for a in p.inputs]))
 
     def dynamics(self, method: str, rows: Sequence[int], inputs: Inputs) -> Kernel:
         """(q, v, τ, ...) → a, λ, and the doubt: above one, the rows chosen are not enough here, or too many."""
@@ -127,7 +127,9 @@ class Programs:
         from torsor.constrained.reactions import reactions
 
         def function(g: dict[str, Any]) -> dict[str, Any]:
-            return reactions(self.model, self.constraints, self._state(g), g["a"], g["multipliers"], self._pushed(g, inputs))
+            wrenches = {name: g[f"wrenches[{name!r}]"] for name in inputs.frames}
+            on_robot = wrenches, self._pushed(g, inputs)
+            return reactions(self.model, self.constraints, self._state(g), g["a"], g["multipliers"], *on_robot)
 
         return self._kernel("reactions", ("q", "v", "a", "multipliers"), function, inputs)
 
@@ -172,7 +174,7 @@ class Programs:
             least = s.pivots[0]
             for pivot in s.pivots[1:]:
                 least = minimum(least, pivot)
-            doubt = PIVOT / least
+            doubt = PIVOT / maximum(least, 1e-300)  # rounding may leave a vanishing pivot just below zero
         for k in sorted(set(range(len(A))) - set(rows)):
             parts = [x * y for x, y in zip(A[k], s.x, strict=True)]
             gap, size = -right[k], abs(right[k])
@@ -202,7 +204,11 @@ class Programs:
 
     def _program(self, names: Sequence[str], function: Callable[..., Any], inputs: Inputs | None = None) -> Program:
         arguments = self._arguments(names, inputs)
-        return trace(lambda *values: function(self._given(arguments, values)), arguments)
+        p = trace(lambda *values: function(self._given(arguments, values)), arguments)
+        if self.names:
+            return p
+        shapes = {"A": (0, self.model.nv)}  # no rows at all, still of nv columns
+        return replace(p, outputs=tuple(Argument(o.name, shapes.get(o.name, o.shape)) for o in p.outputs))
 
     def _kernel(self, label: str, names: Sequence[str], function: Callable[..., Any], inputs: Inputs | None = None) -> Kernel:
         return self._made(label, self._program(names, function, inputs))

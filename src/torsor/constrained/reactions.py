@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torsor.algorithms.kinematics import Scalars
@@ -20,6 +20,7 @@ def reactions(
     state: State,
     a: Scalars,
     multipliers: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
     pushed: Sequence[dict[int, Force]] = (),
 ) -> dict[str, Any]:
     """``tree``: the wrench each joint puts on its child; ``loops``: the wrench each constraint puts on its successor's frame.
@@ -31,19 +32,19 @@ def reactions(
     for c in constraints:
         part = multipliers[start : start + c.size]
         start += c.size
-        wrenches = c.wrenches(state, part)
-        if wrenches is None:
+        carried = c.wrenches(state, part)
+        if carried is None:
             raise ArgumentError(
                 f"constraint {c.name!r} is given in joint coordinates, so it is not known which bodies it pushes; "
                 "reactions need constraints between frames"
             )
-        for body, F in wrenches.items():
+        for body, F in carried.items():
             on[body] = on[body] + F
         loops.append(_at_successor(c, state, part))
     for push in pushed:
         for body, F in push.items():
             on[body] = on[body] + F
-    return {"tree": reaction_wrenches(model, state.q, state.v, a, on_bodies=on), "loops": loops}
+    return {"tree": reaction_wrenches(model, state.q, state.v, a, wrenches, on), "loops": loops}
 
 
 def _at_successor(c: Constraint, state: State, multipliers: Scalars) -> list[Any]:

@@ -13,7 +13,7 @@ from torsor.constrained.programs import Inputs, Programs
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
 from torsor.model import Model
-from torsor.procedures.null_space import null_space
+from torsor.procedures.null_space import in_metric, null_space
 from torsor.procedures.rank import independent_rows
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
@@ -71,7 +71,7 @@ class Solver:
     def _by_own_rows(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
         """One state by a method with rows chosen for it alone."""
         M, A, _, _ = self.kernel(f"{what}_terms", inputs)(*values)
-        rows = independent_rows(np.linalg.solve(np.linalg.cholesky(M), A.T).T[None])
+        rows = independent_rows(in_metric(M, A)[1][None])
         x, lam, doubt = self.kernel(what, method, rows, inputs)(*values)
         if not doubt < 1:
             raise SingularError(

@@ -16,7 +16,7 @@ from torsor.constrained.solving import Solver
 from torsor.constraints.base import Constraint
 from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
-from torsor.procedures.null_space import whitened
+from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
 from torsor.understanding.state import coordinate_names
 
@@ -60,7 +60,7 @@ class Constrained:
     """
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = ()):
-        loops = [JointConstraint.of(loop) for loop in robot.model.loops]
+        loops = [JointConstraint.of(loop) for loop in robot.description.loops]
         self.robot = robot
         self.constraints: tuple[Constraint, ...] = (*loops, *constraints)
         for c in self.constraints:
@@ -142,7 +142,7 @@ class Constrained:
         """
         if wrenches is None and method == "auto" and time is None and loop_forces is None and stabilization is None:
             a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
-            if doubt.__class__ is float and doubt < 1:
+            if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
                 return ConstrainedMotion(a, multipliers)
         inputs, extra = self._inputs(wrenches, loop_forces, stabilization)
         values = (q, v, tau, *self.clock(time), *extra)
@@ -164,7 +164,8 @@ class Constrained:
         Without ``multipliers`` λ = 0 is meant; with ``actuated`` joints, λ is found so that all other joints need no force,
         the shortest τ if there is a choice.  Raises if ``a`` breaks the constraints, or no such forces exist.
         """
-        q, v, a = (np.asarray(x, float) for x in (q, v, a))
+        tree = self.robot.inverse_dynamics(q, v, a, wrenches)
+        a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         gap = np.einsum("...kn,...n->...k", A, a) + drift
         size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
@@ -236,7 +237,7 @@ class Constrained:
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        wrenches: None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
         *,
         method: str = "auto",
         time: ArrayLike | None = None,
@@ -248,7 +249,7 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.
         """
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, method=method, time=time, loop_forces=loop_forces)
-        inputs, extra = self._inputs(None, loop_forces, None)
+        inputs, extra = self._inputs(wrenches, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
         out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
@@ -362,7 +363,9 @@ class Constrained:
         for name in loop_forces:
             if name not in loops:
                 raise UnknownName("loop", name, loops)
-        gains = () if stabilization is None else tuple(Stabilization(*stabilization))
+        gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
+        if len(gains) not in (0, 2):
+            raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
         inputs = Inputs(tuple(wrenches), tuple(loop_forces), bool(gains))
         return inputs, (*gains, *wrenches.values(), *loop_forces.values())
 
@@ -382,7 +385,7 @@ class Constrained:
     def _rows_in_metric(self, q: np.ndarray, time: float | None) -> np.ndarray:
         """A C⁻ᵀ with M = C Cᵀ, for several configurations."""
         _, A, M = self.solver.kernel("position")(q, *self.clock(time))
-        return np.swapaxes(np.linalg.solve(np.linalg.cholesky(M), np.swapaxes(A, -1, -2)), -1, -2)
+        return in_metric(M, A)[1]
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         array = np.asarray(value, float)

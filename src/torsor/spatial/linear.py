@@ -80,6 +80,19 @@ def upper_solve(factors: Factors, y: Sequence[Any]) -> list[Any]:
     return x
 
 
+def lower_times(factors: Factors, x: Sequence[Any]) -> list[Any]:
+    """L x."""
+    L, _ = factors
+    return [x[i] + dot(L[i][:i], x[:i]) for i in range(len(x))]
+
+
+def upper_times(factors: Factors, x: Sequence[Any]) -> list[Any]:
+    """Lᵀ x."""
+    L, _ = factors
+    n = len(x)
+    return [x[i] + dot([L[j][i] for j in range(i + 1, n)], x[i + 1 :]) for i in range(n)]
+
+
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Σ aᵢ bᵢ; a zero that is known to be one costs nothing."""
     total: Scalar = 0

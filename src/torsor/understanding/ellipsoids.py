@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.algorithms.task_space import TWIST, row_names
+from torsor.errors import ArgumentError, SingularError
 from torsor.understanding.state import coordinate_names, one_state, pyplot
 from torsor.understanding.text import columns
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-
-#: the rows of a frame's twist
-TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
-WORDS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
 
 #: singular values of J M^{-½} below this, against the largest, are zero: 10¹⁸ times the mass is a wall
 SINGULAR = 1e-9
@@ -142,7 +139,7 @@ def mass_ellipsoid(
     array([[1., 0.],
            [0., 2.]])
     """
-    names = _rows(rows)
+    names = row_names(rows)
     robot.model.frame(frame)
     L = _factor(robot, q)
     J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
@@ -176,16 +173,6 @@ def acceleration_ellipsoid(
         _factor(robot, q)
         return torque_ellipsoid(robot, q).inverse
     return mass_ellipsoid(robot, q, frame, rows, expressed_in).inverse
-
-
-def _rows(rows: str | Sequence[str]) -> tuple[str, ...]:
-    names = WORDS.get(rows, (rows,)) if isinstance(rows, str) else tuple(rows)
-    for name in names:
-        if name not in TWIST:
-            raise UnknownName("row of a twist", name, (*TWIST, *WORDS))
-    if not names or len(set(names)) < len(names):
-        raise ArgumentError(f"rows must be different rows of a twist, at least one; {names} given")
-    return names
 
 
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:

@@ -6,7 +6,6 @@ and the motions first (:mod:`torsor.procedures.null_space`, eq. 22), which needs
 """
 
 from torsor.algorithms.closed_loops.direct import direct
-from torsor.algorithms.closed_loops.halves import Halves, by_articulated_bodies, by_factors
 from torsor.algorithms.closed_loops.multipliers import Saddle, multipliers
 
-__all__ = ["Halves", "Saddle", "by_articulated_bodies", "by_factors", "direct", "multipliers"]
+__all__ = ["Saddle", "direct", "multipliers"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torsor.algorithms.closed_loops.halves import Halves
+from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.kinematics import Scalars
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
@@ -22,7 +22,7 @@ class Saddle(NamedTuple):
     pivots: list[Any]
 
 
-def multipliers(M: Halves, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
+def multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
     """λ from A M⁻¹Aᵀ λ = g − A M⁻¹ f, then x = M⁻¹ (f + Aᵀλ).  F&O 21, MR 8.98 and 8.96.
 
     M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.

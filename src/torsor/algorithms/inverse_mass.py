@@ -1,0 +1,61 @@
+"""M⁻¹ as two passes: to the base, where u = D⁻¹ε is what each joint adds, and back to the tips.
+
+What tasks and constraints need of it, A M⁻¹Aᵀ = Σ εᵀu, takes the inward pass of each row alone, and on branches that a row does
+not touch that pass is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from torsor.algorithms import mass_factors
+from torsor.algorithms.articulated import articulated, innovations, outward
+from torsor.algorithms.crba import crba
+from torsor.algorithms.kinematics import Scalars, joints
+from torsor.model.model import Model
+from torsor.spatial import symmetric
+from torsor.spatial.linear import dot, lower_solve, upper_solve
+
+
+class InverseMass(NamedTuple):
+    """``inward``: joint forces f → (ε, u = D⁻¹ε), with fᵀM⁻¹f = εᵀu; ``outward``: u → M⁻¹f."""
+
+    inward: Callable[[Scalars], tuple[list[Any], list[Any]]]
+    outward: Callable[[Scalars], list[Any]]
+
+    def solve(self, f: Scalars) -> list[Any]:
+        """M⁻¹ f."""
+        return self.outward(self.inward(f)[1])
+
+    def inverse_inertia(self, A: Sequence[Scalars]) -> list[list[Any]]:
+        """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's), symmetric to the bit."""
+        both = [self.inward(row) for row in A]
+        return symmetric([[dot(e, u) for _, u in both] for e, _ in both])
+
+
+def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
+    """By the articulated-body algorithm (F&O 12–14): O(N) a pass, no mass matrix is formed.  Not for coupled joints."""
+    bodies = articulated(model, *joints(model, q))
+
+    def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
+        e, u = innovations(model, bodies, f)
+        return model.gathered(e), model.gathered(u)
+
+    return InverseMass(inward, lambda u: outward(model, bodies, model.rates(u)))
+
+
+def by_factors(model: Model, q: Scalars) -> InverseMass:
+    """By the sparse factors of M = LᵀDL: fewer operations while the joints are few."""
+    return of_matrix(model, crba(model, q))
+
+
+def of_matrix(model: Model, M: Sequence[Scalars]) -> InverseMass:
+    """By the sparse factors of a mass matrix given; they run from the tips to the base, so vectors are turned round."""
+    factors = mass_factors.factored(model, M)
+
+    def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
+        e = lower_solve(factors, list(f)[::-1])
+        return e, [x * d for x, d in zip(e, factors[1], strict=True)]
+
+    return InverseMass(inward, lambda u: upper_solve(factors, u)[::-1])

@@ -1,0 +1,273 @@
+"""Task: rows of the twists of a robot's frames, and the dynamics they obey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms.task_space import ROUTES, Target, row_names
+from torsor.compile import Kernel
+from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.task.kernels import QUANTITIES, make_kernel
+from torsor.task.report import TaskReport, report
+from torsor.task.singular import LARGEST, Singular
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: a frame by its name, with rows of its own, and with an expression of its own
+Frame = str | tuple[str, Any] | tuple[str, Any, str]
+
+
+class TaskForce(NamedTuple):
+    """A task force F and the joint forces τ that make it."""
+
+    force: np.ndarray
+    tau: np.ndarray
+
+
+class Task:
+    """The dynamics of chosen rows of the twists of one or more frames: F = Λ V̇ + η, with V = J v (MR 8.89).
+
+    Made by ``robot.task(...)``.  k rows; ``(..., n)`` in, ``(..., k)`` out, as for a Robot.  V̇ is the rate of V as expressed:
+    classical accelerations in ``"world"``.  F is what the actuators do at the task; a wrench from outside adds to it.
+
+    What exists at every configuration (J, Λ⁻¹, forward dynamics) is never refused.  What needs Λ is refused where J loses rank,
+    with a :class:`~torsor.errors.SingularError` that names the directions lost, unless ``singular`` says otherwise:
+    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that nothing feels more than 1/ρ² kg;
+    ``"truncated"``, Λ is the pseudo-inverse of J M⁻¹ Jᵀ without the directions whose σ(J M^-½) is below ``tolerance`` times the
+    largest: they feel no mass and get no force.
+
+    >>> import numpy as np, torsor as ts
+    >>> from torsor.task import Task
+    >>> tip = Task(ts.robots.two_link(), "tip", ("vx", "vy"))
+    >>> tip.mass_matrix(np.radians([0, 90])).round(9) + 0.0  # MR Fig. 8.4
+    array([[1., 0.],
+           [0., 2.]])
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str | Sequence[Frame],
+        rows: str | Sequence[str] = "all",
+        expressed_in: str = "world",
+        *,
+        singular: str = "raise",
+        damping: float = Singular().damping,
+        tolerance: float = Singular().tolerance,
+    ):
+        self._robot = robot
+        self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
+        self._singular = Singular(singular, damping, tolerance).checked()
+        self._entries: dict[Any, Callable[..., Any]] = {}
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @property
+    def robot(self) -> Robot:
+        """The robot whose task it is."""
+        return self._robot
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Frames, their rows and how they are expressed, in order."""
+        return self._targets
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """A name for each of the k rows, ``"vz at tool0"``."""
+        return tuple(f"{name} at {t.frame}" for t in self._targets for name in t.rows)
+
+    def __repr__(self) -> str:
+        return f"<Task of {self._robot.name!r}: {', '.join(self.rows)}>"
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self._robot, self._targets, self._singular)
+
+    # -- kinematics ------------------------------------------------------------------------------------------
+
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
+        """J(q), ``(k, nv)``: V = J v (MR 8.83)."""
+        return self._call("jacobian", q)
+
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """J̇(q, v), ``(k, nv)``."""
+        return self._call("jacobian_rate", q, v)
+
+    def twist(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """V = J v, ``(k,)`` (MR 8.83)."""
+        return self._call("twist", q, v)
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+        """V̇ = J a + J̇ v, ``(k,)`` (MR 8.84)."""
+        return self._call("acceleration", q, v, a)
+
+    def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
+        """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
+        return self._with_mass("velocity", q, twist)
+
+    # -- dynamics that always exists -------------------------------------------------------------------------
+
+    def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
+        """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric to the bit; it exists where Λ does not.
+
+        ``method``: ``"articulated"``, an O(N) inward pass a row over articulated-body inertias; ``"composite"``, the modified
+        composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Left out, the shortest is taken.
+        """
+        return self._call("inverse_mass_matrix", q, route=method)
+
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, force: ArrayLike | None = None, *, tau: ArrayLike | None = None
+    ) -> np.ndarray:
+        """V̇, ``(k,)``, under a task force (τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau``."""
+        if (force is None) == (tau is None):
+            raise ArgumentError("forward_dynamics takes one of force (k entries) and tau (nv entries)")
+        if tau is not None:
+            return self._call("forward_dynamics", q, v, tau)
+        return self._call("forward_dynamics_of_force", q, v, force)
+
+    def joint_force(self, q: ArrayLike, force: ArrayLike) -> np.ndarray:
+        """τ = JᵀF, ``(nv,)``."""
+        return self._call("joint_force", q, force)
+
+    # -- dynamics that needs Λ -------------------------------------------------------------------------------
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
+        return self._with_mass("mass_matrix", q)
+
+    def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """η = J̄ᵀ h(q, v) − Λ J̇ v, ``(k,)`` (MR 8.91).
+
+        A redundant robot's η depends on all of v, not on V = J v alone.  MR's η(θ, V) is
+        ``task.bias_force(q, task.velocity(q, V))``.
+        """
+        return self._with_mass("bias_force", q, v)
+
+    def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
+        return self._with_mass("velocity_force", q, v)
+
+    def gravity_force(self, q: ArrayLike) -> np.ndarray:
+        """The part of η that gravity makes, J̄ᵀ g(q)."""
+        return self._with_mass("gravity_force", q)
+
+    def consistent_inverse(self, q: ArrayLike) -> np.ndarray:
+        """J̄ = M⁻¹ Jᵀ Λ, ``(nv, k)``, the dynamically consistent inverse: J J̄ = 1 (Khatib 1987)."""
+        return self._with_mass("consistent_inverse", q)
+
+    def null_space(self, q: ArrayLike) -> np.ndarray:
+        """N = 1 − Jᵀ J̄ᵀ, ``(nv, nv)``.
+
+        N projects joint forces: N τ accelerates no task row.  Its transpose Nᵀ = 1 − J̄ J projects velocities and accelerations:
+        Nᵀ v moves no task row.
+        """
+        return self._with_mass("null_space", q)
+
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, acceleration: ArrayLike, null_torque: ArrayLike | None = None
+    ) -> TaskForce:
+        """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
+
+        τ has an entry for every degree of freedom, those of a floating base too, which no motor can make.
+        """
+        if null_torque is None:
+            return TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
+        return TaskForce(*self._with_mass("inverse_dynamics_beside", q, v, acceleration, null_torque))
+
+    def report(self, q: ArrayLike) -> TaskReport:
+        """What the task can and cannot do at one configuration: singular values of J M^-½, directions lost, in words."""
+        return report(self, q)
+
+    # -- kernels ---------------------------------------------------------------------------------------------
+
+    def kernel(self, name: str, method: str | None = None) -> Kernel:
+        """The kernel of a quantity, exact; ``method`` as for :meth:`inverse_mass_matrix`.
+
+        Where it needs Λ, its last result is how much Λ magnifies: beyond 10¹² the methods refuse the others.
+        """
+        if name not in QUANTITIES:
+            raise UnknownName("task quantity", name, QUANTITIES)
+        return self._kernel(name, False, method)
+
+    def _kernel(self, name: str, given: bool, route: str | None) -> Kernel:
+        """Kernels are the robot's, so that a task made anew finds them."""
+        robot, key = self._robot, ("task", self._targets, name, given, route)
+        kernel = robot._kernels.get(key)
+        if kernel is None:
+            if route is not None and route not in ROUTES:
+                raise UnknownName("method", route, ROUTES)
+            if route == "articulated" and any(robot.model.coupling):
+                raise ArgumentError(
+                    "coupled (mimic) joints tie distant bodies together, which breaks the articulated-body recursion; "
+                    'take method="composite" or "factors", or robot.without_couplings()'
+                )
+            with robot._lock:
+                made = robot._kernels.get(key) or make_kernel(robot.model, self._targets, name, given, route)
+                kernel = robot._kernels.setdefault(key, made)
+        return kernel
+
+    def _call(self, name: str, *values: Any, given: bool = False, route: str | None = None) -> Any:
+        entry = self._entries.get((name, given, route))
+        if entry is None:
+            kernel = self._kernel(name, given, route)
+            entry = self._entries[name, given, route] = kernel.builtin(name, "", kernel)
+        return entry(*values)
+
+    def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
+        """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""
+        if self._singular.way != "raise":
+            Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
+            return self._call(name, q, *rest, Lambda, given=True)
+        try:
+            *results, magnified = self._call(name, q, *rest)
+        except SingularError:  # exactly singular, here or everywhere
+            self._refuse(q)
+            raise
+        if magnified > LARGEST if isinstance(magnified, float) else (magnified > LARGEST).any():
+            self._refuse(q)
+        return results[0] if len(results) == 1 else results
+
+    def _refuse(self, q: Any) -> None:
+        """Say where J loses rank and which directions are lost."""
+        A = self._call("inverse_mass_matrix", q)  # where M is singular, this says so
+        scale = np.sqrt(np.einsum("...ii->...i", A))
+        scale[scale == 0] = 1.0
+        least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
+        worst = np.unravel_index(int(np.argmin(least)), least.shape)
+        first = np.argwhere(least < 10 / LARGEST)
+        place = tuple(int(k) for k in (first[0] if len(first) else worst))
+        found = report(self, np.broadcast_to(np.asarray(q, float), (*least.shape, self._robot.nq))[place])
+        where = f" at batch index {place}" if place else ""
+        lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
+        raise SingularError(
+            f"{self._robot.name!r} cannot accelerate along {lost}{where}: no Λ exists; "
+            'leave it out, or choose singular="damped" or "truncated"'
+        )
+
+
+def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str) -> tuple[Target, ...]:
+    """Frames as users write them, as targets; a frame's own rows and expression come before the common ones."""
+    found = []
+    for frame in frames:
+        name, *own = (frame,) if isinstance(frame, str) else frame
+        if len(own) > 2:
+            raise ArgumentError(f"a frame of a task is a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
+        robot.model.frame(name)
+        words = own[1] if len(own) == 2 else expressed_in
+        if words not in EXPRESSIONS:
+            raise UnknownName("way to express a frame's motion", words, EXPRESSIONS)
+        found.append(Target(name, row_names(own[0] if own else rows), words))
+    single = [(t.frame, row, t.expressed_in) for t in found for row in t.rows]
+    if not single or len(set(single)) < len(single):
+        raise ArgumentError(f"a task has at least one row and none twice; {found} given")
+    return tuple(found)
+
+
+def _rebuilt(robot: Robot, targets: Sequence[Target], singular: Singular) -> Task:
+    return Task(robot, targets, singular=singular.way, damping=singular.damping, tolerance=singular.tolerance)
