@@ -50,6 +50,7 @@ bench:
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 	$(BENCH)/bin/python -m benchmarks.modern_robotics_contest
 	$(BENCH)/bin/python -m benchmarks.symbolic_times
+	$(BENCH)/bin/python -m benchmarks.large_chains
 
 clean:
 	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

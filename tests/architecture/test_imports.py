@@ -22,7 +22,7 @@ ALLOWED = {
     "compile": {"scalar"},
     "constraints": {"scalar", "spatial", "model", "algorithms"},
     "procedures": {"scalar", "spatial", "model", "algorithms", "compile"},
-    "large": {"scalar", "spatial", "model", "algorithms", "compile"},
+    "large": {"scalar", "spatial", "model", "algorithms", "compile", "operators"},
 }
 HEAVY = ("llvmlite", "lxml", "yaml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
 

@@ -1,15 +1,16 @@
 """Forward dynamics of a chain from its constraint forces, F&O 28: one equation a joint, tied to its two neighbours.
 
 Bodies are taken as free: A_i = I_i⁻¹(f_i − X_{i+1}ᵀf_{i+1} − p_i), where f_i is the force through joint i.  The joint allows
-A_i − X_i A_{i−1} = S_i a_i, and Tᵀ of that (TᵀS = 0) is F&O 28, TᵀI⁻¹T β = Tᵀa₀ − TᵀI⁻¹(f_a − v × I v), with f = T β + S*τ and a
-dual basis S*, SᵀS* = 1.  As in :mod:`torsor.algorithms.aba` accelerations are those that τ − h adds, so a₀ is in p.
+A_i − X_i A_{i−1} = S_i a_i, and Tᵀ of that (TᵀS = 0) is F&O 28, TᵀI⁻¹T β = Tᵀa₀ − TᵀI⁻¹(f_a − v × I v), with f = T β + S*τ
+and a dual basis S*, SᵀS* = 1.  As in :mod:`torsor.algorithms.aba` accelerations are those that τ − h adds, so a₀ is in p.
 
 An armature m makes Sᵀf = τ − m a, and a is unknown.  With a = −y/√m on the slots of S,
 
     f = Z y + S*τ,   Z = [−S*√m, T],   (e + ZᵀBZ) y = −Zᵀδ
 
-where B is P I⁻¹Pᵀ of F&O 29's incidence matrix P, e is one on the slots of S and zero on those of T, and δ is A_i − X_i A_{i−1} at y = 0.
-The matrix is symmetric and positive definite, its blocks are 6×6 for every joint, and without armature those slots solve y = 0.
+where B is P I⁻¹Pᵀ of F&O 29's incidence matrix P, e is one on the slots of S and zero on those of T, and δ is A_i − X_i A_{i−1}
+at y = 0.  The matrix is symmetric and positive definite, its blocks are 6×6 for every joint, and without armature those slots
+solve y = 0.
 """
 
 from __future__ import annotations
@@ -17,12 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.algorithms.joining import listed
+from torsor.algorithms.joining import NONE, dot, listed, six
 from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
-from torsor.spatial import Force, Inertia, Motion, Subspace, Transform, factor, solve
-from torsor.spatial.articulated import ArticulatedInertia
-from torsor.algorithms.joining import six
+from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
 
 
 def dual(S: Subspace) -> list[Force]:
@@ -36,9 +35,9 @@ def complement(S: Subspace) -> list[list[Any]]:
     columns, reflectors = [listed(s) for s in S], []
     for k in range(len(S)):
         x = [0] * k + list(columns[k][k:])
-        length = sqrt(_dot(x, x))
+        length = sqrt(dot(x, x))
         x[k] = x[k] + where(x[k] < 0, -length, length)  # away from cancellation
-        scale = 2 / _dot(x, x)
+        scale = 2 / dot(x, x)
         reflectors.append((x, scale))
         columns = [_reflected(c, x, scale) for c in columns]
     T = [[int(i == k) for i in range(6)] for k in range(len(S), 6)]
@@ -83,7 +82,7 @@ def equation(
 
 
 def eliminate(D: Matrix, r: Vector, C: Matrix, Cn: Matrix) -> tuple[tuple[Matrix, Vector], tuple[Matrix, Vector], Matrix]:
-    """Joint i out of the equations: what its neighbours' D and r lose, those of i − 1 and of i + 1, and the coupling they gain."""
+    """Joint i out of the equations: what the D and r of i − 1 and of i + 1 lose, and the coupling those two gain."""
     F = factor(D)
     W = Matrix(zip(*(solve(F, column) for column in C.T), strict=True))  # D⁻¹C
     Wn = Matrix(zip(*(solve(F, row) for row in Cn), strict=True))  # D⁻¹Cnᵀ
@@ -96,16 +95,6 @@ def recover(D: Matrix, r: Vector) -> Vector:
     return Vector(solve(factor(D), r))
 
 
-NONE = Matrix([0] * 6 for _ in range(6))
-
-
 def _reflected(c: Sequence[Any], x: Sequence[Any], scale: Any) -> list[Any]:
-    k = _dot(c, x) * scale
+    k = dot(c, x) * scale
     return [ci - xi * k for ci, xi in zip(c, x, strict=True)]
-
-
-def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
-    total: Any = 0
-    for a, b in zip(x, y, strict=True):
-        total = total + a * b
-    return total

@@ -11,7 +11,7 @@ These answer what is known when each is needed, the acceleration A above and the
 
 F is the force the segment needs from above.  K is the articulated inertia of F&O 12 of the segment alone, Φ the inverse inertia
 of its tip while its head is held, Y what the tip feels of its head.  Joining adds positive matrices, and inverts nothing larger
-than what is joined: 1 + Φ J, whose eigenvalues are at least one.
+than 1 + Φ J, whose eigenvalues are at least one.
 
 Accelerations are those that τ − h adds, as in :mod:`torsor.algorithms.aba`.
 """
@@ -23,8 +23,20 @@ from typing import Any, NamedTuple
 
 from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
-from torsor.spatial import ArticulatedInertia, Force, Mat, Motion, Subspace, Sym, Transform, Vec
-from torsor.spatial import factor, plus_diagonal, solve, symmetric
+from torsor.spatial import (
+    ArticulatedInertia,
+    Force,
+    Mat,
+    Motion,
+    Subspace,
+    Sym,
+    Transform,
+    Vec,
+    factor,
+    plus_diagonal,
+    solve,
+    symmetric,
+)
 
 #: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
 ROUNDING = 4e-15
@@ -93,7 +105,7 @@ def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tup
     reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
     Y = Matrix(listed(X.T @ _less(Force.of(row), k, UD)) for row, k in zip(rest.Y, reach, strict=True))  # Y (1 − S D⁻¹Uᵀ) X
     Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
-    b = rest.b + Vector(_dot(row, u) for row in reach)
+    b = rest.b + Vector(dot(row, u) for row in reach)
     K = six(X.T @ IA.without(Subspace(()), U, UD))  # F&O 12
     c = Vector(listed(X.T @ sum((column * ui for column, ui in zip(U, u, strict=True)), start=p)))  # F&O 13
     return Segment(Y, Phi, b, K, c), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
@@ -121,7 +133,7 @@ def compliance(Phi: Matrix, J: Matrix) -> Matrix:
     R = Matrix(root(Phi))
     N = factor(plus_diagonal(R.T @ (J @ R), [1] * 6))
     columns = [solve(N, row) for row in R]  # (1 + RᵀJR)⁻¹ Rᵀ
-    return Matrix(symmetric([[_dot(row, column) for column in columns] for row in R]))
+    return Matrix(symmetric([[dot(row, column) for column in columns] for row in R]))
 
 
 def root(A: Matrix) -> list[list[Any]]:
@@ -133,20 +145,18 @@ def root(A: Matrix) -> list[list[Any]]:
     n = len(A)
     R: list[list[Any]] = [[0] * n for _ in range(n)]
     for k in range(n):
-        pivot = A[k][k] * (1 + ROUNDING) - _dot(R[k][:k], R[k][:k])
+        pivot = A[k][k] * (1 + ROUNDING) - dot(R[k][:k], R[k][:k])
         real = pivot > 0
         scale = where(real, 1 / sqrt(where(real, pivot, 1)), 0)
         R[k][k] = pivot * scale
         for i in range(k + 1, n):
-            R[i][k] = (A[i][k] - _dot(R[i][:k], R[k][:k])) * scale
+            R[i][k] = (A[i][k] - dot(R[i][:k], R[k][:k])) * scale
     return R
 
 
 def articulated(J: Matrix) -> ArticulatedInertia:
     """The blocks of a symmetric 6×6, from its upper triangle."""
-    return ArticulatedInertia(
-        Sym.of(J), Mat(*(Vec(*row[3:]) for row in J[:3])), Sym.of([row[3:] for row in J[3:]])
-    )  # fmt: skip
+    return ArticulatedInertia(Sym.of(J), Mat(*(Vec(*row[3:]) for row in J[:3])), Sym.of([row[3:] for row in J[3:]]))
 
 
 def six(J: ArticulatedInertia) -> Matrix:
@@ -167,7 +177,8 @@ def _less(row: Force, k: Sequence[Any], UD: Sequence[Force]) -> Force:
     return row
 
 
-def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
+def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
+    """Σ x y"""
     total: Any = 0
     for a, b in zip(x, y, strict=True):
         total = total + a * b

@@ -12,9 +12,8 @@ from torsor.spatial import Acceleration, Motion, Transform, Vec
 
 
 class RelativeMotion(NamedTuple):
-    """Frame C seen from frame B: where it is (X), its origin's velocity v [m/s], and (ω, α, a) as if B were at rest; in C's axes.
+    """Frame C seen from frame B, in C's axes: its place X, its origin's velocity v [m/s], and (ω, α, a) as if B were at rest.
 
-    >>> from torsor.spatial import Mat
     >>> step = RelativeMotion.of(Transform.identity(), Motion.of([0, 0, 1, 0, 0, 0]), Motion.zero())
     >>> (step @ step).A.w
     Vec(x=0, y=0, z=2)

@@ -44,13 +44,13 @@ class Emitter:
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
         starts = [sum(self.out_sizes[:a]) for a in range(len(self.out_sizes))]
-        self.out_groups = groups(self.out_sizes, b.width, b.one)
+        self.out_groups = self.output_groups()
         flat = [[starts[a] + k for a, k in group] for group in self.out_groups]
         self.place = {tuple(f): g for f, g in zip(flat, self.out_groups, strict=True)}
         self.s: Schedule = schedule(program, fma, flat)
         in_starts = [sum(self.in_sizes[:a]) for a in range(len(self.in_sizes))]
         self.in_group: dict[int, list[tuple[int, int]]] = {}
-        for group in groups(self.in_sizes, b.width, b.one):
+        for group in self.input_groups():
             for a, k in group:
                 self.in_group.setdefault(in_starts[a] + k, group)
         self.in_starts = in_starts
@@ -64,6 +64,14 @@ class Emitter:
         self.unread = [
             (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input
         ]
+
+    def input_groups(self) -> list[list[tuple[int, int]]]:
+        """The columns that are loaded together."""
+        return groups(self.in_sizes, self.b.width, self.b.one)
+
+    def output_groups(self) -> list[list[tuple[int, int]]]:
+        """The columns that are stored together."""
+        return groups(self.out_sizes, self.b.width, self.b.one)
 
     # -- one chunk -------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
     columns: list[np.ndarray] = []
     for a, i in zip(arguments, program.inputs, strict=True):
         lead = a.shape[: a.ndim - len(i.shape)]
-        flat: np.ndarray = np.asarray(a, dtype).reshape(*lead, i.size)
+        flat: np.ndarray = np.asarray(a, dtype).reshape((*lead, i.size))
         columns.extend(flat[..., k] for k in range(i.size))
     with np.errstate(all="ignore"):
         every = evaluate(program, columns, NUMPY)
@@ -26,6 +26,6 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
         array = np.empty((*batch, out.size), dtype)
         for k in range(out.size):
             array[..., k] = values[start + k]
-        results.append(array.reshape(*batch, *out.shape))
+        results.append(array.reshape((*batch, *out.shape)))
         start += out.size
     return results

@@ -1,0 +1,224 @@
+"""A program run step after step, values carried from one to the next, the whole loop in machine code."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from torsor.compile import native
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rows
+from torsor.compile.build import available, built
+from torsor.compile.kernel import LONGEST
+from torsor.compile.program import Argument, Program
+from torsor.compile.scan_ir import scan_module
+from torsor.compile.scan_replay import replay_scan
+from torsor.compile.threads import spread
+from torsor.compile.wiring import wired
+from torsor.errors import ArgumentError, TorsorError
+
+#: one state is computed in vectors of two, as kernels do
+ONE_WIDTH = 2
+
+_I64 = ctypes.c_int64
+_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, ctypes.c_void_p)
+
+
+class NotFinite(TorsorError):
+    """A finite start that led to a number that is not: ``state``, ``step`` and, where it was kept, ``output`` say where."""
+
+    def __init__(self, message: str, state: tuple[int, ...], step: int, output: str | None):
+        super().__init__(message)
+        self.state, self.step, self.output = state, step, output
+
+    def __reduce__(self) -> Any:
+        return NotFinite, (*self.args, self.state, self.step, self.output)
+
+
+class Scan:
+    """``scan(*inputs)`` runs a program for t = 0 … T−1, or T−1 … 0 with ``reverse``, for each state of a batch.
+
+    What an input of the program is:
+
+    * by default new at each step: an array ``(..., T, *shape)``; named in ``fixed``, the same at each: ``(..., *shape)``;
+    * ``carry={input: output}``: what the step before made as that output; the array ``(..., *shape)`` given is the start;
+    * ``gather={input: output}``: what step ``index[t]`` made, or the start where ``index[t]`` is −1;
+    * ``scatter={input: output}``: its row of ``(..., T, *shape)``, to which every step s with ``index[s]`` = t has added its
+      output (None: rows of zeros).
+
+    ``index``, (T,) whole numbers, is a tree's parents: a gather takes values outwards, a reverse scatter sums them inwards.
+
+    Outputs named in ``each`` (all, unless given) come back as ``(..., T, *shape)``, those in ``last`` as ``(..., *shape)`` of
+    the last step; like a kernel's, one as itself, several as a tuple in the program's order.  Leading axes broadcast.  A
+    state's result has the same bits whatever the batch, its place there, and the number of threads.
+
+    >>> from torsor.compile import Argument, trace
+    >>> step = trace(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
+    >>> Scan(step, carry={"x": "sum"})(0.0, [1.0, 2.0, 3.0])
+    array([1., 3., 6.])
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        carry: Mapping[str, str] | None = None,
+        gather: Mapping[str, str] | None = None,
+        scatter: Mapping[str, str] | None = None,
+        fixed: Iterable[str] = (),
+        each: Iterable[str] | None = None,
+        last: Iterable[str] = (),
+        reverse: bool = False,
+        name: str = "scan",
+        dtype: Any = np.float64,
+        version: str = "",
+    ):
+        self.program, self.name, self.dtype = program, name, np.dtype(dtype)
+        if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ArgumentError(f"a scan computes in float64 or float32, not {self.dtype}")
+        self.wiring = wired(program, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
+        self._version = version
+        self._libraries: dict[str, native.Library | None] = {}
+        self._lock = threading.RLock()
+        self._returned = [o for o in range(len(program.outputs)) if o in self.wiring.each | self.wiring.last]
+        self._cost = program.operations + sum(a.size for a in (*program.inputs, *program.outputs))  # of one step
+
+    def __repr__(self) -> str:
+        return f"<Scan {self.name}: {self.program!r}, {self.dtype}>"
+
+    @property
+    def operations(self) -> int:
+        """Of one step."""
+        return self.program.operations
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def _library(self, form: str) -> native.Library | None:
+        if form not in self._libraries:
+            with self._lock:
+                if form not in self._libraries:
+                    self._libraries[form] = self._build(form)
+        return self._libraries[form]
+
+    def _build(self, form: str) -> native.Library | None:
+        host = available() if self.program.operations <= LONGEST else None
+        if host is None:
+            return None
+        single = self.dtype == np.dtype(np.float32)
+        width = ONE_WIDTH if form == "one" else host.width * (2 if single else 1)
+        ir = scan_module(self.program, self.wiring, width, host.fma, one=form == "one", single=single)
+        return built(ir, ("scan",), self.dtype, self._version)
+
+    # -- calling ---------------------------------------------------------------------------------------------
+
+    def __call__(self, *values: Any, index: Any = None, steps: int | None = None, **named: Any) -> Any:
+        inputs = self.program.inputs
+        ordered = self._ordered(values, named)
+        T = self._steps(ordered, index, steps)
+        index = self._index(index, T)
+        stepped = set(self.wiring.rows(len(inputs)))
+        arguments = [Argument(a.name, (T, *a.shape)) if k in stepped else a for k, a in enumerate(inputs)]
+        nothing = [k for k in self.wiring.scatter if ordered[k] is None]  # rows of zeros, made once the batch is known
+        given = [np.zeros(()) if k in nothing else coerced(a, v, self.dtype)
+                 for k, (a, v) in enumerate(zip(arguments, ordered, strict=True))]  # fmt: skip
+        some = [k for k in range(len(inputs)) if k not in nothing]
+        batch = batch_shape([arguments[k] for k in some], [given[k] for k in some]) if some else ()
+        arrays = list(given)
+        for k in self.wiring.scatter:  # an array of our own, to add to
+            shape = (*batch, *arguments[k].shape)
+            arrays[k] = np.zeros(shape, self.dtype) if k in nothing else np.array(np.broadcast_to(given[k], shape), order="C")
+        results = self._outputs(batch, T)
+        if math.prod(batch) * T > 0:
+            bad = self._run(arguments, arrays, batch, results, T, index)
+            if bad >= 0:
+                self._complain(arguments, given, batch, results, T, bad)
+        out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def _ordered(self, values: tuple, named: dict[str, Any]) -> list[Any]:
+        names = [a.name for a in self.program.inputs]
+        if set(named) != set(names[len(values) :]) or len(values) > len(names):
+            raise ArgumentError(
+                f"{self.name} takes {len(names)} arrays ({', '.join(names)}), {len(values)} given"
+                + (f" and {', '.join(named)}" if named else "")
+            )
+        return [*values, *(named[name] for name in names[len(values) :])]
+
+    def _steps(self, values: list[Any], index: Any, steps: int | None) -> int:
+        """T: as said, or as the index or the first array with an axis of steps has it."""
+        if steps is None and index is not None:
+            steps = len(index)
+        for k in self.wiring.rows(len(self.program.inputs)):
+            if steps is None and values[k] is not None:
+                shape, own = np.shape(values[k]), len(self.program.inputs[k].shape)
+                if len(shape) > own:
+                    steps = shape[len(shape) - own - 1]
+        if not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise ArgumentError(f"{self.name} cannot tell the number of steps; say steps=, a whole number, not {steps!r}")
+        if steps == 0 and self.wiring.last:
+            raise ArgumentError(f"{self.name} has no last step: steps is 0")
+        return int(steps)
+
+    def _index(self, index: Any, T: int) -> np.ndarray | None:
+        """Checked, because machine code will believe it: a gather reads what is done, a scatter adds to what is to come."""
+        if not self.wiring.stepped:
+            if index is not None:
+                raise ArgumentError(f"{self.name} neither gathers nor scatters, so it takes no index")
+            return None
+        array = np.asarray(index)
+        if array.shape != (T,) or (array.dtype.kind not in "iu" and T):
+            raise ArgumentError(f"index must be {T} whole numbers, one a step, not {array.dtype} of shape {array.shape}")
+        array = np.ascontiguousarray(array, dtype=np.int64)
+        t = np.arange(T)
+        before, after = (array >= -1) & (array < t), (array == -1) | ((array > t) & (array < T))
+        if self.wiring.reverse:
+            before, after = after, before
+        wrong = (~before if self.wiring.gather else np.zeros(T, bool)) | (~after if self.wiring.scatter else np.zeros(T, bool))
+        if wrong.any():
+            step = int(np.argmax(wrong))
+            word = "an earlier" if self.wiring.gather else "a later"
+            raise ArgumentError(f"index[{step}] is {array[step]}; it must be {word} step in the order they run, or -1")
+        return array
+
+    def _outputs(self, batch: tuple[int, ...], T: int) -> dict[int, np.ndarray]:
+        shape = {o: (*batch, T) if o in self.wiring.each else batch for o in self._returned}
+        return {o: np.empty((*shape[o], *self.program.outputs[o].shape), self.dtype) for o in self._returned}
+
+    def _run(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, index: np.ndarray | None) -> int:
+        """−1, or state × T + step of something that is not finite."""
+        library = self._library("batch" if batch else "one")
+        if library is None:
+            return replay_scan(self.program, self.wiring, arrays, batch, results, T, index, self.dtype)
+        table, kept = [], []
+        for a, argument, array in zip(self.program.inputs, arguments, arrays, strict=True):
+            flat, stride = rows(argument, array, batch)
+            kept.append(flat)
+            table += [address(flat), stride, a.size * self.dtype.itemsize if argument is not a else 0]
+        for o, out in enumerate(self.program.outputs):
+            row = out.size * self.dtype.itemsize
+            stepped = o in self.wiring.each
+            table += [address(results[o]), row * T if stepped else row, row if stepped else 0] if o in results else [0, 0, 0]
+        arguments = (_I64 * len(table))(*table)
+        function, place = _SCAN(library.address["scan"]), ctypes.addressof(arguments)
+        where = address(index) if index is not None else 0
+        work = lambda start, end: function(place, start, end, T, where)  # noqa: E731
+        return spread(work, math.prod(batch), self._cost * T, align=8) if batch else work(0, 1)
+
+    def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, bad: int) -> None:
+        """Say which number given, or which step of which state, is not finite."""
+        check_finite(arguments, arrays)
+        state, step = tuple(int(k) for k in np.unravel_index(bad // T, batch)) if batch else (), bad % T
+        output = None
+        for o in sorted(self.wiring.each):
+            if not np.isfinite(results[o][state][step]).all():
+                output = output or self.program.outputs[o].name
+        where = f" of state {state}" if batch else ""
+        raise NotFinite(
+            f"{self.name}: {output or 'something'} is not finite at step {step}{where} although every argument is; "
+            "the numbers overflow, or a division has no result",
+            state, step, output,
+        )  # fmt: skip

@@ -1,0 +1,189 @@
+"""Large trees: the compiled sweeps / Robot's kernels / the algorithms over floats / closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torsor as ts
+from tests import trees
+from torsor import Robot, large
+from torsor import algorithms as alg
+from torsor.errors import ArgumentError, ModelError, SingularError, UnknownName
+from torsor.large import LargeTree
+from torsor.model.joints import Fixed, Planar, Prismatic, Revolute, Spherical, Universal
+from torsor.spatial import Vec
+
+X, Z = Vec(1, 0, 0), Vec(0, 0, 1)
+
+
+def close(actual, expected, scale=1.0, rtol=1e-12):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * scale * max(1.0, np.abs(expected).max(initial=0)))
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 9))
+def test_sweeps_algorithms(seed, bodies):
+    """Every joint type and armatures, against the algorithms over floats; a state alone gives the bits it has in a batch."""
+    robot = Robot(trees.random_tree(seed, bodies=bodies, couplings=False))
+    if robot.nv == 0:
+        return
+    tree, model = LargeTree.of(robot), robot.model
+    rng = np.random.default_rng(seed)
+    q = tree.random_configuration(rng, (3,))
+    v, a = rng.normal(size=(2, 3, robot.nv))
+    tau = np.array([alg.rnea(model, *(x.tolist() for x in state)) for state in zip(q, v, a, strict=True)])
+    close(tree.inverse_dynamics(q, v, a), tau)
+    cond = max(np.linalg.cond(alg.crba(model, x.tolist())) for x in q)  # the solution of M a = τ − h loses that much
+    close(tree.forward_dynamics(q, v, tau), a, scale=cond, rtol=1e-14)
+    assert np.array_equal(tree.forward_dynamics(q, v, tau)[1], tree.forward_dynamics(q[1], v[1], tau[1]))
+    assert np.array_equal(tree.inverse_dynamics(q, v, a)[2], tree.inverse_dynamics(q[2], v[2], a[2]))
+
+
+@pytest.mark.parametrize("robot", [ts.robots.ur5, ts.robots.quadruped])
+def test_sweeps_robot(robot):
+    robot = robot()
+    tree = LargeTree.of(robot)
+    q, v, tau = trees.state(robot, 4)
+    cond = np.linalg.cond(robot.mass_matrix(q))
+    close(tree.forward_dynamics(q, v, tau), robot.forward_dynamics(q, v, tau), scale=cond, rtol=1e-14)
+    close(tree.inverse_dynamics(q, v, tau), robot.inverse_dynamics(q, v, tau))
+
+
+@pytest.mark.parametrize("joint", [Revolute(X), (Revolute(X), Universal(X, Z)), Spherical(), (Prismatic(Z), Planar(Z))])
+@pytest.mark.parametrize("branched", [False, True])
+def test_forward_undoes_inverse(joint, branched):
+    """Chains and trees with one freedom a body and with several, N = 40."""
+    rng = np.random.default_rng(3)
+    types = joint if isinstance(joint, tuple) else (joint,)
+    tree = large.random_tree(40, rng, branching=0.5, types=types) if branched else large.chain(40, joint, armature=0.01)
+    assert tree.is_chain is not branched
+    q = tree.random_configuration(rng)
+    v, a = rng.normal(size=(2, tree.nv))
+    tau = tree.inverse_dynamics(q, v, a)
+    M = np.stack([tree.inverse_dynamics(q, 0 * v, e) for e in np.eye(tree.nv)]) - tree.inverse_dynamics(q, 0 * v, 0 * v)
+    close(M, M.T, rtol=1e-11)  # differences of gravity-laden forces
+    close(tree.forward_dynamics(q, v, tau), a, scale=np.linalg.cond(M), rtol=1e-14)
+
+
+def test_a_batch_of_torques_for_one_configuration():
+    rng = np.random.default_rng(5)
+    tree = large.random_tree(20, rng)
+    q, v, tau = tree.random_configuration(rng), rng.normal(size=tree.nv), rng.normal(size=(2, 3, tree.nv))
+    a = tree.forward_dynamics(q, v, tau)
+    assert a.shape == tau.shape
+    assert np.array_equal(a[1, 2], tree.forward_dynamics(q, v, tau[1, 2]))
+
+
+def test_a_straight_rope_in_free_fall_and_at_rest():
+    """Hanging straight down nothing moves and nothing is held; sideways gravity turns each link as statics says."""
+    n = 50
+    rope = large.chain(n, Revolute(X), length=0.2, mass=0.3)
+    zero = np.zeros(n)
+    close(rope.inverse_dynamics(zero, zero, zero), zero)
+    close(rope.forward_dynamics(zero, zero, zero), zero)
+    q = np.eye(n)[0] * np.pi / 2  # level: the first hinge turned, the rest follows straight
+    below = np.arange(n, 0, -1)
+    close(np.abs(rope.inverse_dynamics(q, zero, zero)), 0.3 * 9.81 * 0.2 * below**2 / 2)  # weight × lever of what hangs beyond
+
+
+def test_a_pile_of_sliders():
+    """n sliders along z carry what is above them: τ_i = Σ_{j ≥ i} m (g + Σ_{k ≤ j} a_k), a closed form for M and h."""
+    n = 30
+    pile = large.chain(n, Prismatic(Z), mass=np.linspace(1, 2, n), length=0.0, radius=1.0)
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=n)
+    expected = np.cumsum((pile.mass * (9.81 + np.cumsum(a)))[::-1])[::-1]
+    close(pile.inverse_dynamics(rng.normal(size=n), rng.normal(size=n), a), expected)
+    close(pile.forward_dynamics(rng.normal(size=n), rng.normal(size=n), expected), a, rtol=1e-10)  # cond(M) ~ n²
+
+
+def test_a_long_rope_balances():
+    """N = 3000: a thousand times what a kernel without a loop could hold; forces relative to what they are differences of."""
+    rope = large.chain(3000)
+    rng = np.random.default_rng(1)
+    q, v, tau = 0.02 * rng.normal(size=rope.nq), 0.01 * rng.normal(size=rope.nv), 1e-3 * rng.normal(size=rope.nv)
+    h = rope.inverse_dynamics(q, v, 0 * v)
+    a = rope.forward_dynamics(q, v, tau)
+    Ma = rope.inverse_dynamics(q, 0 * v, a) - rope.inverse_dynamics(q, 0 * v, 0 * v)
+    close(Ma + h, tau, scale=np.abs(h).max(), rtol=1e-9)
+
+
+def test_a_massless_tip_is_named():
+    mass = np.ones(6)
+    mass[4:] = 0
+    arm = large.chain(6, mass=mass)
+    zero = np.zeros(6)
+    arm.inverse_dynamics(zero, zero, zero)
+    with pytest.raises(SingularError, match=r"joint of body 5 moves no mass"):
+        arm.forward_dynamics(zero, zero, zero)
+    with pytest.raises(SingularError, match=r"body 5 moves no mass at batch index \(0,\)"):
+        arm.forward_dynamics(np.zeros((5, 6)), zero, zero)
+    assert np.isfinite(large.chain(6, mass=mass, armature=0.1).forward_dynamics(zero, zero, zero)).all()
+
+
+def test_arguments_are_checked():
+    tree = large.chain(4)
+    zero = np.zeros(4)
+    with pytest.raises(ArgumentError, match="q has shape"):
+        tree.forward_dynamics(np.zeros(5), zero, zero)
+    with pytest.raises(ArgumentError, match=r"tau\[1\] is nan"):
+        tree.forward_dynamics(zero, zero, [0, np.nan, 0, 0])
+    with pytest.raises(UnknownName, match="aba"):
+        tree.forward_dynamics(zero, zero, zero, method="guess")
+
+
+def fields(n=3, **changed):
+    tree = large.chain(n)
+    names = ("parent", "kind", "types", "E", "r", "mass", "h", "I")
+    return {**{name: getattr(tree, name) for name in names}, **changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"parent": [-1, 1, 0]}, r"parent\[1\] is 1"),
+        ({"parent": [-1, 0, -2]}, r"parent\[2\] is -2"),
+        ({"parent": [-1.0, 0.0, 1.0]}, "whole numbers"),
+        ({"kind": [0, 0, 7]}, r"kind\[2\] is 7, but there are 2"),
+        ({"types": (Fixed(), Fixed())}, "weld"),
+        ({"types": ("revolute", "revolute")}, "must be a joint type"),
+        ({"mass": [1.0, -1.0, 1.0]}, "mass of body 1 is negative"),
+        ({"mass": [1.0, np.nan, 1.0]}, r"mass\[1\] is nan"),
+        ({"E": np.ones((3, 3, 3))}, "is no rotation"),
+        ({"h": np.zeros((3, 2))}, r"h has shape \(3, 2\), expected \(3, 3\)"),
+        ({"armature": [0.0]}, "armature has shape"),
+        ({"names": ("one",)}, "as many names"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused(changed, words):
+    with pytest.raises(ModelError, match=words):
+        LargeTree(**fields(**changed))
+
+
+def test_builders_refuse_nonsense():
+    for call in (lambda: large.chain(0), lambda: large.chain(2.5), lambda: large.chain(3, mass=[1, 2]),
+                 lambda: large.random_tree(0, np.random.default_rng()),
+                 lambda: large.random_tree(3, np.random.default_rng(), branching=2)):  # fmt: skip
+        with pytest.raises(ArgumentError):
+            call()
+
+
+def test_coupled_joints_are_refused():
+    coupled = next(r for s in range(99) if any((r := Robot(trees.random_tree(s))).model.coupling))
+    with pytest.raises(ModelError, match="is coupled to"):
+        LargeTree.of(coupled)
+
+
+def test_joints_are_those_of_the_model():
+    robot = Robot(trees.random_tree(11, bodies=7, couplings=False, base="floating"))
+    tree, q = LargeTree.of(robot), robot.random_configuration(np.random.default_rng(2))
+    expected, S = alg.kinematics.joints(robot.model, q.tolist())
+    E, r, columns = tree.joints(q)
+    close(E, [x.E for x in expected[1:]])
+    close(r, [x.r for x in expected[1:]])
+    close(columns, [[*c.w, *c.v] for s in S for c in s])
+    assert np.array_equal(tree.neutral(), robot.neutral())
+    assert tree.body_name(0) == f"{robot.joints[0]!r} (body 0)"
