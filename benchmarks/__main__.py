@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import torsor as ts
-from benchmarks import machine, operations, peers, pinocchio_contests, processes, report, robots, scaling
+from benchmarks import constrained, machine, operations, peers, pinocchio_contests, processes, report, robots, scaling
 from benchmarks.timing import QUICK, Contest, Effort, pinned
 
-SECTIONS = ("one", "batch", "peers", "operations", "threads", "startup", "memory")
+SECTIONS = ("one", "batch", "peers", "constrained", "operations", "threads", "startup", "memory")
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
 
@@ -41,6 +41,8 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
     with pinned(), ts.threads(1):
         for case in cases:
             results["contests"] += _played(_contests(case, effort, sections), effort, here)
+        for contests in constrained.contests(effort) if "constrained" in sections else ():
+            results["contests"] += _played(contests, effort, here)
     if "operations" in sections:
         results["operations"] = {c.name: {q: c.robot.program(q).operations for q in operations.QUANTITIES} for c in cases}
     if "threads" in sections:

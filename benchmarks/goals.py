@@ -17,6 +17,9 @@ RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
     ("one call", "forward_dynamics"): (5, 5, 4, 4, 4),
 }
 
+#: the same for every mechanism and every peer
+CONSTRAINED = {("batch", "constrained_dynamics"): 10.0, ("one call", "constrained_dynamics"): 2.0}
+
 #: quantity → the most operations, from the design; None where it says nothing
 OPERATIONS: dict[str, tuple[int | None, ...]] = {
     "inverse_dynamics": (566, 1230, 2089, 5809, 8192),
@@ -55,8 +58,11 @@ class Verdict:
 
 
 def ratio_goal(record: dict[str, Any]) -> float | None:
-    """The goal of a contest with Pinocchio, if there is one."""
-    goals = RATIOS.get((record["section"], record["quantity"]))
+    """The goal of a contest, if there is one: with Pinocchio, and of constrained dynamics with everybody."""
+    contest = record["section"], record["quantity"]
+    if contest in CONSTRAINED:
+        return CONSTRAINED[contest]
+    goals = RATIOS.get(contest)
     if goals is None or not record["peer"].startswith("Pinocchio"):
         return None
     return goals[ROBOTS.index(record["robot"])]
@@ -68,7 +74,8 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         goal = ratio_goal(record)
         if goal is not None:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
-            yield Verdict(f"{record['section']} {record['quantity']}", record["robot"], goal, measured, True, "×")
+            rival = f", {record['peer']}" if record["quantity"] == "constrained_dynamics" else ""
+            yield Verdict(f"{record['section']} {record['quantity']}{rival}", record["robot"], goal, measured, True, "×")
     for robot, counts in results.get("operations", {}).items():
         for quantity, limits in OPERATIONS.items():
             limit = limits[ROBOTS.index(robot)]

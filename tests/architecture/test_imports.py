@@ -21,6 +21,7 @@ ALLOWED = {
     "algorithms": {"scalar", "spatial", "model"},
     "compile": {"scalar"},
     "constraints": {"scalar", "spatial", "model", "algorithms"},
+    "mechanisms": {"spatial", "model"},
     "procedures": {"scalar", "spatial", "model", "algorithms", "compile"},
     "large": {"scalar", "spatial", "model", "algorithms", "compile", "operators"},
 }

@@ -114,7 +114,7 @@ def test_examples_run_and_say_something(path, tmp_path, monkeypatch, capsys):
 # -- every public name -----------------------------------------------------------------------------------------
 
 API = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("api*.md"))
-ROBOT = [name for name in vars(Robot) if not name.startswith("_")]
+ROBOT = [name for name in dir(Robot) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", torsor.__all__)

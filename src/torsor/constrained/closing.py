@@ -26,6 +26,22 @@ def closed(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float 
     return close(residual, lambda q, v: step(q, v, 1.0), q, movable)
 
 
+def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
+    """(q, time): some configurations that close the loops, near one another; any, where none is found."""
+    robot, rng = system.robot, np.random.default_rng(0)
+    time = 0.3 if system.solver.programs.timed else None
+    every = np.ones(robot.nv, bool)
+    here = closed(system, robot.neutral(), every, time)
+    if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
+        guesses = [here.q, *robot.integrate(here.q, 0.2 * rng.normal(size=(7, robot.nv)), 1.0)]
+    else:
+        guesses = [here.q, *robot.random_configuration(rng, 7)]
+    ends = [closed(system, q, every, time) for q in guesses]
+    found = np.array([end.q for end in ends if end.closed] or guesses)
+    near = robot.integrate(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), 1.0)
+    return np.array([closed(system, q, every, time).q for q in near]), time
+
+
 def movable(system: Constrained, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
     """Which velocities may change, (nv,) bool, from the joints named."""
     robot = system.robot

@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError, SingularError
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: singular values against the largest below which forces at the passive joints do not depend on a multiplier
+#: singular values, against the largest entry of A, below which forces at the passive joints do not depend on a multiplier
 RANK = 1e-9
 
 
@@ -28,21 +28,34 @@ def shared(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarra
     for name in actuated:
         idle[robot.joint(name).v_slice] = False
     At = np.swapaxes(A, -1, -2)
+    floor = RANK * np.abs(At).max(axis=(-2, -1), initial=0)
     passive, driven = At[..., idle, :], At[..., ~idle, :]
-    lam = _apply(np.linalg.pinv(passive, rcond=RANK), tree[..., idle])
+    inverse, Z = _solved(passive, floor)
+    lam = _apply(inverse, tree[..., idle])
     left = np.abs(_apply(passive, lam) - tree[..., idle]).max(initial=0)
     if left > 1e-8 * np.abs(tree).max(initial=0):
         raise SingularError(
             f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N would be missing at the others"
         )
-    _, s, Vt = np.linalg.svd(passive, full_matrices=True)
-    rank = (s > RANK * s.max(axis=-1, initial=0, keepdims=True)).sum(axis=-1)
-    Z = np.swapaxes(Vt * (np.arange(Vt.shape[-2]) >= rank[..., None])[..., None], -1, -2)
     wanted = tree[..., ~idle] - _apply(driven, lam)
-    lam = lam + _apply(Z, _apply(np.linalg.pinv(driven @ Z, rcond=RANK), wanted))
+    lam = lam + _apply(Z, _apply(_solved(driven @ Z, floor)[0], wanted))
     tau = tree - _apply(At, lam)
     tau[..., idle] = 0.0
     return tau
+
+
+def _solved(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(B⁺, Z): the inverse where B has one and its null space, B Z = 0 (columns of zeros beside it); below ``floor``, rounding.
+
+    The floor is that of the whole A: a block of A that only rounding has filled must not be inverted.
+    """
+    U, s, Vt = np.linalg.svd(B, full_matrices=True)
+    k, n = s.shape[-1], Vt.shape[-1]
+    kept = s > floor[..., None]
+    share = np.where(kept, 1 / np.where(kept, s, 1.0), 0.0)
+    used = np.concatenate([kept, np.zeros((*s.shape[:-1], n - k), bool)], axis=-1)
+    V = np.swapaxes(Vt, -1, -2)
+    return (V[..., :k] * share[..., None, :]) @ np.swapaxes(U[..., :, :k], -1, -2), V * ~used[..., None, :]
 
 
 def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:

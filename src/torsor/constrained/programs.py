@@ -217,13 +217,13 @@ class Programs:
         return Kernel(program, name=f"{self.model.name}.constrained.{label}", version=__version__, lenient=lenient)
 
     def _shortest(self, method: str, program: Callable[[str], Program]) -> Program:
-        """F&O's method by its name; "multipliers" and "auto" by whichever route to M⁻¹ takes fewer operations."""
+        """F&O's method by its name; "multipliers" by whichever route to M⁻¹ takes fewer operations."""
         if method == "direct":
             return program("direct")
         if any(self.model.coupling):
             return program("factors")
-        if self.model.nv > FEW:
-            return program("factors" if self.model.nv <= 4 * FEW else "articulated")
+        if self.model.nv > 4 * FEW:
+            return program("articulated")
         return min((program(route) for route in ("factors", "articulated")), key=lambda p: p.operations)
 
 

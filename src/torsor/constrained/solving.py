@@ -45,13 +45,17 @@ class Solver:
         """A kernel of :class:`Programs` by the name of its method."""
         return self.once((what, *options), lambda: getattr(self.programs, what)(*options))
 
+    def trusted(self, what: str, method: str, inputs: Inputs) -> Kernel:
+        """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""
+        return self.kernel(what, "multipliers" if method == "auto" else method, self.independent_rows, inputs)
+
     def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
         """(x, λ) of a batch: by the kernel where it may be trusted, by the null space where the rank is another."""
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
             return self._by_null_space(what, inputs, values)
-        kernel = self.kernel(what, method, self.independent_rows, inputs)
+        kernel = self.trusted(what, method, inputs)
         x, lam, doubt = kernel(*values)
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
@@ -75,7 +79,7 @@ class Solver:
         x, lam, doubt = self.kernel(what, method, rows, inputs)(*values)
         if not doubt < 1:
             raise SingularError(
-                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are only barely independent "
+                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are barely independent "
                 "here; method='null_space' decides their rank"
             )
         return x, lam

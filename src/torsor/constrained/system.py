@@ -143,7 +143,7 @@ class Constrained:
         if wrenches is None and method == "auto" and time is None and loop_forces is None and stabilization is None:
             a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
             if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
-                return ConstrainedMotion(a, multipliers)
+                return tuple.__new__(ConstrainedMotion, (a, multipliers))  # its own takes longer than a small kernel
         inputs, extra = self._inputs(wrenches, loop_forces, stabilization)
         values = (q, v, tau, *self.clock(time), *extra)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, values))
@@ -185,7 +185,7 @@ class Constrained:
         return tree - np.einsum("...kn,...k->...n", A, lam)
 
     def projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: of τ, what moves the robot; 1 − P is what the constraints take (MR 8.100)."""
+        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ the constraints take (MR 8.100)."""
         return np.swapaxes(self.acceleration_projector(q, time=time), -1, -2)
 
     def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
@@ -202,8 +202,8 @@ class Constrained:
     ) -> np.ndarray:
         """F with JᵀF = Aᵀλ, ``(..., 6)``: λ as a wrench on the robot at a frame, in the world's axes (MR §8.7).
 
-        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  The shortest F; MR's F_tip, what the robot
-        does to the world, is the opposite.  Raises where the constraint forces are not those of such a wrench.
+        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  The shortest F; MR's F_tip, what the
+        robot does to the world, is the opposite.  Raises where the constraint forces are not those of such a wrench.
         """
         A, J = self._at_frame(q, frame, rows, time)
         tau = np.einsum("...kn,...k->...n", A, self._vector("multipliers", multipliers, len(self.rows)))
@@ -322,7 +322,7 @@ class Constrained:
 
     def kernel(self, method: str = "auto") -> Kernel:
         """The kernel of forward dynamics over the independent rows: (q, v, τ) → a, λ, doubt; above one, do not trust it."""
-        return self.solver.kernel("dynamics", method, self.independent_rows, Inputs())
+        return self.solver.trusted("dynamics", method, Inputs())
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
@@ -370,17 +370,10 @@ class Constrained:
         return inputs, (*gains, *wrenches.values(), *loop_forces.values())
 
     def _independent(self) -> tuple[int, ...]:
-        """Rows chosen over configurations that close the loops; over any, where none is found."""
+        """The rows that count where the loops are closed."""
         if not self.constraints:
             return ()
-        rng = np.random.default_rng(0)
-        clock = (0.3,) if self.solver.programs.timed else ()
-        guesses = [self.robot.neutral(), *self.robot.random_configuration(rng, 7)]
-        ends = [closing.closed(self, q, np.ones(self.robot.nv, bool), *(clock or (None,))) for q in guesses]
-        samples = np.array([end.q for end in ends if end.closed] or guesses)
-        near = self.robot.integrate(samples, 1e-3 * rng.normal(size=(len(samples), self.robot.nv)), 1.0)
-        moved = [closing.closed(self, q, np.ones(self.robot.nv, bool), *(clock or (None,))).q for q in near]
-        return independent_rows(self._rows_in_metric(np.array(moved), *(clock or (None,))))
+        return independent_rows(self._rows_in_metric(*closing.samples(self)))
 
     def _rows_in_metric(self, q: np.ndarray, time: float | None) -> np.ndarray:
         """A C⁻ᵀ with M = C Cᵀ, for several configurations."""

@@ -77,6 +77,11 @@ class Constraint(ABC):
         """Whether the constraint reads the time (rheonomic)."""
         return False
 
+    @property
+    def integrable_off_zero(self) -> bool:
+        """Whether φ̇ = A v − b also where φ ≠ 0, so that φ may be told to follow a function of time."""
+        return all(self.holonomic)
+
     def check(self, model: Model) -> None:  # noqa: B027  most have nothing to check
         """Refuse a model that the constraint cannot act on, by name."""
 
@@ -87,5 +92,5 @@ class Constraint(ABC):
 
 def stacked(constraints: Sequence[Constraint], state: State) -> Rows:
     """All rows, one under the other."""
-    parts = [c.rows(state) for c in constraints]
-    return Rows(*(sum((list(column) for column in columns), []) for columns in zip(*parts, strict=True)))
+    parts = [Rows([], [], [], []), *(c.rows(state) for c in constraints)]
+    return Rows(*([x for column in columns for x in column] for columns in zip(*parts, strict=True)))

@@ -27,6 +27,8 @@ class Coupled(Constraint):
         return (f"{self.joint} follows {self.leader}",)
 
     def check(self, model: Model) -> None:
+        if self.joint == self.leader:
+            raise ArgumentError(f"coupling {self.name!r}: joint {self.joint!r} cannot follow itself")
         for end in (self.joint, self.leader):
             if end not in model.joint_names[1:]:
                 raise UnknownName("moving joint", end, model.joint_names[1:])
@@ -75,10 +77,10 @@ class Pfaffian(Constraint):
         return Rows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
     def _matrix(self, A: Any, n: int) -> list[list[Any]]:
-        A = A.tolist() if hasattr(A, "tolist") else A
-        nested = [list(row) for row in A] if self.count > 1 or _is_list(A[0]) else [list(A)]
+        rows = _items(A)
+        nested = [_items(row) for row in rows] if any(_is_list(row) for row in rows) else [rows]
         if len(nested) != self.count or any(len(row) != n for row in nested):
-            shape = f"{len(nested)} rows of {sorted({len(row) for row in nested})}"
+            shape = f"{len(nested)} of {' and '.join(str(k) for k in sorted({len(row) for row in nested}))}"
             raise ArgumentError(
                 f"constraint {self.name!r}: its function must give {self.count} rows of {n} entries, not {shape}"
             )
@@ -141,6 +143,11 @@ class Driven(Constraint):
         self.constraint.check(model)
         if not all(self.constraint.holonomic):
             raise ArgumentError(f"constraint {self.name!r} has rows without a position, which cannot follow one")
+        if not self.constraint.integrable_off_zero:
+            raise ArgumentError(
+                f"constraint {self.name!r} cannot be driven: what a joint measures has the rate A v only where it is closed; "
+                "drive points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
+            )
 
     def rows(self, state: State) -> Rows:
         error, A, speed, drift = self.constraint.rows(state)
@@ -157,12 +164,18 @@ class Driven(Constraint):
 
 
 def _is_list(x: Any) -> bool:
-    return isinstance(x, (list, tuple)) or hasattr(x, "tolist")
+    return isinstance(x, (list, tuple)) or (hasattr(x, "tolist") and getattr(x, "ndim", 1) > 0)
+
+
+def _items(x: Any) -> list[Any]:
+    """A list, a tuple, an array or a matrix as a list; a number as a list of one."""
+    if not _is_list(x):
+        return [x]
+    return list(x.tolist() if hasattr(x, "tolist") else x)
 
 
 def _listed(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
-    x = x.tolist() if hasattr(x, "tolist") else x
-    items = list(x) if isinstance(x, (list, tuple)) else [x]
+    items = _items(x)
     if len(items) != count:
         raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")
     return items

@@ -8,10 +8,12 @@ from typing import Any
 
 from torsor.constraints.base import Scalars, State
 from torsor.constraints.frames import BetweenFrames, relative
+from torsor.model.description import Loop
 from torsor.model.joints import JointType
-from torsor.model.model import Frame, LoopRow, Model
+from torsor.model.model import Frame, Model
 from torsor.spatial import Force, Motion, Transform, factor, solve
 from torsor.spatial.exponential import log
+from torsor.spatial.linear import is_zero
 from torsor.spatial.recovery import quaternion_of
 
 _AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -27,18 +29,22 @@ class JointConstraint(BetweenFrames):
 
     name: str
     kind: JointType
-    predecessor: str | Frame
-    successor: str | Frame
+    predecessor: str
+    successor: str
     origin: Transform = Transform.identity()
     child_origin: Transform = Transform.identity()
 
     @classmethod
-    def of(cls, loop: LoopRow) -> JointConstraint:
-        """The constraint of a loop of the model."""
-        return cls(loop.name, loop.kind, loop.predecessor, loop.successor)
+    def of(cls, loop: Loop) -> JointConstraint:
+        """The constraint of a loop as it is described, so that multipliers and wrenches are in the axes its user gave."""
+        return cls(loop.name, loop.kind, loop.parent, loop.child, loop.origin, loop.child_origin)
 
     def labels(self) -> tuple[str, ...]:
-        return tuple(_label(F) for F in self.kind.complement(self.kind.neutral()))
+        return tuple(_label(F, k) for k, F in enumerate(self.kind.complement(self.kind.neutral()), start=1))
+
+    @property
+    def integrable_off_zero(self) -> bool:
+        return False
 
     def frames(self, model: Model) -> tuple[Frame, Frame]:
         return _frame(model, self.predecessor, self.origin), _frame(model, self.successor, self.child_origin)
@@ -75,16 +81,17 @@ class JointConstraint(BetweenFrames):
         return on
 
 
-def _frame(model: Model, f: str | Frame, offset: Transform) -> Frame:
-    body, X = model.frame(f) if isinstance(f, str) else f
+def _frame(model: Model, name: str, offset: Transform) -> Frame:
+    body, X = model.frame(name)
     return Frame(body, offset @ X)
 
 
-def _label(F: Force) -> str:
-    """The axis a wrench lies along, if any."""
+def _label(F: Force, k: int) -> str:
+    """The axis a wrench lies along, or, askew, what most of it is and its number: no two rows of a joint share a name."""
     six = [*F.m, *F.f]
-    largest = max(range(6), key=lambda k: abs(six[k]))
-    return _AXES[largest]
+    largest = max(range(6), key=lambda i: abs(six[i]))
+    askew = sum(not is_zero(x) for x in six) > 1
+    return f"{_AXES[largest][0]}{k}" if askew else _AXES[largest]
 
 
 def _gram(S: Sequence[Motion]) -> Any:

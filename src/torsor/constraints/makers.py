@@ -126,11 +126,14 @@ def pfaffian(
     >>> from torsor.scalar import cos, sin
     >>> knife = pfaffian(lambda q: [[sin(q[2]), -cos(q[2]), 0]])  # a skate: no motion across its blade
     """
+    for function in (A, right):
+        _callable(function, "pfaffian")
     return Pfaffian(name or getattr(A, "__name__", "pfaffian"), A, _count(rows), right, timed)
 
 
 def holonomic(phi: Callable[..., Any], rows: int = 1, *, timed: bool = False, name: str = "") -> Holonomic:
     """φ(q) = 0 by a function over any scalar (F&O 16); with ``timed``, φ(q, t).  A = φ′ and Ȧ are its derivatives."""
+    _callable(phi, "holonomic")
     return Holonomic(name or getattr(phi, "__name__", "holonomic"), phi, _count(rows), timed)
 
 
@@ -140,7 +143,15 @@ def driven(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
     >>> from torsor.scalar import sin
     >>> shaken = driven(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])
     """
+    if not isinstance(constraint, Constraint):
+        raise ArgumentError(f"driven takes a constraint and a function of time, not {type(constraint).__name__}")
+    _callable(motion, "driven")
     return Driven(constraint, motion)
+
+
+def _callable(function: Any, maker: str) -> None:
+    if function is not None and not callable(function):
+        raise ArgumentError(f"{maker} takes a function over any scalar, not {type(function).__name__}")
 
 
 def _count(rows: int) -> int:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.constraints.frames import BetweenFrames
+from torsor.errors import ArgumentError
 from torsor.model.model import Frame, Model
 from torsor.scalar import sqrt
 from torsor.spatial import Force, Transform, Vec
+from torsor.spatial.linear import is_zero
 from torsor.spatial.vector import ZERO
 
 
@@ -55,6 +57,8 @@ class Distance(BetweenFrames):
         return model.frame(self.other), model.frame(self.frame)
 
     def forces(self, X: Transform) -> Sequence[Force]:
+        if all(is_zero(x) for x in X.r):
+            raise ArgumentError(f"constraint {self.name!r}: the two frames are always at one place; a rod needs two")
         return [Force(ZERO, X.E @ (X.r * (1 / sqrt(X.r.dot(X.r)))))]
 
     def error(self, X: Transform) -> Sequence[Any]:

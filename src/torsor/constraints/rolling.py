@@ -18,8 +18,8 @@ from torsor.spatial.vector import ZERO
 class Rolling(BetweenFrames):
     """The material point that touches the plane is at rest: v + ω × c = 0.
 
-    ``frame`` has its origin at the centre.  Without ``axis`` it is a ball, c = −r n; a wheel, a thin disc about ``axis`` (in its
-    frame), touches where its rim is lowest.  ``normal`` and ``through`` give the plane, seen from ``relative_to``.
+    ``frame`` has its origin at the centre.  Without ``axis`` it is a ball, c = −r n; a wheel, a thin disc about ``axis`` (in
+    its frame), touches where its rim is lowest.  ``normal`` and ``through`` give the plane, seen from ``relative_to``.
     The row along the normal can be integrated (the height of the centre), the two along the plane cannot.
     """
 
@@ -52,7 +52,7 @@ class Rolling(BetweenFrames):
         return [self.normal.dot(X.r - self.through) - size * self.radius, 0, 0]
 
     def _lowest(self, n: Vec) -> tuple[Vec, Any]:
-        """The direction from the centre to the contact, and its length: −n for a ball, −n less its part along a wheel's axis."""
+        """The direction from the centre to the contact, and its length: −n, for a wheel less its part along the axis."""
         if self.axis is None:
             return -n, 1
         across = n - self.axis * self.axis.dot(n)

@@ -35,9 +35,11 @@ def close(
     weight = np.ones(int(free.sum())) if scale is None else scale[free]
     phi, A = residual(q)
     best, damping = float(phi @ phi), 1e-3
+    last = False
     for _ in range(_MOST):
-        if np.abs(phi).max(initial=0.0) <= CLOSED:
+        if last or not best:
             break
+        last = bool(np.abs(phi).max(initial=0.0) <= CLOSED)  # one step more, Newton's own: to rounding
         B = A[:, free] * weight
         U, s, Vt = np.linalg.svd(B, full_matrices=False)
         while True:
@@ -56,6 +58,6 @@ def close(
                 damping = max(damping / 10, 1e-12)
                 break
             damping *= 10
-            if damping > 1e8 or size < 1e-15:
+            if last or damping > 1e8 or size < 1e-15:
                 return Closure(q, phi, bool(np.abs(phi).max(initial=0.0) <= 1e3 * CLOSED))
     return Closure(q, phi, bool(np.abs(phi).max(initial=0.0) <= 1e3 * CLOSED))

@@ -11,6 +11,8 @@ from torsor.errors import SingularError
 #: singular values of the constraints (each row at unit length in the metric M⁻¹), against the largest, below which a row
 #: says nothing new; loops are closed to some 1e-12 in what people simulate, so this is far from both
 RANK = 1e-7
+#: length of a row against the longest below which only rounding is left of it: it is zero here
+SHORT = 1e-9
 
 
 class Whitened(NamedTuple):
@@ -28,18 +30,26 @@ class Whitened(NamedTuple):
         return (self.s > tolerance * np.where(largest > 0, largest, 1.0)).sum(axis=-1)
 
 
-def whitened(M: np.ndarray, A: np.ndarray) -> Whitened:
-    """A in the metric of M, taken apart (M ``(..., n, n)``, A ``(..., k, n)``)."""
+def in_metric(M: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(C, B): M = C Cᵀ and the rows in coordinates where M is the identity, B = A C⁻ᵀ."""
     try:
         C = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         raise SingularError(
-            "the mass matrix of the spanning tree is singular: some joint moves no mass; robot.forward_dynamics names it"
+            "the mass matrix of the spanning tree is singular: some joint moves no mass; add inertia to the links it carries, "
+            "an armature to the joint, or lock it (robot.lock)"
         ) from None
-    B = np.swapaxes(np.linalg.solve(C, np.swapaxes(A, -1, -2)), -1, -2)
+    return C, np.swapaxes(np.linalg.solve(C, np.swapaxes(A, -1, -2)), -1, -2)
+
+
+def whitened(M: np.ndarray, A: np.ndarray) -> Whitened:
+    """A in the metric of M, taken apart (M ``(..., n, n)``, A ``(..., k, n)``)."""
+    C, B = in_metric(M, A)
     length = np.linalg.norm(B, axis=-1)
-    length = np.where(length > 0, length, 1.0)
-    return Whitened(C, length, *np.linalg.svd(B / length[..., None], full_matrices=True))
+    said = length > SHORT * length.max(axis=-1, initial=0.0, keepdims=True)
+    length = np.where(said, length, 1.0)
+    unit = np.where(said[..., None], B / length[..., None], 0.0)
+    return Whitened(C, length, *np.linalg.svd(unit, full_matrices=True))
 
 
 def null_space(

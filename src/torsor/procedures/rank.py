@@ -6,6 +6,8 @@ import numpy as np
 
 #: sin² of the angle between a row and those taken before it, below which it counts as their combination
 DEPENDENT = 1e-10
+#: length of a row against the longest below which only rounding is left of it
+SHORT = 1e-9
 
 
 def independent_rows(B: np.ndarray) -> tuple[int, ...]:
@@ -16,7 +18,8 @@ def independent_rows(B: np.ndarray) -> tuple[int, ...]:
     """
     B = np.array(B, dtype=float)
     size = np.einsum("skn,skn->sk", B, B)
-    left = list(np.flatnonzero((size > 0).mean(axis=0) > 0.5))
+    said = size > SHORT**2 * size.max(axis=1, initial=0.0, keepdims=True)
+    left = list(np.flatnonzero(said.mean(axis=0) > 0.5))
     chosen: list[int] = []
     while left:
         rest = np.einsum("skn,skn->sk", B[:, left], B[:, left])

@@ -70,9 +70,14 @@ class Dual:
 
         return Dual(abs(self.value), _product(sign(self.value), self.rate))
 
-    def __pow__(self, n: int) -> Any:
-        if not isinstance(n, int) or n < 0:
-            return NotImplemented
+    def __pow__(self, n: Any) -> Any:
+        """Whole powers and 0.5, as a recorded scalar has them."""
+        if not isinstance(n, int):
+            from torsor.scalar.ops import sqrt
+
+            return sqrt(self) if n == 0.5 else NotImplemented
+        if n < 0:
+            return 1 / self ** (-n)
         out: Any = 1
         for _ in range(n):
             out = self * out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.algorithms.closed_loops.multipliers import DEPENDENT, Saddle
+from torsor.algorithms.closed_loops.multipliers import DEPENDENT, Saddle, shares
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
@@ -27,5 +27,4 @@ def direct(model: Model, q: Scalars, A: Sequence[Scalars], f: Scalars, g: Scalar
     L, inverse = factors
     rows = range(n, n + k)
     reach = [dot([x * x for x in L[i][:n]], [1 / d for d in inverse[:n]]) for i in rows]  # the diagonal of A M⁻¹ Aᵀ
-    pivots = [-1 / (inverse[i] * r) for i, r in zip(rows, reach, strict=True)]
-    return Saddle(x[:n][::-1], [-l for l in x[n:]], pivots)
+    return Saddle(x[:n][::-1], [-l for l in x[n:]], shares([-inverse[i] for i in rows], reach))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.kinematics import Scalars
+from torsor.scalar import maximum
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
 #: what a vanishing pivot of A M⁻¹ Aᵀ means
 DEPENDENT = "constraint row {!r} follows from the rows before it here; leave it out, or use method='null_space'"
+
+#: length² of a row, in the metric M⁻¹, against the longest, below which the longest is its measure: what rounding left of a row
+#: that vanishes here must not count as a direction of its own
+SHORT = 1e-6
 
 
 class Saddle(NamedTuple):
@@ -33,5 +39,11 @@ def multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, na
     factors = factor(G, names, DEPENDENT)
     lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
     u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf
-    pivots = [1 / (d * G[i][i]) for i, d in enumerate(factors[1])]
+    pivots = shares(factors[1], [G[i][i] for i in range(len(G))])
     return Saddle(M.outward(u), lam, pivots)  # F&O 15
+
+
+def shares(inverse: Sequence[Any], lengths: Sequence[Any]) -> list[Any]:
+    """What each row adds to those before it (1/``inverse``) against its own length, or, if that is next to nothing, the longest's."""
+    longest = reduce(maximum, lengths) if lengths else 0
+    return [1 / (d * maximum(x, longest * SHORT)) for d, x in zip(inverse, lengths, strict=True)]

@@ -1,0 +1,209 @@
+"""What is asked of constraints wrongly: each a torsor error that says what, where and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.constraints.mechanisms import four_bar
+from torsor import constraints as C
+from torsor.errors import ArgumentError, ClosureError, ModelError, SingularError, TorsorError, UnknownName
+from torsor.scalar import sin
+
+Q, V, Z = [-np.pi / 3, 2 * np.pi / 3], [1.0, 0.0], [0.0, 0.0]
+A85 = [2.0, -2 / np.sqrt(3)]  # an acceleration that keeps Example 8.5's channel, without gravity
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.two_link().with_gravity((0, 0, 0))
+
+
+@pytest.fixture(scope="module")
+def held(arm):
+    return arm.constrained(C.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0)))
+
+
+@pytest.fixture(scope="module")
+def driven(arm):
+    return arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), (1, 0, 0)), lambda t: 0.1 * sin(t)))
+
+
+NAN = [np.nan, 0.0]
+
+CALLS = {
+    "q has shape": lambda s: s.forward_dynamics([1.0], V, Z),
+    "tau has shape": lambda s: s.forward_dynamics(Q, V, [1.0, 2.0, 3.0]),
+    "v has shape": lambda s: s.slip(Q, [1.0, 2.0, 3.0]),
+    "a has shape": lambda s: s.inverse_dynamics(Q, V, [1.0, 2.0, 3.0]),
+    "multipliers has shape": lambda s: s.inverse_dynamics(Q, V, A85, [1.0, 2.0]),
+    "q_guess has shape": lambda s: s.assemble([1.0, 2.0, 3.0]),
+    r"q has shape \(2, 2\)": lambda s: s.project([Q, Q]),
+    "q has shape .* one configuration at a time": lambda s: s.mobility([Q, Q]),
+    r"q\[0\] is nan": lambda s: s.forward_dynamics(NAN, V, Z),
+    r"q\[1, 0\] is nan": lambda s: s.forward_dynamics([Q, NAN], V, Z),
+    r"v\[0\] is nan": lambda s: s.forward_dynamics(Q, NAN, Z, method="direct"),
+    r"tau\[0\] is nan": lambda s: s.forward_dynamics(Q, V, NAN, method="null_space"),
+    r"q\[0\] is nan; every": lambda s: s.project(NAN),
+    r"q\[0\] is nan; every number": lambda s: s.impact(NAN, V),
+    "no method named 'gauss'; valid names: auto, direct, multipliers, null_space": lambda s: s.forward_dynamics(
+        Q, V, Z, method="gauss"
+    ),
+    "no method named": lambda s: s.impact(Q, V, method="gauss"),
+    "time= was given, but none": lambda s: s.forward_dynamics(Q, V, Z, time=0.0),
+    "restitution must be between 0 and 1, not 2": lambda s: s.impact(Q, V, 2.0),
+    "restitution must be between 0 and 1, not nan": lambda s: s.impact(Q, V, np.nan),
+    "stabilization is .decay, stiffness.": lambda s: s.forward_dynamics(Q, V, Z, stabilization=10.0),
+    "stabilization is .decay, stiffness., two numbers": lambda s: s.forward_dynamics(Q, V, Z, stabilization=(1, 2, 3)),
+    "no frame or link named 'nose'": lambda s: s.forward_dynamics(Q, V, Z, {"nose": np.zeros(6)}),
+    "wrenches must be a dict": lambda s: s.forward_dynamics(Q, V, Z, np.zeros(6)),
+    r"wrenches\['tip'\] has shape \(3,\)": lambda s: s.forward_dynamics(Q, V, Z, {"tip": np.zeros(3)}),
+    "no loop named 'nose'": lambda s: s.forward_dynamics(Q, V, Z, loop_forces={"nose": [1.0]}),
+    "breaks the constraint 'tip on a plane": lambda s: s.inverse_dynamics(Q, V, [2.0, 3.0]),
+    "no moving joint named 'nose'": lambda s: s.inverse_dynamics(Q, V, A85, actuated=["nose"]),
+    r"named in a list, \['joint1'\]": lambda s: s.inverse_dynamics(Q, V, A85, actuated="joint1"),
+    "either multipliers or actuated": lambda s: s.inverse_dynamics(Q, V, A85, [0.0], actuated=["joint1"]),
+    "cannot produce this motion": lambda s: s.inverse_dynamics(Q, V, A85, actuated=["joint2"]),
+    "no part of a wrench named 'upper'": lambda s: s.wrench(Q, [1.0], "tip", rows="upper"),
+    "multipliers has shape .2,.": lambda s: s.wrench(Q, [1.0, 2.0], "tip"),
+    "wrench has shape": lambda s: s.multipliers_of(Q, [1.0, 2.0], "tip"),
+    "not those of a wrench at 'base'": lambda s: s.wrench(Q, [1.0], "base"),
+    "joints are named in a list": lambda s: s.assemble(fixed="joint1"),
+    "no moving joint named": lambda s: s.assemble(fixed=["nose"]),
+}
+
+
+@pytest.mark.parametrize("message", CALLS)
+def test_calls(held, message):
+    with pytest.raises(TorsorError, match=message):
+        CALLS[message](held)
+
+
+def test_time_is_needed(driven):
+    for call in (
+        lambda: driven.forward_dynamics(Q, V, Z),
+        lambda: driven.forward_dynamics(np.array(Q), np.array(V), np.array(Z)),
+        lambda: driven.residual(Q),
+        lambda: driven.drift(Q, V),
+        lambda: driven.impact(Q, V),
+        lambda: driven.assemble(Q),
+        lambda: driven.inverse_dynamics(Q, V, Z),
+    ):
+        with pytest.raises(ArgumentError, match="depend on time, so time= is needed: 'tip on a plane'"):
+            call()
+    with pytest.raises(ArgumentError, match="is nan"):
+        driven.forward_dynamics(Q, V, Z, time=np.nan)
+
+
+MAKERS = {
+    "normal is zero": (ModelError, lambda: C.point_on_plane("tip", (0, 0, 0))),
+    "length must be positive, not 0": (ArgumentError, lambda: C.distance("tip", "base", 0.0)),
+    "radius must be positive": (ArgumentError, lambda: C.rolling("tip", -1.0)),
+    "no joint type named 'weird'": (UnknownName, lambda: C.joint("weird", "tip")),
+    "rows must be a positive whole number": (ArgumentError, lambda: C.pfaffian(lambda q: [1, 2], rows=0)),
+    "pfaffian takes a function": (ArgumentError, lambda: C.pfaffian([[1, 2]])),
+    "holonomic takes a function": (ArgumentError, lambda: C.holonomic(3)),
+    "driven takes a constraint": (ArgumentError, lambda: C.driven("tip", lambda t: [t])),
+    "driven takes a function": (ArgumentError, lambda: C.driven(C.point_on_plane("tip", (1, 0, 0)), 3.0)),
+}
+
+
+@pytest.mark.parametrize("message", MAKERS)
+def test_makers(message):
+    kind, make = MAKERS[message]
+    with pytest.raises(kind, match=message):
+        make()
+
+
+REFUSED = {
+    "no frame or link named 'nose'": lambda: [C.point_at("nose")],
+    "no frame or link named 'hat'": lambda: [C.joint("revolute", "tip", "hat", axis=(0, 0, 1))],
+    "no frame or link named 'rod'": lambda: [C.distance("tip", "rod", 1.0)],
+    "no frame or link named 'floor'": lambda: [C.rolling("tip", 0.1, relative_to="floor")],
+    "two constraints are named 'tip at a place'": lambda: [C.point_at("tip"), C.point_at("tip")],
+    "must be one of torsor.constraints, not str": lambda: ["tip"],
+    "no moving joint named 'nose'": lambda: [C.coupling("nose", "joint1")],
+    "cannot follow itself": lambda: [C.coupling("joint1", "joint1")],
+    "rows without a position": lambda: [C.driven(C.pfaffian(lambda q: [1, 2]), lambda t: t)],
+    "cannot be driven: what a joint measures": lambda: [C.driven(C.fixed_pose("tip"), lambda t: [t] * 6)],
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_constraints_that_do_not_fit(arm, message):
+    with pytest.raises(TorsorError, match=message):
+        arm.constrained(*REFUSED[message]())
+
+
+FUNCTIONS = {
+    "1 rows of 2 entries, not 1 of 3": C.pfaffian(lambda q: [1, 2, 3]),
+    "1 rows of 2 entries, not 1 of 1": C.pfaffian(lambda q: 1.0),
+    "1 rows of 2 entries, not 1 of 0": C.pfaffian(lambda q: []),
+    "2 rows of 2 entries, not 1 of 2": C.pfaffian(lambda q: [1, 2], rows=2),
+    "2 rows of 2 entries, not 2 of 1 and 2": C.pfaffian(lambda q: [[1, 2], [1]], rows=2),
+    "right-hand side must give 1 numbers, not 2": C.pfaffian(lambda q: [1, 2], right=lambda q: [1, 2]),
+    "its function must give 1 numbers, not 2": C.holonomic(lambda q: [q[0], q[1]]),
+}
+
+
+@pytest.mark.parametrize("message", FUNCTIONS)
+def test_functions_of_the_wrong_size(arm, message):
+    with pytest.raises(ArgumentError, match=message):
+        arm.constrained(FUNCTIONS[message]).forward_dynamics(Q, V, Z)
+
+
+def test_a_motion_of_the_wrong_size(arm):
+    with pytest.raises(ArgumentError, match="its motion must give 3 numbers, not 1"):
+        arm.constrained(C.driven(C.point_at("tip"), lambda t: t)).residual(Q, time=0.0)
+
+
+WAYS = [
+    lambda q: [np.float64(0.5), 2.0],
+    lambda q: np.array([0.5, 2.0]),
+    lambda q: np.array([[0.5, 2.0]]),
+    lambda q: (0.5, 2),
+    lambda q: [[0.5, 2]],
+    lambda q: [np.array([0.5, 2.0])],
+]
+
+
+@pytest.mark.parametrize("A", WAYS)
+def test_a_row_may_be_written_in_any_of_these_ways(arm, A):
+    assert (arm.constrained(C.pfaffian(A)).jacobian(Q) == [[0.5, 2.0]]).all()
+
+
+def test_recorded_functions_say_what_to_use(arm):
+    import math
+
+    with pytest.raises(TypeError, match=r"functions of torsor\.scalar"):
+        arm.constrained(C.holonomic(lambda q: math.sin(q[0]))).residual(Q)
+
+
+def test_a_rod_between_one_place(arm):
+    with pytest.raises(ArgumentError, match="always at one place"):
+        arm.constrained(C.distance("link1", "base", 1.0)).forward_dynamics(Q, V, Z)
+
+
+@pytest.mark.parametrize("method", ["auto", "direct", "multipliers", "null_space"])
+def test_massless_trees(method):
+    b = ts.Builder("massless").link("ground").link("a").link("b").joint("j", "revolute", "ground", "a")
+    system = b.joint("k", "revolute", "a", "b", xyz=(1, 0, 0)).build().constrained(C.point_on_plane("b", (1, 0, 0)))
+    with pytest.raises(SingularError, match="some joint moves no mass"):
+        system.forward_dynamics([0.3, 0.4], Z, Z, method=method)
+    for call in (system.projector, system.mobility, lambda q: system.impact(q, Z)):
+        with pytest.raises(SingularError, match="some joint moves no mass"):
+            call([0.3, 0.4])
+
+
+def test_reactions_need_bodies(arm):
+    with pytest.raises(ArgumentError, match="not known which bodies it pushes"):
+        arm.constrained(C.pfaffian(lambda q: [1, 2])).reactions(Q, V, Z)
+
+
+def test_what_cannot_close():
+    robot = four_bar(0.1, 0.2, 0.3, 5.0)
+    with pytest.raises(ClosureError, match=r"'C' stays open by 4\.[34].*links may be too short"):
+        robot.assemble(attempts=2)
+    with pytest.raises(ClosureError, match="with A, B held, 'C' stays open"):
+        four_bar().assemble([0.0, 0.0, 0.0], fixed=["A", "B"])

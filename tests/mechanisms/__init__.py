@@ -1,0 +1,1 @@
+"""The bundled mechanisms against their closed forms."""

@@ -1,0 +1,70 @@
+"""Closing the loops / from perturbed guesses, with joints held, and words where it cannot be done."""
+
+from __future__ import annotations
+
+from math import acos
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.mechanisms.states import built, turned
+from torsor import mechanisms
+
+NAMES = ("four_bar", "slider_crank", "five_bar", "pantograph", "peaucellier", "bricard")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_perturbed_guess_closes_near_by(name):
+    system, rng = built(name), np.random.default_rng(0)
+    robot = system.robot
+    for _ in range(5):
+        off = 0.1 * rng.normal(size=robot.nv)
+        q = robot.assemble(robot.integrate(robot.neutral(), off, 1.0), attempts=0)
+        assert np.abs(system.residual(q)).max() < 1e-11
+        assert np.linalg.norm(q - robot.neutral()) < 3 * np.linalg.norm(off)
+
+
+def test_held_joints_do_not_move():
+    robot = mechanisms.peaucellier()
+    q = robot.assemble([0.3, *[0.05] * 6], fixed=["crank"])
+    assert q[0] == 0.3
+    q = robot.assemble([0.3, *[0.0] * 6], free=[name for name in robot.joints if name != "arm_upper"])
+    assert q[robot.joint("arm_upper").q_slice] == 0.0
+    assert np.abs(robot.constrained().residual(q)).max() < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("robot", "guess", "loop"),
+    [
+        (lambda: mechanisms.four_bar(1.0, 0.7, 0.4, 0.5), [2.0, 0, 0], "pin"),
+        (mechanisms.peaucellier, [2.5, *[0.0] * 6], "corner_upper|corner_lower|pen"),
+        (mechanisms.bricard, [-1.2, 0, 0, 0, 0], "hinge6"),
+    ],
+)
+def test_a_crank_out_of_reach_is_said_to_be(robot, guess, loop):
+    made = robot()
+    with pytest.raises(ts.ClosureError, match=f"with {made.joints[0]} held, '({loop})' stays open by"):
+        made.assemble(guess, fixed=[made.joints[0]], attempts=5)
+
+
+def test_the_reach_of_a_crank_is_the_law_of_cosines():
+    """It ends where coupler and rocker lie in line: (coupler + rocker)² = crank² + ground² − 2 crank ground cos θ."""
+    system = mechanisms.four_bar(1.0, 0.7, 0.4, 0.5).constrained()
+    most = acos((0.7**2 + 1.0**2 - 0.9**2) / (2 * 0.7))
+    q = turned(system, "crank", np.linspace(0.0, 0.9999 * most, 20))[-1]
+    with pytest.raises(ts.ClosureError, match="'pin' stays open"):
+        turned(system, "crank", [1.0001 * most], q)
+
+
+def test_a_branch_is_kept_by_a_near_guess_and_chosen_by_a_far_one():
+    """The four-bar closes in two ways at a crank angle; the guess says which."""
+    robot = mechanisms.four_bar()
+    open_, crossed = (robot.assemble([1.0, *rest], fixed=["crank"], attempts=0) for rest in ([-1.0, -0.5], [-3.0, -3.5]))
+    assert np.sin(open_[2] + np.arctan2(*_rocker(robot))) > 0 > np.sin(crossed[2] + np.arctan2(*_rocker(robot)))
+
+
+def _rocker(robot):
+    """(y, x) of the rocker's rod in its own frame: twice its centre of mass."""
+    com = robot.link("rocker").com
+    return com[1], com[0]
