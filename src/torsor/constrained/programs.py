@@ -25,6 +25,8 @@ from torsor.version import __version__
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
 #: then lost eight digits
 PIVOT = 1e-8
+#: how much better than the smallest pivot the next must be known: below 1/SECOND it counts against the result too
+SECOND = 1e3
 #: by how much a row that was left out as redundant may be violated, against the sizes of its terms
 REDUNDANT = 1e-6
 
@@ -171,10 +173,11 @@ class Programs:
             lam[k] = x
         doubt: Any = 0.0
         if rows:
-            least = s.pivots[0]
+            least, second = s.pivots[0], 1
             for pivot in s.pivots[1:]:
-                least = minimum(least, pivot)
-            doubt = PIVOT / maximum(least, 1e-300)  # rounding may leave a vanishing pivot just below zero
+                least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
+            # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is known less well
+            doubt = PIVOT / maximum(least * minimum(1, second * SECOND), 1e-300)
         for k in sorted(set(range(len(A))) - set(rows)):
             parts = [x * y for x, y in zip(A[k], s.x, strict=True)]
             gap, size = -right[k], abs(right[k])

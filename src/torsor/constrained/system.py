@@ -246,7 +246,8 @@ class Constrained:
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
 
         That of a joint is what it puts on its child link, in that link's frame; that of a loop or another constraint between
-        frames is what it puts on its successor, in the successor's frame, without its drive.
+        frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
+        the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, method=method, time=time, loop_forces=loop_forces)
         inputs, extra = self._inputs(wrenches, loop_forces, None)
