@@ -68,7 +68,7 @@ def two_frames(robot: Robot, rng) -> tuple[str, str]:
             return a, b
 
 
-def closed_mechanism(seed: int, kinds, bodies: int = 6, **options):
+def closed_mechanism(seed: int, loops, bodies: int = 6, **options):
     """(robot, q, constraints): a random tree with a loop a joint type, all closed at q."""
     rng = np.random.default_rng(seed)
     while True:
@@ -76,10 +76,10 @@ def closed_mechanism(seed: int, kinds, bodies: int = 6, **options):
         if robot.nv >= 4 and len({robot.model.frame(f).body for f in robot.frames}) > 2:
             break
     q = robot.random_configuration(rng)
-    loops = [
-        closing_joint(robot, q, LOOP_JOINTS[k](rng), *two_frames(robot, rng), rng, f"loop{i}") for i, k in enumerate(kinds)
+    closing = [
+        closing_joint(robot, q, LOOP_JOINTS[k](rng), *two_frames(robot, rng), rng, f"loop{i}") for i, k in enumerate(loops)
     ]
-    return robot, q, loops
+    return robot, q, closing
 
 
 def rows(robot: Robot, constraints, q, v, t=0.0) -> Rows:

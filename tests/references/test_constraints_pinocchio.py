@@ -12,11 +12,13 @@ import pinocchio as pin
 import pytest
 
 import torsor as ts
-from tests.constraints.mechanisms import pose
+from benchmarks.translated import pinocchio_constraints, pinocchio_model
+from tests.constraints.mechanisms import closed_mechanism, pose
 from tests.references.pinocchio_states import ROBOTS, Twin
+from tests.trees import axis
 from torsor import constraints as C
 from torsor.constraints.loop import JointConstraint
-from torsor.model.joints import Fixed, Spherical
+from torsor.model.joints import Fixed, Prismatic, Revolute, Spherical
 
 SOLO = ("solo_description/robots/solo12.urdf", True)
 G1 = ("g1_description/urdf/g1_29dof_rev_1_0.urdf", True)
@@ -110,6 +112,36 @@ def test_constraint_dynamics(case):
 def test_more_constraint_dynamics(case, seed):
     (name, floating), held = (HELD | NIGHT)[case]
     compare(name, floating, held, seed)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_mechanisms(seed):
+    """Random trees with one to three random loops, welds and balls, by all of F&O's methods."""
+    rng = np.random.default_rng(seed)
+    joints = [Revolute(axis(rng)), Spherical(), Prismatic(axis(rng)), Revolute(axis(rng))]
+    loops = [str(rng.choice(["fixed", "spherical"])) for _ in range(1 + seed % 3)]
+    robot, q, constraints = closed_mechanism(seed, loops, bodies=10, couplings=False, kinds=joints)
+    system, m = robot.constrained(*constraints), robot.model
+    v, tau = system.project_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+    model = pinocchio_model(m)
+    model.armature = np.array([x for row in m.armature for x in row], float)
+    order = np.arange(robot.nv)
+    if robot.description.base == "floating":
+        order[:6] = 3, 4, 5, 0, 1, 2  # Pinocchio has linear before angular
+    models = pinocchio_constraints(m, model, tuple(constraints))
+    data, datas = model.createData(), pin.StdVec_RigidConstraintData()
+    for c in models:
+        datas.append(c.createData())
+    pin.initConstraintDynamics(model, data, models, datas)
+    rank, A, M = system.mobility(q).rank, system.jacobian(q), robot.mass_matrix(q)
+    # with more rows than their rank Pinocchio needs its proximal iteration, which stops at its accuracy
+    exact = pin.ProximalSettings(1e-14, 0.0, 1) if rank == len(A) else pin.ProximalSettings(1e-13, 1e-8, 100)
+    theirs = pin.constraintDynamics(model, data, q, v[order], tau[order], models, datas, exact)[order]
+    s = np.linalg.svd(A @ np.linalg.inv(np.linalg.cholesky(M)).T, compute_uv=False)
+    kappa = (s[0] / s[rank - 1]) ** 2
+    for method in ("auto", "direct", "multipliers", "null_space"):
+        a = system.forward_dynamics(q, v, tau, method=method).a
+        assert np.abs(a - theirs).max() <= max(1e-9, 1e-13 * kappa) * np.abs(theirs).max(), (method, rank, len(A), kappa)
 
 
 def test_impact_dynamics():
