@@ -30,11 +30,13 @@ from torsor.version import __version__
 
 #: names that bring more with them, imported when first used
 _LAZY = {
+    "actuators": "torsor.actuators",
     "compat": "torsor.compat",
     "constrained": "torsor.constrained",
     "constraints": "torsor.constraints",
     "large": "torsor.large",
     "mechanisms": "torsor.mechanisms",
+    "flexible": "torsor.flexible",
     "lagrange": "torsor.symbolic.lagrange:lagrange",
     "operators": "torsor.operators",
     "rigid": "torsor.rigid",
@@ -71,9 +73,11 @@ __all__ = [
     "TorsorError",
     "UnknownName",
     "__version__",
+    "actuators",
     "compat",
     "constrained",
     "constraints",
+    "flexible",
     "from_dh",
     "from_mr",
     "from_screws",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,18 @@ from torsor.errors import ArgumentError
 from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
 from torsor.model import Description
-from torsor.recording import make_kernel
+from torsor.recording import losses_of, make_kernel
 
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
 FLOAT64 = np.dtype(np.float64)
+
+
+class MotorTorques(NamedTuple):
+    """``(..., R)`` each, a rotor a column: τ_motor (MR 8.112) and τ_gear (MR 8.111)."""
+
+    motor: Array
+    gear: Array
 
 
 class Computed(Mechanism):
@@ -42,6 +49,7 @@ class Computed(Mechanism):
         wrenches: Wrenches | None = None,
         *,
         damping: bool = False,
+        friction: bool = False,
         base_velocity: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         out: Array | None = None,
@@ -49,13 +57,14 @@ class Computed(Mechanism):
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion (RNEA; MR 8.50–8.54, F&O 3–8).
 
         ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force).  ``damping`` adds the model's
-        viscous joint friction.  ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and
-        its rate, in the base's axes.
+        viscous joint friction, ``friction`` that of its laws instead (:meth:`with_friction`, MR §8.9.4; 0 at rest).
+        ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
             raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
-        return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, damping=damping, out=out)
+        losses = {"damping": damping, "friction": friction}
+        return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, losses=losses, out=out)
 
     @kernel_method
     def forward_dynamics(
@@ -66,18 +75,33 @@ class Computed(Mechanism):
         wrenches: Wrenches | None = None,
         *,
         damping: bool = False,
+        friction: bool = False,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches`` and ``damping`` as for :meth:`inverse_dynamics`.  A robot with loops moves as they let it (F&O 15–22);
-        ``robot.constrained()`` also gives the loops' forces.
+        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.  Friction at v = 0 is 0 here, so nothing is
+        held: that takes :mod:`torsor.procedures.stiction`, as in simulation.  A robot with loops moves as they let it
+        (F&O 15–22); ``robot.constrained()`` also gives the loops' forces.
         """
+        losses = {"damping": damping, "friction": friction}
         if self._model.loops:
-            if damping:
-                tau = np.asarray(tau, float) - self.damping_force(v)
+            if losses_of(self._model, damping, friction):
+                tau = np.asarray(tau, float) - (self.friction_force(v, tau) if friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, out)
-        return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, damping=damping, out=out)
+        return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
+
+    def motor_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> MotorTorques:
+        """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
+
+        ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
+        G · motor = gear + G J (u·α_b + G a) is the joint force of :meth:`inverse_dynamics`.
+        """
+        if not self._model.rotors:
+            raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
+        both = ("motor_torque", "gear_torque")
+        wrenches = self._checked(wrenches)
+        return MotorTorques(*self._kernel(both, frames=tuple(wrenches))(q, v, a, *wrenches.values()))
 
     def reaction_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
@@ -117,6 +141,14 @@ class Computed(Mechanism):
     def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
         """D v, the viscous friction of the joints as the model has it; part of no other result unless asked for."""
         return self._run("damping_force", (v,), out=out)
+
+    @kernel_method
+    def friction_force(self, v: ArrayLike, load: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+        """τ_fric(v), the friction of the joints' laws (MR §8.9.4), 0 at rest; part of no other result unless asked for.
+
+        ``load`` is the joint force without friction [N·m, N], for laws that grow with it.
+        """
+        return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 
     @kernel_method
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -222,8 +254,9 @@ class Computed(Mechanism):
         frames: tuple[str, ...] = (),
         extra: tuple[str, ...] = (),
         damping: bool = False,
+        friction: bool = False,
     ) -> Kernel:
-        key = (specs, dtype, frames, extra, damping)
+        key = (specs, dtype, frames, extra, damping, friction)
         kernel = self._kernels.get(key)
         if kernel is None:
             with self._lock:
@@ -233,16 +266,21 @@ class Computed(Mechanism):
     def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
         raise NotImplementedError  # a Robot knows how
 
-    def _run(self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, damping=False, out=None) -> Any:
-        if wrenches is None and not extra and not damping:
+    def _run(self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, losses=None, out=None) -> Any:
+        losses = {word: True for word, asked in (losses or {}).items() if asked}
+        if wrenches is None and not extra and not losses:
             return self._kernel((name,))(*values, out=out)
+        extra, wrenches = extra or {}, self._checked(wrenches)
+        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), **losses)
+        return kernel(*values, *extra.values(), *wrenches.values(), out=out)
+
+    def _checked(self, wrenches: Wrenches | None) -> Wrenches:
+        """The wrenches by frames that there are."""
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise ArgumentError(f'wrenches must be a dict such as {{"{self.links[-1]}": F}}, not {type(wrenches).__name__}')
-        extra, wrenches = extra or {}, wrenches or {}
-        for frame in wrenches:
+        for frame in wrenches or {}:
             self._model.frame(frame)
-        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), damping=bool(damping))
-        return kernel(*values, *extra.values(), *wrenches.values(), out=out)
+        return wrenches or {}
 
     def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
         """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""

@@ -67,6 +67,11 @@ class Mechanism:
         return tuple(loop.name for loop in self._model.loops)
 
     @property
+    def rotors(self) -> tuple[str, ...]:
+        """Names of the geared rotors, in the order of ``motor_torques`` (MR §8.9.3)."""
+        return tuple(r.name for r in self._model.rotors)
+
+    @property
     def frames(self) -> tuple[str, ...]:
         """Every name a ``frame`` argument accepts: the world (unless a link is called that), the links, the named frames."""
         return tuple(self._model.frames)
@@ -85,8 +90,8 @@ class Mechanism:
 
     @cached_property
     def mass(self) -> Any:
-        """Total mass of all links [kg], a fixed base included."""
-        return plain(sum(link.inertia.m for link in self._description.links))
+        """Total mass of all links and rotors [kg], a fixed base included."""
+        return plain(sum(inertia.m for inertia in self._description.bodies.values()))
 
     def joint(self, name: str) -> JointView:
         """One joint: ``.type .q_slice .v_slice .lower .upper .velocity_limit .effort_limit .damping .friction .armature``."""
@@ -161,6 +166,18 @@ class Mechanism:
         """A load fixed to a link or frame; ``com`` and ``inertia`` (about the com) in that frame."""
         return type(self)(surgery.payload(self._description, at, mass, com, inertia))
 
+    def with_rotors(self, rotors: Mapping[str, Any]) -> Self:
+        """Geared motors' rotors by the joint they drive (MR §8.9.3): ``{"elbow": dict(mass=, inertia=, ratio=, ...)}``.
+
+        The fields are those of :meth:`Builder.rotor <torsor.model.builder.Builder.rotor>`; ``link``, the mount, is the joint's
+        parent unless given.  None takes a joint's rotor away.
+        """
+        return type(self)(surgery.with_rotors(self._description, rotors))
+
+    def rotors_as_armature(self) -> Self:
+        """The same robot with each rotor as its joint's armature G² J, its mass on its mount: no gyroscopic coupling."""
+        return type(self)(surgery.rotors_as_armature(self._description))
+
     def rebase(self, link: str) -> Self:
         """The same mechanism with another link as its base."""
         return type(self)(surgery.rebase(self._description, link))
@@ -172,6 +189,18 @@ class Mechanism:
     def with_gravity(self, gravity: Sequence[float]) -> Self:
         """The same robot where gravity is another [m/s²]."""
         return type(self)(surgery.with_gravity(self._description, gravity))
+
+    def with_friction(self, laws: Mapping[str, Any] | str) -> Self:
+        """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}``; they count where ``friction=True``.
+
+        ``"urdf"`` makes them of what the file says of each joint: its ``friction`` (dry) and ``damping`` (viscous).  Joints not
+        named keep theirs; None takes one away; of several freedoms each has a law.  See :mod:`torsor.actuators.friction`.
+        """
+        if isinstance(laws, str):
+            from torsor.actuators.friction.laws import of_joints
+
+            laws = of_joints(laws, self._description.joints)
+        return type(self)(surgery.with_friction(self._description, laws))
 
     def without_loops(self) -> Self:
         """The spanning tree alone, its loops cut open."""

@@ -32,7 +32,7 @@ def tree(d: Description, model: Model) -> str:
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
     links = {link.name: link for link in d.links}
-    mass = sum(link.inertia.m for link in d.links)
+    mass = sum(inertia.m for inertia in d.bodies.values())
     number = {name: i for i, name in enumerate(model.joint_names)}
     moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
     counts = f"{len(d.links)} links, {moving} moving joints{closed(d)}, nq = {model.nq}, nv = {model.nv}"
@@ -51,6 +51,7 @@ def tree(d: Description, model: Model) -> str:
             last = k == len(below) - 1
             entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
         todo.extend(reversed(entries))
+    lines += [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
     lines += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
     return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from torsor import algorithms as alg
+from torsor.algorithms.friction import friction_force
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
 
@@ -48,7 +49,10 @@ QUANTITIES: dict[str, Quantity] = {
     "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
     "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True),
     "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True),
+    "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True),
+    "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True),
     "damping_force": Quantity(("v",), alg.damping_force),
+    "friction_force": Quantity(("v",), friction_force),
     "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
     "mass_matrix_rate": Quantity(("q", "v"), alg.mass_matrix_rate, joint_space=True),
     "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True),
@@ -71,7 +75,7 @@ QUANTITIES: dict[str, Quantity] = {
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "dt": (),
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "load": v, "dt": (),
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from torsor.algorithms import damping_force
+from torsor.algorithms.friction import friction_force
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
 from torsor.model import Model
@@ -27,16 +29,18 @@ def make_kernel(
     frames: tuple[str, ...] = (),
     extra: tuple[str, ...] = (),
     damping: bool = False,
+    friction: bool = False,
 ) -> Kernel:
     """The kernel of several quantities.
 
-    ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping.
+    ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping,
+    ``friction`` the joints' friction laws.
     """
     if not numeric(model):
         raise ArgumentError(
             f"robot {model.name!r} has symbols where a kernel needs numbers; torsor.algorithms take them: crba(robot.model, q)"
         )
-    r = Recording(model, specs, frames, extra, damping)
+    r = Recording(model, specs, frames, extra, damping, friction)
     name = f"{model.name}.{'+'.join(r.labels)}"
     return Kernel(r.shortest(), name=name, dtype=dtype, version=__version__, explain=r.explain)
 
@@ -44,9 +48,18 @@ def make_kernel(
 class Recording:
     """What a kernel computes, over whatever scalars it is called with."""
 
-    def __init__(self, model: Model, specs: Sequence[Spec], frames: tuple[str, ...], extra: tuple[str, ...], damping: bool):
+    def __init__(
+        self,
+        model: Model,
+        specs: Sequence[Spec],
+        frames: tuple[str, ...],
+        extra: tuple[str, ...],
+        damping: bool,
+        friction: bool = False,
+    ):
         self.model, self.lean = model, regrouped(model)
-        self.frames, self.extra, self.damping = frames, extra, damping
+        self.frames, self.extra = frames, extra
+        self.losses = losses_of(model, damping, friction)
         self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
         if model.loops and any(name == "forward_dynamics" for name, _ in self.rows):
@@ -80,17 +93,18 @@ class Recording:
         return results
 
     def quantity(self, name: str, given: dict[str, Any], options: dict[str, Any], alternative: bool) -> Any:
-        """One row of the table; damping D v is a joint force like any other."""
+        """One row of the table; damping and friction are joint forces like any other."""
         row = QUANTITIES[name]
         model = self.lean if row.joint_space else self.model
         function = row.alternative if alternative and row.alternative else row.function
-        if not self.damping:
+        if self.losses is None:
             return function(model, *(given[x] for x in row.inputs), **options)
-        D = QUANTITIES["damping_force"].function(model, given["v"])
         if name == "forward_dynamics":
-            given = {**given, "tau": [t - d for t, d in zip(given["tau"], D, strict=True)]}
+            lost = self.losses(model, given["v"], given["tau"])
+            given = {**given, "tau": [t - d for t, d in zip(given["tau"], lost, strict=True)]}
             return function(model, *(given[x] for x in row.inputs), **options)
-        return [t + d for t, d in zip(function(model, *(given[x] for x in row.inputs), **options), D, strict=True)]
+        tau = function(model, *(given[x] for x in row.inputs), **options)
+        return [t + d for t, d in zip(tau, self.losses(model, given["v"], tau), strict=True)]
 
     def explain(self, *state: np.ndarray) -> None:
         """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
@@ -100,9 +114,33 @@ class Recording:
         self.evaluated(*(np.ravel(x).tolist() for x in state))
 
 
+#: the joint force lost at velocity v under a load: (model, v, load) → (nv)
+Losses = Callable[[Model, Sequence[Any], Sequence[Any]], list[Any]]
+
+
+def losses_of(model: Model, damping: bool, friction: bool) -> Losses | None:
+    """What the joints lose: D v, or their friction laws, which say all of it."""
+    if damping and friction:
+        raise ArgumentError(
+            "damping=True and friction=True: a joint's friction law holds its viscous part already; ask for one of them "
+            "(robot.with_friction('urdf') makes laws of the damping in the file)"
+        )
+    if friction and not any(law is not None for laws in model.friction for law in laws):
+        raise ArgumentError(
+            f"friction=True, but no joint of robot {model.name!r} has a friction law; robot.with_friction({{joint: law}}) "
+            "gives them, robot.with_friction('urdf') reads friction and damping from the description"
+        )
+    if friction:
+        return friction_force
+    return (lambda model, v, load: damping_force(model, v)) if damping else None
+
+
 def numeric(model: Model) -> bool:
     """Whether every constant of the model is a number."""
-    return all(isinstance(x, (int, float)) for x in flat(model.offset, model.inertia, model.gravity, model.armature))
+    laws = (getattr(law, "numeric", True) for row in model.friction for law in row)
+    spins = tuple((r.axis, r.inertia, r.ratio) for r in model.rotors)
+    constants = flat(model.offset, model.inertia, model.gravity, model.armature, spins)
+    return all(laws) and all(isinstance(x, (int, float)) for x in constants)
 
 
 def check_configuration(model: Model, label: str, q: list[float]) -> None:

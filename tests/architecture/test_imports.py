@@ -14,6 +14,7 @@ import torsor
 PACKAGE = Path(torsor.__file__).parent
 #: a room → the rooms it may import at module level; errors and version may be imported by all
 ALLOWED = {
+    "actuators": {"scalar"},
     "scalar": set(),
     "spatial": {"scalar"},
     "model": {"scalar", "spatial"},

@@ -21,6 +21,7 @@ from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import center_of_mass, pose
+from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.terms import (
@@ -43,6 +44,7 @@ __all__ = [
     "difference",
     "forward_dynamics",
     "forward_dynamics_by_factors",
+    "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
     "integrate",
@@ -54,6 +56,7 @@ __all__ = [
     "mass_matrix_inverse",
     "mass_matrix_rate",
     "momentum",
+    "motor_torque",
     "pose",
     "potential_energy",
     "reaction_wrenches",

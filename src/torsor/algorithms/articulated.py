@@ -1,6 +1,7 @@
 """The articulated-body factorization: made once for a configuration, then M⁻¹ is applied to any number of vectors in O(N) each.
 
-For models without coupled joints: those tie distant bodies together, which breaks the recursion.
+For local models: coupled joints, and rotors mounted further in than the parent, tie distant bodies together, which breaks the
+recursion.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
 from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, linear, plus_diagonal
@@ -15,7 +17,11 @@ from torsor.spatial.linear import Factors
 
 
 class Articulated(NamedTuple):
-    """Per body: the joint's transform X and freedom S, U = I^A S, and the factors of D = SᵀI^A S + armature."""
+    """Per body: the joint's transform X and freedom S, U = I^A S, and the factors of D = SᵀI^A S + armature.
+
+    A rotor on the parent adds G² J to D, and to U the moment J G u with which the parent feels the joint accelerate: the same
+    moment is what the joint feels of the parent, so M⁻¹ stays one recursion.
+    """
 
     X: Sequence[Transform]
     S: Sequence[Subspace]
@@ -29,12 +35,14 @@ def articulated(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> 
     F&O §3.3, eqs. 11–12.
     """
     IA = [ArticulatedInertia.of(I) for I in model.inertia]
+    drive, spin = rotors.apparent(model), rotors.reflected(model)
     U: list[Any] = [None] * len(X)
     D: list[Any] = [None] * len(X)
     for i, j in model.inward():
         U[i] = IA[i] @ S[i]
-        D[i] = factor(plus_diagonal(S[i].T @ U[i], model.armature[i]), [model.joint_names[i]] * len(S[i]))
-        free = S[i] if not any(model.armature[i]) else Subspace(())
+        D[i] = factor(plus_diagonal(S[i].T @ U[i], drive[i]), [model.joint_names[i]] * len(S[i]))
+        U[i] = rotors.seen_from(spin, i, j, X[i], U[i])  # MR 8.110
+        free = S[i] if not any(drive[i]) else Subspace(())
         IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], linear.solve(D[i], U[i]))  # F&O 12
     return Articulated(X, S, U, D)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.model.model import Model
 from torsor.spatial import plus_diagonal, symmetric
@@ -15,15 +16,16 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
     F&O §3.2, eqs. 9–10; MR eq. 8.57.
     """
     X, S = joints(model, q)
-    I = list(model.inertia)
+    I, drive, spin = list(model.inertia), rotors.apparent(model), rotors.reflected(model)
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
-        M[i, i] = plus_diagonal(symmetric(S[i].T @ F), model.armature[i])  # F&O 10
+        M[i, i] = plus_diagonal(symmetric(S[i].T @ F), drive[i])  # F&O 10
         j = i
         while model.parent[j] > 0:
             F = [X[j].T @ f for f in F]
             j = model.parent[j]
+            F = rotors.met(spin, i, j, F)  # MR 8.110
             M[j, i] = S[j].T @ F  # F&O 10
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + X[i].T @ I[i]  # F&O 9

@@ -19,11 +19,12 @@ from torsor.spatial.vector import ZERO
 def forward_dynamics(
     model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> list[Any]:
-    """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), in O(N) where every joint has its own coordinate.
+    """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), in O(N) where the model is local.
 
-    Coupled joints tie distant bodies together, which breaks the articulated-body recursion; there M is factored.
+    Coupled joints, and rotors mounted further in than the parent, tie distant bodies together, which breaks the
+    articulated-body recursion; there M is factored.
     """
-    algorithm = forward_dynamics_by_factors if any(model.coupling) else aba
+    algorithm = aba if model.local else forward_dynamics_by_factors
     return algorithm(model, q, v, tau, wrenches)
 
 

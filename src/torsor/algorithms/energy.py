@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import Scalars, composite_inertia, joints, velocities
 from torsor.model.model import Model
 from torsor.spatial import Force
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
-    """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus ½ Σ armature v² of the rotors."""
+    """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus what rotors add by spinning, ½ Σ armature v² where that is all."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     rates = model.rates(v)
@@ -19,7 +20,7 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
         total = total + model.inertia[i].kinetic_energy(V[i])
         for armature, rate in zip(model.armature[i], rates[i], strict=True):
             total = total + rate * rate * armature / 2
-    return total
+    return total + rotors.kinetic_energy(model, V, v)  # MR §8.9.2
 
 
 def potential_energy(model: Model, q: Scalars) -> Any:
@@ -32,6 +33,7 @@ def momentum(model: Model, q: Scalars, v: Scalars) -> list[Any]:
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     P = [Force.zero()] + [model.inertia[i] @ V[i] for i, _ in model.outward()]
+    P = rotors.momenta(model, P, v)
     for i, p in model.inward():
         P[p] = P[p] + X[i].T @ P[i]
     return [*P[0].m, *P[0].f]

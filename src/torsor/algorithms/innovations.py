@@ -85,7 +85,7 @@ class TreeInnovations(NamedTuple):
 
 
 class CoupledInnovations(NamedTuple):
-    """B of a tree with coupled joints, which tie distant bodies together: from the entries of M, in O(n²)."""
+    """B of a tree with coupled joints or far rotors, which tie distant bodies together: from the entries of M, in O(n²)."""
 
     L: list[list[Any]]  # M = B D Bᵀ, B = L read from its last row to its first
     inverse: list[Any]
@@ -112,7 +112,7 @@ class CoupledInnovations(NamedTuple):
 
 def innovations(model: Model, q: Scalars) -> Innovations:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
-    if any(model.coupling):
+    if not model.local:
         return CoupledInnovations(*factored(model, crba(model, q)))
     bodies = articulated.articulated(model, *joints(model, q))
     G: list[Any] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]

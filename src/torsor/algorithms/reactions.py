@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies as carried_by
 from torsor.model.model import Model
@@ -22,7 +23,8 @@ def reaction_wrenches(
     """F[i] = I[i] A[i] + V[i] ×* I[i] V[i] − f[i] + Σ F of its children: (N, 6), a row a moving joint (F&O 5–7, MR 8.53).
 
     The wrench (m [N·m], f [N]) that the joint puts on its child link, in that link's frame, drive and bearing together: SᵀF is
-    the joint's τ less its rotor's.  ``wrenches`` act on the robot at and in their frames, ``on_bodies`` one on each body.
+    the joint's τ less its rotor's, the gear torque (MR 8.111).  ``wrenches`` act on the robot at and in their frames,
+    ``on_bodies`` one on each body.
     """
     X, S = joints(model, q)
     f = carried_by(model, wrenches)
@@ -31,6 +33,7 @@ def reaction_wrenches(
     V = velocities(model, X, S, v)
     A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))  # F&O 4
     F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # F&O 5
+    F = rotors.carried(model, F, A, v, a)  # MR 8.110
     for i, p in model.inward():
         F[p] = F[p] + X[i].T @ F[i]  # F&O 7
     child = {frame.body: frame.X for frame in reversed(model.frames.values())}  # a body's first frame is its joint's child link

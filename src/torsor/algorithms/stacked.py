@@ -15,6 +15,7 @@ from typing import Any
 from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
+from torsor.model.rotor import refuse_rotors
 from torsor.spatial import Force, Inertia, Motion, Subspace, Transform
 from torsor.spatial.vector import ZERO
 
@@ -192,6 +193,7 @@ def stacked(
     >>> s.mass_matrix
     Matrix([[5.0, 2.0], [2.0, 1.0]])
     """
+    refuse_rotors(model, "the stacked form (MR 8.58–8.72)")
     v, a = [0] * model.nv if v is None else v, [0] * model.nv if a is None else a
     X, S = joints(model, q)
     V0 = Motion.zero() if base_velocity is None else Motion.of(base_velocity)

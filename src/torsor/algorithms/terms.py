@@ -28,7 +28,7 @@ class Terms:
     inertia: list[list[Any]]  #: [j]: M_ij a_j, the links' inertia felt because coordinate j accelerates
     velocity: dict[tuple[int, int], list[Any]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
     gravity: dict[str, list[Any]]  #: by link
-    rotor: list[Any]  #: armature × acceleration
+    rotor: list[Any]  #: armature × acceleration, and what geared rotors take because joints accelerate
     damping: list[Any]  #: D v, as inverse dynamics adds it when asked
     external: dict[str, list[Any]]  #: by frame: −Jᵀf
 
@@ -54,18 +54,19 @@ def torque_terms(
     wrenches: Mapping[str, Scalars] | None = None,
     damping: bool = False,
 ) -> Terms:
-    """τ taken apart (MR 8.16).  ``links`` are the inertias by link, ``{x.name: x.inertia for x in description.links}``.
+    """τ taken apart (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
-    >>> terms = torque_terms(robot.model, [0.0, 0.0], [0, 0], [1.0, 0], {x.name: x.inertia for x in robot.description.links})
+    >>> terms = torque_terms(robot.model, [0.0, 0.0], [0, 0], [1.0, 0], robot.description.bodies)
     >>> terms.inertia[0], terms.gravity["link2"]
     ([5.0, 2.0], [19.62, 9.81])
     """
     n = model.nv
-    bare = replace(model, armature=tuple((0,) * len(row) for row in model.armature))
+    bare = replace(model, armature=tuple((0,) * len(row) for row in model.armature), rotors=())
     M = crba(bare, q)
-    rotor = model.gathered(model.rotor_forces(a))
+    drives = crba(replace(model, inertia=(Inertia.zero(),) * len(model.parent)), q)  # M is linear in the inertias
+    rotor = [sum(drives[i][j] * a[j] for j in range(n)) for i in range(n)]
     return Terms(
         inertia=[[M[i][j] * a[j] for i in range(n)] for j in range(n)],
         velocity=velocity_force_by_pair(model, q, v),

@@ -223,7 +223,7 @@ class Programs:
         """F&O's method by its name; "multipliers" by whichever route to M⁻¹ takes fewer operations."""
         if method == "direct":
             return program("direct")
-        if any(self.model.coupling):
+        if not self.model.local:
             return program("factors")
         if self.model.nv > 4 * FEW:
             return program("articulated")

@@ -33,7 +33,8 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
     the lists.  ``tip`` names the frame of the last pose, M_{n,tip}: a link or frame on the last link; if not given it is
     ``"end_effector"``, or else the last link itself.  The shapes are (n+1, 4, 4), (n, 6, 6) and (6, n).
 
-    Gravity and limits are not in the lists.  A rotor's armature has no place there either: it is left out with a warning.
+    Gravity and limits are not in the lists.  A rotor's mass is part of its mount; its spin, or its
+    armature, has no place there: it is left out with a warning.
 
     >>> from torsor import robots
     >>> M, G, S = to_mr(robots.description("two_link"), tip="tip")
@@ -93,9 +94,10 @@ def _checked(d: Description, model: Model) -> list[str]:
             )
     if not all(isinstance(x, (int, float)) for x in flat(model.offset, model.inertia)):
         raise ModelError(f"{what}: it has symbols where the lists need numbers")
-    rotors = [model.joint_names[i] for i, _ in model.outward() if any(model.armature[i])]
+    geared = {r.joint for r in model.rotors}
+    rotors = [model.joint_names[i] for i, _ in model.outward() if any(model.armature[i]) or i in geared]
     if rotors:
-        text = f"the lists of robot {d.name!r} leave out the armature (reflected rotor inertia) of {', '.join(rotors)}"
+        text = f"the lists of robot {d.name!r} leave out the rotors (reflected inertia) of {', '.join(rotors)}"
         warnings.warn(text, ModelWarning, stacklevel=3)
     return [carried[name] for name in model.joint_names[1:]]
 

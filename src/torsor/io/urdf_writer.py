@@ -5,6 +5,8 @@ What URDF has no words for:
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
 * ``base`` and ``gravity`` are for whoever loads the file; where they are not the usual ones a comment tells them.
+* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: how it turns with its
+  mount is lost, and a comment says so.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`); a comment says that there are some.
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf`; a joint type of your
   own cannot be written and is refused.
@@ -26,6 +28,7 @@ from torsor.io.files import write_text
 from torsor.io.urdf_joints import TYPES, UNLIMITED
 from torsor.model.description import EARTH, Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -35,10 +38,10 @@ _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radiu
 
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The URDF text of a description; with a path, also written there, all or nothing."""
-    d = description
+    d = rotors_as_armature(description)
     try:
         robot = etree.Element("robot", name=d.name)
-        for text in _comments(d):
+        for text in _comments(description):
             robot.append(etree.Comment(f" {text} "))
         for link in d.links:
             robot.append(_link(link))
@@ -64,6 +67,9 @@ def _comments(d: Description) -> list[str]:
     if d.loops:
         what = "1 joint closing a loop" if len(d.loops) == 1 else f"{len(d.loops)} joints closing loops"
         out.append(f"not in this file: {what}; load with loops=, the side-file that has them")
+    if d.rotors:
+        which = ", ".join(r.name for r in d.rotors)
+        out.append(f"the rotors {which} are in their links' inertia and their joints' armature, without gyroscopic coupling")
     return out if d.gravity == EARTH else [*out, f"gravity is ({_numbers('gravity', d.gravity).replace(' ', ', ')}) m/s2"]
 
 

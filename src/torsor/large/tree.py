@@ -13,6 +13,7 @@ from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
 from torsor.model.joints import JointType
 from torsor.model.model import Model
+from torsor.model.rotor import refuse_rotors
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -103,6 +104,7 @@ class LargeTree:
     def of(cls, robot: Robot | Model) -> LargeTree:
         """The rows of a robot or a model; row i is its body i + 1."""
         model: Model = robot if isinstance(robot, Model) else robot.model
+        refuse_rotors(model, "a large tree")
         for i, c in enumerate(model.coupling):
             if c is not None:
                 raise ModelError(

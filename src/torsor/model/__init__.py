@@ -3,6 +3,7 @@
 from torsor.model.assembly import assemble
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.model import Coupling, Frame, LoopRow, Model
+from torsor.model.rotor import Rotor, RotorRow
 
 __all__ = [
     "Coupling",
@@ -16,5 +17,7 @@ __all__ = [
     "Mimic",
     "Model",
     "NamedFrame",
+    "Rotor",
+    "RotorRow",
     "assemble",
 ]

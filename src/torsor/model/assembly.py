@@ -5,7 +5,9 @@ from __future__ import annotations
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.model import Coupling, Frame, LoopRow, Model
-from torsor.spatial import Inertia, Transform
+from torsor.model.rotor import Rotor, RotorRow
+from torsor.scalar import tidy
+from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO
 
 
@@ -13,6 +15,7 @@ def assemble(d: Description) -> Model:
     """The model of a description.  The frame ``"world"`` is the fixed one, unless a link has that name.
 
     Links joined by fixed joints become one body: inertias are summed in its frame, links and frames stay places on it.
+    A rotor is welded to its mount too, as if it did not spin; what its spin adds is in its row.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
     """
     children: dict[str, list[Joint]] = {}
@@ -46,6 +49,10 @@ def assemble(d: Description) -> Model:
         body, X = frames[f.link]
         frames[f.name] = Frame(body, f.origin @ X)
 
+    for rotor in d.rotors:
+        body, X = frames[rotor.link]
+        inertia[body] = inertia[body] + X.T @ rotor.standing
+
     names = tuple("" if j is None else j.name for j in moved_by)
     coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names)
     return Model(
@@ -65,6 +72,8 @@ def assemble(d: Description) -> Model:
         frames=frames,
         gravity=d.gravity,
         loops=tuple(_loop(loop, frames) for loop in d.loops),
+        friction=tuple(() if j is None else j.laws for j in moved_by),
+        rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
     )
 
 
@@ -74,6 +83,12 @@ def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
     A = Transform.of_pose(R, ZERO)
     p, s = frames[loop.parent], frames[loop.child]
     return LoopRow(loop.name, aligned, Frame(p.body, A @ loop.origin @ p.X), Frame(s.body, A @ loop.child_origin @ s.X))
+
+
+def _rotor(r: Rotor, mount: Frame, names: tuple[str, ...]) -> RotorRow:
+    """Its spin axis in the frame of the body that carries it."""
+    u = Vec(*(tidy(x) for x in mount.X.E.T @ (r.origin.E.T @ r.axis)))
+    return RotorRow(r.name, names.index(r.joint), mount.body, u, r.spin_inertia, r.ratio)
 
 
 Starts = tuple[int, ...]

@@ -8,6 +8,7 @@ from torsor.errors import ModelError, UnknownName
 from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.joints import JOINT_TYPES, Helical, JointType, Planar, Universal
+from torsor.model.rotor import Rotor, make_rotor
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -40,6 +41,7 @@ class Builder:
         self._joints: list[Joint] = []
         self._frames: list[NamedFrame] = []
         self._loops: list[Loop] = []
+        self._rotors: list[Rotor] = []
 
     def link(self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
@@ -127,6 +129,34 @@ class Builder:
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self
 
+    def rotor(
+        self,
+        name: str,
+        joint: str,
+        link: str,
+        *,
+        mass: Any = 0,
+        com: Any = (0, 0, 0),
+        inertia: Any = None,
+        ratio: Any = 1,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        axis: Any = Z,
+    ) -> Builder:
+        """The rotor of the geared motor that drives ``joint``, mounted on ``link``: the joint's parent, or one before it.
+
+        Its frame is at (xyz [m], rpy [rad]) on the link; it spins about ``axis`` there, ``ratio`` times as fast as the joint
+        moves (MR's G).  Mass [kg], centre of mass [m] and inertia [kg·m²] about it as in :meth:`link`, in the rotor's frame;
+        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's own inertia.
+
+        >>> arm = Builder("arm").link("base").link("arm", mass=1, com=(1, 0, 0)).joint("hinge", "revolute", "base", "arm")
+        >>> arm.rotor("motor", "hinge", "base", mass=0.2, inertia=(1e-4, 1e-4, 2e-4), ratio=100).build().mass_matrix([0.0])
+        array([[3.]])
+        """
+        place = {"xyz": xyz, "rpy": rpy, "axis": axis}
+        self._rotors.append(make_rotor(name, joint, link, mass=mass, com=com, inertia=inertia, ratio=ratio, **place))
+        return self
+
     def description(self, base: str = "fixed", gravity: Any = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
         return Description(
@@ -135,6 +165,7 @@ class Builder:
             tuple(self._joints),
             tuple(self._frames),
             loops=tuple(self._loops),
+            rotors=tuple(self._rotors),
             base=base,
             gravity=read.vector(gravity, "gravity"),
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
+from torsor.model.rotor import Rotor, check_rotors
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -59,7 +60,8 @@ class Joint:
     """A joint between two links.  ``origin`` is the transform from the parent link's frame to the joint frame.
 
     Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
-    degree of freedom; an empty tuple means none.
+    degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
+    and ``friction`` are what a file says of it: objects of :mod:`torsor.actuators.friction`, or None.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Joint:
     damping: tuple[Any, ...] = ()
     friction: tuple[Any, ...] = ()
     mimic: Mimic | None = None
+    laws: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,13 +107,14 @@ class Loop:
 
 @dataclass(frozen=True)
 class Description:
-    """A robot as described: see :class:`Link`, :class:`Joint`, :class:`Loop`."""
+    """A robot as described: see :class:`Link`, :class:`Joint`, :class:`Loop`, :class:`Rotor`."""
 
     name: str
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     frames: tuple[NamedFrame, ...] = ()
     loops: tuple[Loop, ...] = field(default=(), kw_only=True)
+    rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
@@ -128,6 +132,14 @@ class Description:
     def edges(self) -> tuple[Joint | Loop, ...]:
         """Every joint, those of the tree first, then those that close loops; they share one space of names."""
         return (*self.joints, *self.loops)
+
+    @property
+    def bodies(self) -> dict[str, Inertia]:
+        """Every link's inertia in its own frame, with that of the rotors mounted on it, as if they did not spin."""
+        out = {link.name: link.inertia for link in self.links}
+        for r in self.rotors:
+            out[r.link] = out[r.link] + r.standing
+        return out
 
     def link(self, name: str) -> Link:
         return next(link for link in self.links if link.name == name)
@@ -147,6 +159,7 @@ def validate(d: Description) -> None:
     _unique("joint", [j.name for j in d.edges])
     if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
         raise ModelError(f"joint {FLOATING_BASE!r} has the name of the joint that frees the base; rename it")
+    _unique("rotor", [r.name for r in d.rotors])
     _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
     links = {link.name for link in d.links}
     mover: dict[str, str] = {}
@@ -173,6 +186,7 @@ def validate(d: Description) -> None:
         raise ModelError(f"gravity must be three finite numbers [m/s²], not {tuple(d.gravity)}")
     _check_tree(d, mover)
     _check_mimic(d)
+    check_rotors(d.rotors, {j.name: j for j in d.joints}, mover)
     fixed_root = d.root if d.base == "fixed" else ""
     for loop in d.loops:
         _check_loop(loop, links, fixed_root)
@@ -207,6 +221,8 @@ def _check_numbers(j: Joint) -> None:
     for label, values in (("armature", j.armature), ("damping", j.damping), ("friction", j.friction)):
         if any(isinstance(x, (int, float)) and not 0 <= x < INF for x in values):
             raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
+    if j.laws and len(j.laws) != j.kind.nv:
+        raise ModelError(f"joint {j.name!r}: friction needs {j.kind.nv} laws, one a degree of freedom; {len(j.laws)} given")
     for low, high in zip(j.lower, j.upper, strict=False):
         if low > high:
             raise ModelError(f"joint {j.name!r}: lower limit {low} is above upper limit {high}")

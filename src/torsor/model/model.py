@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
 from torsor.model.joints import JointType
+from torsor.model.rotor import RotorRow
 from torsor.spatial import Inertia, Transform, Vec
 
 
@@ -59,6 +60,8 @@ class Model:
     frames: dict[str, Frame]
     gravity: Vec
     loops: tuple[LoopRow, ...] = ()
+    rotors: tuple[RotorRow, ...] = ()
+    friction: tuple[tuple[Any, ...], ...] = ()  # the laws of each joint, one a freedom; None, or no row, where there is none
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -75,6 +78,15 @@ class Model:
         while i > 0:
             yield i
             i = self.parent[i]
+
+    @property
+    def local(self) -> bool:
+        """Whether a joint ties its body to the parent alone: none is coupled, and each rotor sits on the parent or the base.
+
+        Then the articulated-body recursion applies.
+        """
+        near = all(r.mount in (0, self.parent[r.joint]) for r in self.rotors)
+        return near and not any(self.coupling)
 
     def frame(self, name: str) -> Frame:
         try:
@@ -103,7 +115,7 @@ class Model:
         return rows
 
     def rotor_forces(self, a: Sequence[Any]) -> list[list[Any]]:
-        """Armature × acceleration, joint by joint: a reflected rotor is felt by its own joint only."""
+        """Armature × acceleration, joint by joint: a rotor known by that alone is felt by its own joint only."""
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
     def gathered(self, tau: Sequence[Sequence[Any]]) -> list[Any]:

@@ -14,6 +14,7 @@ from torsor.model import arguments as read
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
 from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
+from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import seated, tidied
 from torsor.model.spanning import fresh, grounded, joint_fields
 from torsor.spatial import Transform
@@ -22,7 +23,8 @@ from torsor.spatial import Transform
 def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     """The named joints held at q [rad, m; a number, or one a coordinate]: they become fixed, and so do their followers.
 
-    In the equations of motion their rows and columns go; an armature goes with its joint, as its rotor stands still.
+    In the equations of motion their rows and columns go; an armature goes with its joint, as its rotor stands still; a
+    rotor with a mass of its own becomes part of the link it is mounted on.
 
     >>> from torsor import robots
     >>> locked = lock(robots.description("two_link"), {"joint2": 0.5})
@@ -51,9 +53,13 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
             held[j.name] = [held[at.name][0] * k + b]
     if not held:
         return d
+    still = {r.name for r in d.rotors if r.joint in held}
+    bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
     return d.with_note(
         "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
         joints=tuple(_held(j, held[j.name]) if j.name in held else j for j in d.joints),
+        links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
+        rotors=tuple(r for r in d.rotors if r.name not in still),
     )
 
 
@@ -69,7 +75,8 @@ def subtree(d: Description, link: str) -> Description:
     """The branch that hangs on a link, with that link as its root; base and gravity (in the new root's axes) as before.
 
     A joint that follows one outside the branch has nothing left to follow: it becomes free, and the report says so.
-    Loops within the branch stay; one that leaves it is an error, as it would hold the branch to what is not there.
+    Loops within the branch stay; one that leaves it is an error, as it would hold the branch to what is not there.  So is a
+    rotor that drives a joint of the branch from outside.
     """
     _known_link(d, link)
     kept = _below(d, link)
@@ -83,6 +90,12 @@ def subtree(d: Description, link: str) -> Description:
             )
     joints = [j for j in d.joints if j.parent in kept]
     names = {j.name for j in joints}
+    for r in d.rotors:
+        if r.joint in names and r.link not in kept:
+            raise ModelError(
+                f"subtree of link {link!r}: rotor {r.name!r} drives joint {r.joint!r} from link {r.link!r}, which is outside; "
+                f"take a larger branch, or drop it first: with_rotors({{{r.joint!r}: None}})"
+            )
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
     note = f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links"
     if freed:
@@ -93,6 +106,7 @@ def subtree(d: Description, link: str) -> Description:
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
+        rotors=tuple(r for r in d.rotors if r.joint in names),
     )
 
 
@@ -104,10 +118,14 @@ def attach(
     ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.
     """
     link, X = _place(d, at)
-    theirs, joints = _places(other), [j.name for j in other.edges]
-    names = {name: prefix + name for name in (*theirs, *joints)}
+    theirs, joints, motors = _places(other), [j.name for j in other.edges], [r.name for r in other.rotors]
+    names = {name: prefix + name for name in (*theirs, *joints, *motors)}
     weld = f"attach_{prefix}{other.root}"
-    for kind, old, new in (("link or frame", _places(d), theirs), ("joint", [j.name for j in d.edges], joints)):
+    for kind, old, new in (
+        ("link or frame", _places(d), theirs),
+        ("joint", [j.name for j in d.edges], joints),
+        ("rotor", [r.name for r in d.rotors], motors),
+    ):
         clash = [name for name in new if names[name] in old]
         if clash:
             shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
@@ -121,6 +139,9 @@ def attach(
         parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
         return replace(x, name=names[x.name], parent=parent, child=child)
 
+    def remounted(r: Rotor) -> Rotor:
+        return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
+
     mount = Joint(weld, Fixed(), link, names[other.root], tidied(read.pose(xyz, rpy, "attach") @ X))
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
     if other.base == "floating":
@@ -131,6 +152,7 @@ def attach(
         joints=(*d.joints, mount, *(renamed(j) for j in other.joints)),
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
         loops=(*d.loops, *(relooped(x) for x in grounded(other))),
+        rotors=(*d.rotors, *(remounted(r) for r in other.rotors)),
     )
 
 
@@ -150,6 +172,45 @@ def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: A
     )
 
 
+def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
+    """Rotors by the joint they drive, in place of those there: a dict of what :meth:`Builder.rotor` takes, or None for none.
+
+    ``link`` is the joint's parent unless given, ``name`` is ``<joint>_rotor``.  The links' inertias are without the rotors'.
+
+    >>> from torsor import robots
+    >>> motor = dict(mass=0.1, inertia=(1e-5, 1e-5, 2e-5), ratio=50)
+    >>> with_rotors(robots.description("two_link"), {"joint2": motor}).rotors[0].link
+    'link1'
+    """
+    joints = {j.name: j for j in d.joints}
+    made = {r.joint: r for r in d.rotors}
+    for joint, fields in rotors.items():
+        if joint not in joints:
+            raise UnknownName("joint", joint, joints)
+        made.pop(joint, None)
+        if isinstance(fields, Mapping):
+            made[joint] = make_rotor(**{"name": f"{joint}_rotor", "link": joints[joint].parent, **fields, "joint": joint})
+        elif fields is not None:
+            raise ModelError(f"with_rotors: joint {joint!r}: give a dict(mass=, inertia=, ratio=, ...) or None, not {fields!r}")
+    return d.with_note(f"rotors on {', '.join(made) or 'no joint'}", rotors=tuple(made.values()))
+
+
+def rotors_as_armature(d: Description) -> Description:
+    """Every rotor as an armature of G² J, its mass and standing inertia on its mount: the gyroscopic coupling is left out.
+
+    Exact where no mount turns.  This is what most simulators model.
+    """
+    if not d.rotors:
+        return d
+    felt = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
+    return d.with_note(
+        f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
+        links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
+        joints=tuple(replace(j, armature=(sum(j.armature) + felt[j.name],)) if j.name in felt else j for j in d.joints),
+        rotors=(),
+    )
+
+
 def rebase(d: Description, link: str) -> Description:
     """The same mechanism with another link as its root: joints on the way there change sides, q and v keep their meaning.
 
@@ -165,6 +226,16 @@ def rebase(d: Description, link: str) -> Description:
         at = mover[at].parent
     if not path:
         return d
+    between = {link, *(j.parent for j in path.values())}
+    for r in d.rotors:
+        at = next(j.parent for j in d.joints if j.name == r.joint)
+        while at != r.link and at not in between:
+            at = mover[at].parent
+        if r.joint in path or at != r.link:
+            raise ModelError(
+                f"rebase to link {link!r}: seen from there, rotor {r.name!r} on link {r.link!r} comes no longer before joint "
+                f"{r.joint!r}, which it drives; drop it first: with_rotors({{{r.joint!r}: None}})"
+            )
     links, joints, taken = list(d.links), list[Joint](), _places(d)
     for j in d.joints:
         if j.name not in path:
@@ -194,6 +265,35 @@ def with_gravity(d: Description, gravity: Any) -> Description:
     """The robot under another gravity [m/s²], in world axes."""
     g = read.vector(gravity, "gravity")
     return d.with_note(f"gravity: {tuple(d.gravity)} → {tuple(g)}", gravity=g)
+
+
+def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
+    """The robot with friction laws at the named joints: a law, one a degree of freedom, or None to take it away (MR §8.9.4).
+
+    >>> from torsor import robots
+    >>> from torsor.actuators.friction import Coulomb
+    >>> d = with_friction(robots.description("two_link"), {"joint2": Coulomb(0.5)})
+    >>> [j.laws for j in d.joints if j.laws]
+    [(Coulomb(b_static=0.5),)]
+    """
+    joints = {j.name: j for j in d.joints if j.kind.nv}
+    rows: dict[str, tuple[Any, ...]] = {}
+    for name, given in laws.items():
+        if name not in joints:
+            raise UnknownName("moving joint", name, joints)
+        row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        for law in row:
+            if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):
+                raise ModelError(f"joint {name!r}: {law!r} is no friction law; torsor.actuators.friction.LAWS has them")
+        rows[name] = row if any(law is not None for law in row) else ()
+    if not rows:
+        return d
+    note = "friction: " + ", ".join(f"{name} {_law_names(row)}" for name, row in rows.items())
+    return d.with_note(note, joints=tuple(replace(j, laws=rows[j.name]) if j.name in rows else j for j in d.joints))
+
+
+def _law_names(row: tuple[Any, ...]) -> str:
+    return "+".join("none" if law is None else type(law).__name__ for law in row) or "none"
 
 
 def without_loops(d: Description) -> Description:

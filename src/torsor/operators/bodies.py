@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.algorithms.kinematics import joints
 from torsor.model import Model
+from torsor.model.rotor import refuse_rotors
 from torsor.spatial import Motion
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Bodies:
     @classmethod
     def of_model(cls, model: Model, q: list[float], v: list[float]) -> Bodies:
         """A model at a state, from the recursions themselves."""
+        refuse_rotors(model, "the operator form (F&O 23–29)")
         X, S = joints(model, q)
         qs, vs = model.configuration(q), model.rates(v)
         own = range(1, len(model.parent))

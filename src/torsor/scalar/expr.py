@@ -22,7 +22,7 @@ UNARY: dict[str, Callable[[float], float]] = {
     "tanh": math.tanh,
     "exp": math.exp,
     "log": math.log,
-    "sign": lambda a: float((a > 0) - (a < 0)),
+    "sign": lambda a: float(a > 0) - float(a < 0),
     "asin": math.asin,
     "acos": math.acos,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
+from torsor.model.rotor import refuse_rotors
 from torsor.symbolic.equations import EquationsOfMotion, assembled, triples
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
@@ -124,6 +125,7 @@ def kane_of(
     """
     model = model_of(robot)
     check_coordinates(model, "kane_of")
+    refuse_rotors(model, "kane_of")
     pairs = joint_coordinates(model, coordinates)
     q, v, a = triples(pairs)
     exact = Exact(model)

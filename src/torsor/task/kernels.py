@@ -90,7 +90,7 @@ class Recording:
         """Those worth recording: one is taken in the end, the shortest."""
         if self.route is not None:
             return (self.route,)
-        if any(self.model.coupling):
+        if not self.model.local:
             return ("factors",)
         return ("articulated", "factors") if self.row.route and self.model.nv <= FEW else ("articulated",)
 

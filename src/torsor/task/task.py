@@ -202,9 +202,10 @@ class Task:
         if kernel is None:
             if route is not None and route not in ROUTES:
                 raise UnknownName("method", route, ROUTES)
-            if route == "articulated" and any(robot.model.coupling):
+            if route == "articulated" and not robot.model.local:
                 raise ArgumentError(
-                    "coupled (mimic) joints tie distant bodies together, which breaks the articulated-body recursion; "
+                    "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
+                    "breaks the articulated-body recursion; "
                     'take method="composite" or "factors", or robot.without_couplings()'
                 )
             with robot._lock:

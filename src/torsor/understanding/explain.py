@@ -128,7 +128,7 @@ def explain(
     * ``centrifugal`` by joint j: Γ_ijj v_j² (ASADA 7.1.17);
     * ``Coriolis`` by pair j < k: 2 Γ_ijk v_j v_k (ASADA 7.1.19);
     * ``gravity`` by link, links welded together apart;
-    * ``rotor``: armature × acceleration, felt by its own joint only;
+    * ``rotor``: armature × acceleration, felt by its own joint only, and what geared rotors take of every joint;
     * ``damping``: D v, with ``damping=True``;
     * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
 
@@ -146,8 +146,7 @@ def explain(
     τ                     31.43   10.81
     """
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    links = {link.name: link.inertia for link in robot.description.links}
-    t = torque_terms(robot.model, qs, vs, acc, links, one_wrench_each(robot, wrenches), damping)
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches), damping)
     names = coordinate_names(robot)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.errors import UnknownName
@@ -41,7 +42,7 @@ class TraceRow:
     A: np.ndarray  #: its rate, gravity as an upward acceleration of the base (MR 8.52, F&O 4)
     F: np.ndarray  #: wrench (m, f) through the joint (MR 8.53, F&O 7)
     tau: np.ndarray  #: joint force, SᵀF (MR 8.54, F&O 8)
-    rotor: np.ndarray  #: armature × acceleration, which the joint needs besides
+    rotor: np.ndarray  #: what its armature and its rotor take, which the joint needs besides (MR 8.112)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +109,10 @@ def newton_euler_trace(
     V = velocities(model, X, S, vs)
     A = accelerations(model, X, S, V, qs, vs, acc, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))
     F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]
+    F = rotors.carried(model, F, A, vs, acc)  # MR 8.110
     for i, p in model.inward():
         F[p] = F[p] + X[i].T @ F[i]  # MR 8.53
-    tau, rotor = [list(S[i].T @ F[i]) for i in range(len(S))], model.rotor_forces(acc)
+    tau, rotor = [list(S[i].T @ F[i]) for i in range(len(S))], rotors.joint_forces(model, A, acc)
     links = _links(robot)
     Y = [Transform.identity(), *(_place(robot, i, links[i], at) for i, _ in model.outward())]
     rows = []

@@ -1,0 +1,44 @@
+"""What a parameter may be: checked when it is a number, taken as it is when it is a symbol or a recorded scalar."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torsor.errors import ArgumentError
+from torsor.scalar import is_constant, maximum, minimum
+
+#: revolutions per minute in rad/s: 10_000 * RPM is a speed
+RPM = 2 * math.pi / 60
+
+
+def require(what: str, name: str, value: Any, unit: str, *, above: float | None = None, least: float = -math.inf) -> None:
+    """Refuse a number that is not finite, not above ``above``, or below ``least``; symbols pass."""
+    if value.__class__ is bool or value is None or isinstance(value, str):
+        raise ArgumentError(f"{what}: {name} must be a number in {unit}, not {value!r}")
+    if not is_constant(value):
+        return
+    if not math.isfinite(value):
+        raise ArgumentError(f"{what}: {name} is {value} {unit}; it must be finite")
+    if above is not None and value <= above:
+        raise ArgumentError(f"{what}: {name} is {value:g} {unit}; it must be greater than {above:g}")
+    if value < least:
+        raise ArgumentError(f"{what}: {name} is {value:g} {unit}; it must be at least {least:g}")
+
+
+def require_limit(what: str, name: str, value: Any, unit: str) -> None:
+    """As :func:`require`, for a limit: greater than zero, and infinite where there is none."""
+    if not unlimited(value):
+        require(what, name, value, unit, above=0)
+
+
+def unlimited(limit: Any) -> bool:
+    """Whether a limit is +∞: nothing is compared with it, so nothing is recorded."""
+    return is_constant(limit) and limit == math.inf
+
+
+def clip(x: Any, lowest: Any, highest: Any) -> Any:
+    """x in [lowest, highest], over any scalar; where the two cross, ``highest`` wins."""
+    if not (is_constant(lowest) and lowest == -math.inf):
+        x = maximum(x, lowest)
+    return x if unlimited(highest) else minimum(x, highest)

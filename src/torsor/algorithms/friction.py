@@ -1,0 +1,24 @@
+"""Friction at the joints as a joint force: each joint's own law, at its own velocity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars
+from torsor.model.model import Model
+
+
+def friction_force(model: Model, v: Scalars, load: Scalars | None = None) -> list[Any]:
+    """τ_fric(v, load) of the joints' laws (MR §8.9.4), which inverse dynamics adds and forward dynamics subtracts when asked.
+
+    ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A coupled
+    joint slides at its own rate k v and takes the load of the coordinate that it shares; its friction works on that coordinate.
+    A law with a memory (LuGre) counts with what it comes to at this velocity.
+    """
+    loads = [0] * model.nv if load is None else load
+    rates = model.rates(v)
+    tau: list[list[Any]] = [[] for _ in model.parent]
+    for i, laws in enumerate(model.friction):
+        through = loads[model.v_start[i] :]
+        tau[i] = [0 if law is None else law.steady(rates[i][k], through[k]) for k, law in enumerate(laws)]
+    return model.gathered(tau)

@@ -1,0 +1,130 @@
+"""Geared rotors in every recursion: MR §8.9.3, eqs. 8.104–8.112, on any tree and for a mount on any earlier link.
+
+A rotor is symmetric about its spin axis u, so its inertia, seen from its mount b, does not depend on its angle and 8.104 need
+not be computed.  Standing still on b it belongs to b's inertia (:func:`torsor.model.assembly.assemble` puts it there).  What is
+left is its spin against b, at G v_i, with the angular momentum H = J G v_i u, a free moment:
+
+    b feels       J G a_i u + ω_b × H              besides its own inertia (8.106, 8.108 in 8.110)
+    its joint     G J (u·α_b + G a_i)              besides the gear torque (8.112, times G)
+    the energy    J G v_i u·ω_b + ½ G² J v_i²      besides K of b
+    M             M_ji = J G u·s_j, M_ii = G² J    s_j the turn of b at unit v_j
+
+The cross terms are the gyroscopic coupling; without them a rotor is an armature of G² J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars
+from torsor.model.model import Model
+from torsor.spatial import Acceleration, Force, Motion, Transform
+from torsor.spatial.coriolis import BodyCoriolis
+from torsor.spatial.vector import ZERO
+
+#: (joint's body, mount) → the wrench of a rotor's spin on its mount
+Spin = Mapping[tuple[int, int], Force]
+
+
+# -- inverse dynamics ----------------------------------------------------------------------------------------------------
+
+
+def carried(model: Model, F: Sequence[Force], A: Sequence[Acceleration], v: Scalars, a: Scalars) -> list[Force]:
+    """F[b] + J G a_i u + ω_b × J G v_i u: the bodies' forces with the spin of the rotors mounted on them."""
+    out, vs, rates = list(F), model.rates(v), model.rates(a)
+    for r in model.rotors:
+        H = r.momentum
+        spin = H * rates[r.joint][0] + A[r.mount].w.cross(H * vs[r.joint][0])  # MR 8.106, 8.108
+        out[r.mount] = out[r.mount] + Force(spin, ZERO)  # MR 8.110
+    return out
+
+
+def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Any]:
+    """G J (u·α_b + G a_i), a rotor each: what turning it takes of its joint (MR 8.112, times G)."""
+    rates = model.rates(a)
+    return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent for r in model.rotors]
+
+
+def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Any]]:
+    """What each joint gives to its drive: armature × acceleration, and what turning its rotor takes (MR 8.112)."""
+    out = model.rotor_forces(a)
+    for r, t in zip(model.rotors, turning(model, A, a), strict=True):
+        out[r.joint] = [out[r.joint][0] + t]
+    return out
+
+
+def unbiased(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Any]:
+    """τ_i − G J u·α_b, with the bodies' accelerations A at a = 0: what is left of τ to accelerate the joints."""
+    out = list(tau)
+    for r in model.rotors:
+        k = model.v_start[r.joint]
+        out[k] = out[k] - r.momentum.dot(A[r.mount].alpha)
+    return out
+
+
+# -- the mass matrix -----------------------------------------------------------------------------------------------------
+
+
+def apparent(model: Model) -> list[tuple[Any, ...]]:
+    """What each joint feels of its own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
+    out = list(model.armature)
+    for r in model.rotors:
+        out[r.joint] = (out[r.joint][0] + r.apparent,)
+    return out
+
+
+def reflected(model: Model) -> Spin:
+    """(J G u, 0): what a rotor's mount feels of unit acceleration of its joint."""
+    return {(r.joint, r.mount): Force(r.momentum, ZERO) for r in model.rotors}
+
+
+def met(spin: Spin, i: int, b: int, F: list[Force]) -> list[Force]:
+    """Joint i's forces F, on their way to the base arrived at body b: with those of its rotor, if that is mounted here."""
+    return [F[0] + spin[i, b]] if (i, b) in spin else F
+
+
+def seen_from(spin: Spin, i: int, p: int, X: Transform, U: list[Force]) -> list[Force]:
+    """Joint i's forces U in its own frame, with those of its rotor on body p, the frame that X comes from."""
+    return [U[0] + Force(X.E @ spin[i, p].m, ZERO)] if (i, p) in spin else U  # a moment is free: it turns, no more
+
+
+# -- the Coriolis matrix -------------------------------------------------------------------------------------------------
+
+
+def spinning(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCoriolis]:
+    """B[b] − ½[H]: the spin H = J G v_i u is angular momentum of the mount like any other."""
+    out, vs = list(B), model.rates(v)
+    for r in model.rotors:
+        H = r.momentum * (vs[r.joint][0] * -0.5)
+        out[r.mount] = out[r.mount] + BodyCoriolis(H.skew(), ZERO)
+    return out
+
+
+def turned(model: Model, V: Sequence[Motion]) -> Spin:
+    """½ ω_b × J G u: half of how a rotor's unit momentum turns with its mount.
+
+    With m_j = M_ji = J G u·s_j, MR 8.17 gives C_ji = ½ Σ_k (∂m_j/∂q_k − ∂m_k/∂q_j) v_k = ½ s_j·(ω_b × J G u) and
+    C_ij = J G u·ṡ_j + C_ji, so that C_ij + C_ji = ṁ_j.
+    """
+    return {(r.joint, r.mount): Force(V[r.mount].w.cross(r.momentum * 0.5), ZERO) for r in model.rotors}
+
+
+# -- energy and momentum -------------------------------------------------------------------------------------------------
+
+
+def kinetic_energy(model: Model, V: Sequence[Motion], v: Scalars) -> Any:
+    """Σ J G v_i u·ω_b + ½ G² J v_i² (MR §8.9.2): what the spins add."""
+    vs, total = model.rates(v), 0
+    for r in model.rotors:
+        rate = vs[r.joint][0]
+        total = total + r.momentum.dot(V[r.mount].w) * rate + rate * rate * r.apparent / 2
+    return total
+
+
+def momenta(model: Model, P: Sequence[Force], v: Scalars) -> list[Force]:
+    """P[b] + (J G v_i u, 0): the bodies' momenta with those of the spins."""
+    out, vs = list(P), model.rates(v)
+    for r in model.rotors:
+        out[r.mount] = out[r.mount] + Force(r.momentum * vs[r.joint][0], ZERO)
+    return out

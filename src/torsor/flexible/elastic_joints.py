@@ -1,0 +1,244 @@
+"""ElasticJoints: a robot whose motors drive their links through springs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor import algorithms
+from torsor.algorithms.dynamics import forward_dynamics_by_factors
+from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.flexible import elastic as equations
+from torsor.flexible.elastic import Drive, Elastic, Transmission
+from torsor.flexible.energy import Energy
+from torsor.flexible.frequencies import frequencies
+from torsor.flexible.kernels import Kernels, Quantity
+from torsor.flexible.springs import Law, Spring
+from torsor.model.regrouping import regrouped
+from torsor.model.rotor import refuse_rotors
+from torsor.recording import FEW, check_configuration, numeric
+
+if TYPE_CHECKING:
+    from torsor.computed import Wrenches
+    from torsor.robot import Robot
+
+
+def elastic_joints(robot: Robot, springs: Mapping[str, Spring | Law] | Spring | Law) -> ElasticJoints:
+    """The robot with springs between some motors and their links, ``{"elbow": Spring(...)}``, or with one for every joint.
+
+    >>> import torsor as ts
+    >>> arm = elastic_joints(ts.robots.two_link(), Spring(stiffness=5000.0, rotor_inertia=0.2))
+    >>> arm.joints
+    ('joint1', 'joint2')
+    """
+    if not isinstance(springs, Mapping):
+        model = robot.model
+        single = [i for i, _ in model.outward() if model.joint[i].nq == 1 and model.coupling[i] is None]
+        springs = {model.joint_names[i]: springs for i in single}
+    return ElasticJoints(robot, springs)
+
+
+class ElasticJoints:
+    """Motor and link positions as separate states: M q̈ + h = τ_e, B θ̈ + τ_e = τ, τ_e = K (θ − q) + D (θ̇ − q̇) or a law.
+
+    Link states q, v, a have the robot's sizes; motor states ``theta``, ``omega``, ``alpha`` have one entry for each of
+    ``joints``, the elastic ones, measured behind the gear.  τ (nv) is of the motors where a joint is elastic, and of the joint
+    itself where it is not.  ``(..., n)`` in, ``(..., n)`` out, as for a Robot.
+
+    A rotor's energy is that of its own spin: what it gains by riding on a link that turns is left out, as is usual for
+    high gear ratios (Spong 1987).  The armature of an elastic joint in the model is its rotor, and moves to the motor side.
+
+    MR §8.9.5; De Luca & Tomei 1996.
+    """
+
+    def __init__(self, robot: Robot, springs: Mapping[str, Spring | Law]):
+        refuse_rotors(robot.model, "a robot with elastic joints")
+        if robot.loops:
+            raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
+        if not numeric(robot.model):
+            raise ModelError(f"robot {robot.name!r} has symbols; torsor.flexible.elastic takes them")
+        self._robot, self._springs = robot, dict(springs)
+        self._elastic = _elastic(robot, self._springs)
+        self._lean = replace(self._elastic, model=regrouped(self._elastic.model))
+        self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.damped)
+        self._kernels = Kernels(f"{robot.name}.elastic", self._table(), self._shapes(), self._explain, robot.frames)
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @property
+    def robot(self) -> Robot:
+        """The robot itself, with rigid joints."""
+        return self._robot
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The elastic joints, in the order of ``theta``: that of the robot's joints."""
+        return tuple(t.joint for t in self._elastic.transmissions)
+
+    @property
+    def elastic(self) -> Elastic:
+        """What the functions of :mod:`torsor.flexible.elastic` take, over any scalar: to trace a rollout, say."""
+        return self._elastic
+
+    def __repr__(self) -> str:
+        return f"<ElasticJoints of {self._robot.name!r}: {', '.join(self.joints)}>"
+
+    def __reduce__(self) -> Any:
+        return ElasticJoints, (self._robot, self._springs)
+
+    # -- dynamics --------------------------------------------------------------------------------------------
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        theta: ArrayLike,
+        omega: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(a, alpha): the accelerations of links and motors under τ, in O(N)."""
+        return self._kernels("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches)
+
+    def joint_force(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> np.ndarray:
+        """τ_e of each elastic joint: what a torque sensor behind the gear reads."""
+        return self._kernels("joint_force", q, v, theta, omega)
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        jerk: ArrayLike,
+        snap: ArrayLike,
+        theta: ArrayLike | None = None,
+    ) -> Drive:
+        """τ = τ_e + B θ̈, and the rotors' motion θ, ω, α, of a motion of the links with its third and fourth derivative.
+
+        Across a damped spring the deflection is a state: there ``theta`` says where the motors are, see
+        :func:`torsor.flexible.elastic.inverse_dynamics`.
+        """
+        laws = [t.joint for t in self._elastic.transmissions if t.spring.damped and isinstance(t.spring, Law)]
+        if laws:
+            raise ArgumentError(f"joint {laws[0]!r} has a law with damping, whose rate cannot be found from its force")
+        if theta is None:
+            if self._damped:
+                raise ArgumentError(
+                    f"joint {self._damped[0]!r} has a damped spring: where its motor is cannot be inferred; give theta="
+                )
+            theta = np.zeros(len(self.joints))
+        return Drive(*self._kernels("inverse_dynamics", q, v, a, jerk, snap, theta))
+
+    def equilibrium(self, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(theta, tau) that hold the links still at q."""
+        return self._kernels("equilibrium", q)
+
+    # -- energy ----------------------------------------------------------------------------------------------
+
+    def energy(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> Energy:
+        """Kinetic energy of links and rotors, potential energy of gravity, energy of the springs [J]."""
+        return Energy(*self._kernels("energy", q, v, theta, omega))
+
+    def dissipation(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> Any:
+        """The power the dampers take [W]: dE/dt = τᵀω − dissipation."""
+        return self._kernels("dissipation", q, v, theta, omega)
+
+    # -- small motions ---------------------------------------------------------------------------------------
+
+    def stiffness(self, q: ArrayLike, theta: ArrayLike) -> np.ndarray:
+        """∂(g − τ_e, τ_e)/∂(q, θ), ``(nv + ne, nv + ne)``."""
+        return self._kernels("stiffness", q, theta)
+
+    def frequencies(self, q: ArrayLike, motors: str = "free") -> np.ndarray:
+        """Angular frequencies [rad/s] of small undamped vibrations about equilibrium at q, ascending.
+
+        ``motors``: ``"free"``, under constant torque, or ``"locked"``, held in place by stiff controllers.  Motion without any
+        restoring force has 0; one that gravity topples has −√|λ|, the rate it grows at with a minus sign.
+        """
+        if motors not in ("free", "locked"):
+            raise UnknownName("way to hold the motors", motors, ("free", "locked"))
+        K = self.stiffness(q, self.equilibrium(q)[0])
+        M = np.zeros_like(K)
+        n, motor = self._robot.nv, range(self._robot.nv, K.shape[-1])
+        M[..., :n, :n] = self._kernels("mass_matrix", q)
+        M[..., motor, motor] = [t.B for t in self._elastic.transmissions]
+        keep = n if motors == "locked" else K.shape[-1]
+        return frequencies(M[..., :keep, :keep], K[..., :keep, :keep])
+
+    # -- kernels ---------------------------------------------------------------------------------------------
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled kernels behind the methods, by name."""
+        return self._kernels
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        n, m = (self._robot.nv,), (len(self.joints),)
+        return {"q": (self._robot.nq,), "v": n, "a": n, "jerk": n, "snap": n, "tau": n, "theta": m, "omega": m}
+
+    def _table(self) -> dict[str, Quantity]:
+        full, lean = self._elastic, self._lean
+        state = ("q", "v", "theta", "omega")
+
+        def named(function: Any, system: Elastic, *names: str, **options: Any) -> Any:
+            def call(*values: Any, **more: Any) -> dict[str, Any]:
+                results = function(system, *values, **options, **more)
+                return dict(zip(names, results if len(names) > 1 else [results], strict=True))
+
+            return call
+
+        forward = partial(named, equations.forward_dynamics, lean, "a", "alpha")
+        inverse = named(equations.inverse_dynamics, lean, "tau", "theta", "omega", "alpha")
+        few = full.model.nv <= FEW and not any(full.model.coupling)
+        by_factors = (forward(rigid=forward_dynamics_by_factors),) if few else ()
+        return {
+            "forward_dynamics": Quantity((*state, "tau"), forward(), by_factors),
+            "joint_force": Quantity(state, named(equations.joint_force, full, "tau_e")),
+            "inverse_dynamics": Quantity(("q", "v", "a", "jerk", "snap", "theta"), inverse),
+            "equilibrium": Quantity(("q",), named(equations.equilibrium, lean, "theta", "tau")),
+            "energy": Quantity(state, self._energies),
+            "dissipation": Quantity(state, named(equations.dissipation, full, "power")),
+            "stiffness": Quantity(("q", "theta"), named(equations.stiffness, lean, "K")),
+            "mass_matrix": Quantity(("q",), lambda q: {"M": algorithms.crba(lean.model, q)}),
+        }
+
+    def _energies(self, q: Any, v: Any, theta: Any, omega: Any) -> dict[str, Any]:
+        return {
+            "kinetic": equations.kinetic_energy(self._elastic, q, v, omega),
+            "gravity": algorithms.potential_energy(self._elastic.model, q),
+            "elastic": equations.elastic_energy(self._elastic, q, theta),
+        }
+
+    def _explain(self, *state: np.ndarray) -> None:
+        """Why a finite state has no finite result."""
+        check_configuration(self._robot.model, "q", state[0].tolist())
+        algorithms.forward_dynamics(self._elastic.model, state[0].tolist(), [0.0] * self._robot.nv, [0.0] * self._robot.nv)
+
+
+def _elastic(robot: Robot, springs: Mapping[str, Spring | Law]) -> Elastic:
+    """The transmissions in the robot's order, and the model without their rotors."""
+    for name in springs:
+        robot.joint(name)  # refuses an unknown one
+    model = robot.model
+    armature, found = list(model.armature), []
+    for i, _ in model.outward():
+        name = model.joint_names[i]
+        if name not in springs:
+            continue
+        spring, joint = springs[name], model.joint[i]
+        if not isinstance(spring, (Spring, Law)):
+            raise ArgumentError(f"joint {name!r} needs a Spring or a Law, not {spring!r}")
+        if model.coupling[i] is not None or joint.nv != 1 or joint.nq != 1:
+            why = "follows another joint" if model.coupling[i] is not None else f"is {joint.name}"
+            raise ModelError(f"joint {name!r} {why}; an elastic joint has one coordinate of its own")
+        B = armature[i][0] if spring.rotor_inertia is None else spring.rotor_inertia
+        if not B:
+            raise ArgumentError(f"joint {name!r} has no armature in the model: give its rotor's, Spring(..., rotor_inertia=B)")
+        found.append(Transmission(name, model.q_start[i], model.v_start[i], spring, B))
+        armature[i] = (0,)
+    return Elastic(replace(model, armature=tuple(armature)), tuple(found))

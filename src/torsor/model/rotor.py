@@ -1,0 +1,149 @@
+"""The rotor of a geared motor: a body that spins G times as fast as the joint it drives (MR §8.9.2–8.9.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torsor.errors import ModelError
+from torsor.model import arguments as read
+from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
+from torsor.spatial.vector import flat
+
+if TYPE_CHECKING:
+    from torsor.model.description import Joint
+    from torsor.model.model import Model
+
+#: how far from axisymmetric a rotor may be, against its largest moment
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """What turns inside a motor: mounted on ``link``, spinning against it at ``ratio`` times the rate of ``joint``.
+
+    ``origin`` takes the link's frame to the rotor's, whose origin is on the spin axis; ``axis`` is its direction there, a unit
+    vector.  ``inertia`` is about the rotor frame's origin, in its axes, and symmetric about the spin axis: then it is the same
+    at every angle.  The link's own inertia has the stator in it and the rotor not.  ``ratio`` is MR's G [1; rad/m where the
+    joint slides], negative where the rotor turns the other way.
+    """
+
+    name: str
+    joint: str
+    link: str
+    inertia: Inertia
+    ratio: Any = 1
+    origin: Transform = Transform.identity()
+    axis: Vec = Vec(0, 0, 1)
+
+    @property
+    def standing(self) -> Inertia:
+        """The rotor's inertia about its link's frame: what it adds to the link, were it not to spin."""
+        return self.origin.T @ self.inertia
+
+    @property
+    def spin_inertia(self) -> Any:
+        """uᵀ I u [kg·m²], about the spin axis u."""
+        return self.axis.dot(self.inertia.I @ self.axis)
+
+
+class RotorRow(NamedTuple):
+    """A rotor of the numbered tree: all that its spin adds to the rotor standing still on its mount.
+
+    The inertia is symmetric about the axis u, so a spin of one [rad/s] has the momentum J u, a free moment: where on its mount
+    the rotor sits does not matter for it.
+    """
+
+    name: str
+    joint: int  # the body whose joint it drives
+    mount: int  # the body it is mounted on
+    axis: Vec  # u, in the mount's frame
+    inertia: Any  # J, about u
+    ratio: Any  # G
+
+    @property
+    def momentum(self) -> Vec:
+        """J G u: its spin's angular momentum at unit joint rate."""
+        return self.axis * (self.inertia * self.ratio)
+
+    @property
+    def apparent(self) -> Any:
+        """G² J, the apparent inertia (MR §8.9.2)."""
+        return self.inertia * (self.ratio * self.ratio)
+
+
+def make_rotor(
+    name: str, joint: str, link: str, *, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, ratio: Any = 1,
+    xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), axis: Any = (0, 0, 1),
+) -> Rotor:  # fmt: skip
+    """A rotor from numbers, as :meth:`torsor.model.builder.Builder.rotor` takes them."""
+    what = f"rotor {name!r}"
+    body = read.mass_properties(mass, com, inertia, (0, 0, 0), what)
+    G, u = read.scalar(ratio, f"{what}: ratio"), read.axis(axis, f"{what}: axis")
+    return Rotor(name, joint, link, body, G, read.pose(xyz, rpy, what), u)
+
+
+def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: Mapping[str, str]) -> None:
+    """Refuse a rotor that no algorithm could turn, with the reason; ``mover`` is the joint that moves each link."""
+    driven: dict[str, str] = {}
+    for r in rotors:
+        what = f"rotor {r.name!r}"
+        j = joints.get(r.joint)
+        if j is None:
+            raise ModelError(f"{what} drives joint {r.joint!r}, which is no joint of the tree")
+        if j.kind.nv != 1:
+            raise ModelError(f"{what} drives joint {j.name!r} ({j.kind.name}); a rotor's joint has one degree of freedom")
+        if j.mimic is not None:
+            raise ModelError(f"{what} drives joint {j.name!r}, which follows {j.mimic.joint!r} (mimic); let it drive that one")
+        if j.name in driven:
+            raise ModelError(f"{what} and rotor {driven[j.name]!r} both drive joint {j.name!r}; a joint has one rotor")
+        driven[j.name] = r.name
+        inward = [j.parent]
+        while inward[-1] in mover:
+            inward.append(joints[mover[inward[-1]]].parent)
+        if r.link not in inward:
+            raise ModelError(
+                f"{what} is mounted on link {r.link!r}, which does not carry joint {j.name!r}; mount it on one of: "
+                + ", ".join(map(repr, inward))
+            )
+        _check_body(r, what)
+
+
+def _check_body(r: Rotor, what: str) -> None:
+    """Numbers that are finite, and an inertia that does not change as it turns; symbols are not judged."""
+    if any(isinstance(x, (int, float)) and not math.isfinite(x) for x in (*flat(r.inertia, r.origin, r.axis), r.ratio)):
+        raise ModelError(f"{what}: its inertia, origin, axis or ratio is not finite")
+    if isinstance(r.ratio, (int, float)) and r.ratio == 0:
+        raise ModelError(f"{what}: its ratio is zero, so it would never turn; leave it out, or add its inertia to the link")
+    if isinstance(r.inertia.m, (int, float)) and r.inertia.m < 0:
+        raise ModelError(f"{what}: mass {r.inertia.m} kg is negative")
+    if not all(isinstance(x, (int, float)) for x in flat(r.inertia, r.axis)):
+        return
+    m, h, I = r.inertia
+    u, size = r.axis, max(map(abs, I))
+    if abs(math.hypot(*u) - 1) > TOLERANCE:
+        raise ModelError(f"{what}: its axis {tuple(u)} must be a unit vector")
+    if math.hypot(*h.cross(u)) > TOLERANCE * math.hypot(*h, math.sqrt(m * size)):
+        raise ModelError(
+            f"{what}: its centre of mass {tuple(r.inertia.com)} m is off its spin axis; put the rotor's frame on the axis "
+            "(a rotor out of balance is a link of its own, on a mimic joint)"
+        )
+    J = r.spin_inertia
+    across = (I.xx + I.yy + I.zz - J) / 2
+    round_ = Sym.of(Mat(*(Vec(*(across * (i == k) + (J - across) * u[i] * u[k] for k in range(3))) for i in range(3))))
+    if max(map(abs, I - round_)) > TOLERANCE * size:
+        raise ModelError(
+            f"{what}: its inertia is not symmetric about its spin axis {tuple(u)}: across it, both moments must be equal and "
+            "no product may remain (a rotor that is not round is a link of its own, on a mimic joint)"
+        )
+
+
+def refuse_rotors(model: Model, what: str) -> None:
+    """An error where ``what`` knows bodies and armatures only, and would leave the spins out."""
+    if model.rotors:
+        raise ModelError(
+            f"{what} has no place for the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "
+            "keeps its mass and its apparent inertia, and leaves its gyroscopic coupling out"
+        )

@@ -1,0 +1,190 @@
+"""Joints that stick: dry friction as the set-valued law that it is, solved for all joints at once (MR §8.9.4).
+
+Friction at rest is not a function of velocity.  It is whatever holds the joint, within what the law can hold, so which joints
+stand and which slide is found together with the motion: M x + φ = f with
+
+    φ_i = F₊ where x_i > 0,    φ_i = −F₋ where x_i < 0,    φ_i ∈ [−F₋, F₊] where x_i = 0.
+
+These are the conditions of the least ½xᵀM x − fᵀx + Σ max(F₊ x, −F₋ x).  It is strictly convex where M is positive definite, so
+the answer exists and is the only one.  x is the acceleration of joints at rest (:func:`accelerations`), or the velocity after a
+step of time (:func:`velocities`); what sticks has x_i = 0 exactly, so nothing creeps and nothing chatters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.errors import ArgumentError, SingularError
+from torsor.model import Model
+
+#: an answer violates no condition by more than this, against the largest force, or acceleration, of the problem
+ROUNDING = 1e-12
+#: how often the number of violated conditions may fail to fall before conditions are mended one at a time
+PATIENCE = 10
+#: the side of a coordinate whose friction is given, and whose x may have either sign
+FREE = 2
+
+
+class Sliding(NamedTuple):
+    """``x`` (n,) the accelerations or velocities, ``friction`` φ (n,), ``stuck`` (n,) which joints have x = 0 and are held."""
+
+    x: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+
+
+class Dry(NamedTuple):
+    """The dry friction of each coordinate, as the laws have it at a velocity and a load; every field is (n,).
+
+    ``hold`` is what friction can be at rest, ``slide`` while sliding at the present speed: both as (lower, upper) bounds of φ,
+    so −F₋ and F₊.  ``drag`` is the rest of the laws' forces, which vanishes at rest.
+    """
+
+    hold: tuple[np.ndarray, np.ndarray]
+    slide: tuple[np.ndarray, np.ndarray]
+    drag: np.ndarray
+
+
+def dry_friction(model: Model, v: np.ndarray, load: np.ndarray | None = None) -> Dry:
+    """The levels of a model's laws.  Laws with a memory are left out: their force is no set, and their state not here.
+
+    A coupled joint slides at k v and its force counts k times; with k < 0 its directions change places.
+    """
+    rates = model.rates([float(x) for x in v])
+    loads = np.zeros(model.nv) if load is None else load
+    table = np.zeros((5, model.nv))
+    for i, laws in enumerate(model.friction):
+        k = 1 if model.coupling[i] is None else model.coupling[i].k  # type: ignore[union-attr]
+        for d, law in enumerate(laws):
+            if law is None or law.states:
+                continue
+            at, rate = model.v_start[i] + d, rates[i][d]
+            hold, slide = law.breakaway(float(loads[at])), law.kinetic(rate, float(loads[at]))
+            for row, levels in ((0, hold), (2, slide)):
+                low, high = sorted((-k * levels.backward, k * levels.forward))
+                table[row, at] += low
+                table[row + 1, at] += high
+            table[4, at] += k * law.drag(rate)
+    return Dry((table[0], table[1]), (table[2], table[3]), table[4])
+
+
+def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: Dry) -> Sliding:
+    """The accelerations a of a mechanism with dry friction: M a + φ = f − drag, f = τ − h (+ Jᵀ of wrenches).
+
+    Joints with v ≠ 0 slide, against ``slide``.  Those with v = 0 (exactly) stick while what holds them is within ``hold``;
+    one that breaks away slides from then on against ``slide``, which is less, and may pull others along.  For each such joint
+    the problem is solved once more, so n + 1 times at most.
+
+    >>> import numpy as np
+    >>> dry = Dry((np.array([-3.0]), np.array([3.0])), (np.array([-2.0]), np.array([2.0])), np.zeros(1))
+    >>> M, v = np.array([[2.0]]), np.zeros(1)
+    >>> accelerations(M, np.array([2.9]), v, dry).x, accelerations(M, np.array([3.1]), v, dry).x.round(9)
+    (array([0.]), array([0.55]))
+    """
+    M, f, v = _checked(M, f, v)
+    moving = v != 0
+    held = np.where(v > 0, dry.slide[1], dry.slide[0])  # a joint that slides has one friction, whichever way it accelerates
+    lower = np.where(moving, held, dry.hold[0])
+    upper = np.where(moving, held, dry.hold[1])
+    return _released(M, f - dry.drag, lower, upper, dry.slide, moving, np.where(moving, FREE, 0))
+
+
+def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: Dry) -> Sliding:
+    """The velocities v⁺ after a step dt [s]: M (v⁺ − v) + dt φ = dt (f − drag), φ the friction *of v⁺* (implicit Euler in φ).
+
+    A joint whose friction would turn it round stops instead, and one that stands stays at v⁺ = 0 to the last bit while friction
+    can hold it: no chatter at any dt.  Joints with v ≠ 0 have the levels of ``slide``, those at rest ``hold`` until they break
+    away.  f, M, the levels and the drag are those of the beginning of the step, so its error is O(dt²).
+    """
+    if not (np.isfinite(dt) and dt > 0):
+        raise ArgumentError(f"dt must be a positive number [s], not {dt!r}")
+    M, f, v = _checked(M, f, v)
+    moving = v != 0
+    lower = np.where(moving, dry.slide[0], dry.hold[0])
+    upper = np.where(moving, dry.slide[1], dry.hold[1])
+    return _released(M / dt, f - dry.drag + M @ v / dt, lower, upper, dry.slide, moving, np.sign(v).astype(int))
+
+
+def _released(
+    M: np.ndarray,
+    f: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    slide: tuple[np.ndarray, np.ndarray],
+    broken: np.ndarray,
+    guess: np.ndarray,
+) -> Sliding:
+    """The answer in which every joint that moves has left its static level; each turn at least one more has, so n + 1 turns."""
+    while True:
+        answer = solve(M, f, lower, upper, guess)
+        fresh = ~(answer.stuck | broken)
+        if not fresh.any():
+            return answer
+        broken = broken | fresh
+        lower, upper = np.where(fresh, slide[0], lower), np.where(fresh, slide[1], upper)
+
+
+def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, guess: np.ndarray | None = None) -> Sliding:
+    """x and φ with M x + φ = f, φ = upper where x > 0, lower where x < 0, between the two where x = 0.
+
+    Exact, by block principal pivoting: guess which coordinates stick, solve, mend every condition violated; while their number
+    does not fall for some turns, mend the last one only, which is Murty's rule and ends for every positive definite M
+    (Murty 1974; Júdice & Pires 1994).  ``guess`` is where to begin, 1 forward, −1 backward, 0 stuck (all, by default), or
+    ``FREE`` for a coordinate with φ = lower = upper whatever x is.
+
+    >>> import numpy as np
+    >>> solve(np.eye(2), np.array([3.0, -0.5]), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    Sliding(x=array([2., 0.]), friction=array([ 1. , -0.5]), stuck=array([False,  True]))
+    """
+    n = len(f)
+    side = np.zeros(n, int) if guess is None else guess.copy()
+    free = side == FREE
+    best, patience = n + 1, PATIENCE
+    small = ROUNDING * max(np.abs(f).max(initial=0.0), upper.max(initial=0.0), -lower.min(initial=0.0))
+    for _ in range(100 + 50 * n):
+        x, phi = _tried(M, f, lower, upper, side)
+        still = ROUNDING * np.abs(x).max(initial=0.0)
+        up, down = phi > upper + small, phi < lower - small  # of what slides, neither
+        stop = (side * x < -still) & ~free
+        wrong = np.flatnonzero(up | down | stop)
+        if not len(wrong):
+            return Sliding(x, phi, side == 0)
+        if len(wrong) < best:
+            best, patience = len(wrong), PATIENCE
+        elif patience:
+            patience -= 1
+        else:
+            wrong = wrong[-1:]
+        side[wrong] = np.where(up[wrong], 1, np.where(down[wrong], -1, 0))
+    raise SingularError(
+        "which joints stick could not be decided: the mass matrix is close to singular, so that rounding decides; "
+        "add inertia or an armature to the joints that move least mass"
+    )
+
+
+def _tried(
+    M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """x and φ if these joints stick and those slide: M_ss x_s = f_s − φ_s, x = 0 elsewhere, φ = f − M x there."""
+    phi = np.where(side > 0, upper, lower)
+    x = np.zeros(len(f))
+    slides = np.flatnonzero(side)
+    if len(slides):
+        try:
+            x[slides] = np.linalg.solve(M[np.ix_(slides, slides)], f[slides] - phi[slides])
+        except np.linalg.LinAlgError:
+            raise SingularError("the mass matrix is singular: some joint moves no mass; add inertia or an armature") from None
+    return x, np.where(side == 0, f - M @ x, phi)
+
+
+def _checked(M: np.ndarray, f: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    M, f, v = (np.asarray(x, dtype=float) for x in (M, f, v))
+    n = len(v) if v.ndim == 1 else -1
+    if M.shape != (n, n) or f.shape != (n,):
+        raise ArgumentError(f"one state at a time: M {M.shape}, f {f.shape}, v {v.shape} must be (n, n), (n,), (n,)")
+    if not math.isfinite(M.sum() + f.sum() + v.sum()):  # one number tells
+        raise ArgumentError("M, f and v must be finite")
+    return M, f, v

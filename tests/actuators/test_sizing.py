@@ -1,0 +1,217 @@
+"""Sizing: motions whose peaks, RMS values and energies are known, and the inertia-matching ratio (MR Exercise 8.9)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.optimize import minimize_scalar
+
+import torsor as ts
+from torsor.actuators import Drive, Gearbox, Motor, Thermal, inertia_matching_ratio, load_acceleration, sizing
+from torsor.actuators.friction import Viscous
+from torsor.errors import ArgumentError, UnknownName
+
+MOTOR = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6, rotor_inertia=2e-5)
+T = np.arange(4001) * 5e-4  # two seconds, one period of what follows
+
+
+# -- MR Exercise 8.9 ---------------------------------------------------------------------------------------------
+
+
+def test_exercise_8_9():
+    """dθ̈/dG = 0 at G = √(I_link/I_rotor), and there it is a maximum; the rotor then feels as heavy as the link."""
+    G, tau, link, rotor = sp.symbols("G tau_m I_link I_rotor", positive=True)
+    a = load_acceleration(G, tau, link, rotor)
+    assert sp.simplify(a - G * tau / (link + G**2 * rotor)) == 0
+    (best,) = sp.solve(sp.diff(a, G), G)
+    assert sp.simplify(best - inertia_matching_ratio(link, rotor)) == 0
+    assert sp.simplify(sp.diff(a, G, 2).subs(G, best)).is_negative
+    drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=rotor), Gearbox(best))
+    assert sp.simplify(drive.apparent_inertia - link) == 0
+
+
+@pytest.mark.parametrize(("opposing", "efficiency"), [(0.0, 0.7), (3.0, 1.0), (3.0, 0.7), (-2.0, 0.9)])
+def test_matching_against_a_load(opposing, efficiency):
+    given = {"motor_torque": 0.4, "load_inertia": 0.8, "rotor_inertia": 2e-4}
+    best = inertia_matching_ratio(0.8, 2e-4, opposing_torque=opposing, motor_torque=0.4, efficiency=efficiency)
+    found = minimize_scalar(
+        lambda G: -load_acceleration(G, opposing_torque=opposing, efficiency=efficiency, **given),
+        bounds=(1, 300),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    assert best == pytest.approx(found.x, rel=1e-6)  # a maximum is flat: half the digits
+
+
+def test_drive_accelerates_as_the_exercise_says():
+    drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=2e-4), Gearbox(40, 0.7))
+    a = load_acceleration(40, 0.4, 0.8, 2e-4, opposing_torque=3.0, efficiency=0.7)
+    assert drive.motor_torque(0.8 * a + 3.0, speed=1.0, acceleration=a) == pytest.approx(0.4, rel=1e-13)
+
+
+def test_matching_needs_its_torque():
+    with pytest.raises(ArgumentError, match="depends on motor_torque"):
+        inertia_matching_ratio(0.8, 2e-4, opposing_torque=1.0)
+    with pytest.raises(ArgumentError, match="rotor_inertia is 0"):
+        inertia_matching_ratio(0.8, 0)
+
+
+# -- one axis ----------------------------------------------------------------------------------------------------
+
+
+def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.Study:
+    """A bare inertia swung as w = top sin(πt): τ = load · top π cos(πt)."""
+    w, a = top * np.sin(np.pi * T), top * np.pi * np.cos(np.pi * T)
+    return sizing.study(drive, w, load * a, T[1], a, name="swing")
+
+
+def test_sinusoid():
+    drive = Drive(MOTOR, Gearbox(50))
+    study = swing(drive)
+    top = (0.5 / 50 + 2e-5 * 50) * 6 * math.pi  # load and rotor, at the motor
+    assert study.peak_torque == pytest.approx(top, rel=1e-12)
+    assert study.rms_torque == pytest.approx(top / math.sqrt(2), rel=1e-9)
+    assert study.peak_speed == pytest.approx(300, rel=1e-6)
+    assert study.rms_speed == pytest.approx(300 / math.sqrt(2), rel=1e-9)
+    assert study.usages["continuous torque"] == pytest.approx(top / math.sqrt(2) / 0.3, rel=1e-9)
+    assert study.usages["current"] == pytest.approx(top / 1.0, rel=1e-12)
+    voltage = math.hypot(0.05 * 300, 0.5 * top / 0.05)  # back-emf and I R are a quarter period apart
+    assert study.usages["voltage"] == pytest.approx(voltage / 24, rel=1e-6)
+    assert study.margins["voltage"] == pytest.approx(1 - voltage / 24, rel=1e-5)
+    assert study.fits
+    assert study.verdict.startswith("fits: voltage at 63% of its limit; worst moment t = ")
+    assert MOTOR.region.usage(study.speed, study.torque).max() == pytest.approx(
+        MOTOR.region.usage(study.speed[study.worst], study.torque[study.worst])
+    )
+
+
+def test_energy_balance():
+    """used − regenerated = heat + work + gear loss + friction; the rotor ends as it began, so it keeps nothing."""
+    motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, friction=Viscous(1e-4))
+    study = swing(Drive(motor, Gearbox(50, 0.8, back_efficiency=0.7)))
+    friction = 1e-4 * study.rms_speed**2 * T[-1]
+    assert study.gear_loss > 0
+    assert study.regenerated > 0
+    assert study.work == pytest.approx(0, abs=1e-9)  # a bare inertia gives back what it took
+    assert study.used - study.regenerated == pytest.approx(study.heat + study.work + study.gear_loss + friction, rel=1e-6)
+
+
+def test_differenced_accelerations():
+    drive = Drive(MOTOR, Gearbox(50, 0.8))
+    w = 6 * np.sin(np.pi * T)
+    by_differences = sizing.study(drive, w, 3 * np.cos(np.pi * T), T[1])
+    exact = sizing.study(drive, w, 3 * np.cos(np.pi * T), T[1], 6 * np.pi * np.cos(np.pi * T))
+    assert by_differences.torque == pytest.approx(exact.torque, abs=1e-5)
+    rigid = Drive(Motor(torque_constant=0.05, resistance=0.5), Gearbox(50, 0.8))
+    assert not np.allclose(exact.torque, sizing.study(rigid, w, 3 * np.cos(np.pi * T), T[1]).torque, rtol=1e-3)
+
+
+def test_too_small():
+    study = swing(Drive(MOTOR, Gearbox(20)))
+    assert not study.fits
+    over = [name for name, used in study.usages.items() if used > 1]
+    assert over == ["continuous torque"]
+    assert "too small: continuous torque at" in study.verdict
+    fast = swing(Drive(MOTOR, Gearbox(100)))
+    assert fast.usages["voltage"] > 1
+    assert "too small: voltage at" in fast.verdict
+    k = fast.worst
+    assert np.abs(fast.voltage).max() == pytest.approx(abs(fast.voltage[k]))
+    assert f"t = {T[k]:.3g} s" in fast.verdict
+
+
+def test_temperature_of_a_repeated_cycle():
+    """The periodic solution of C Ṫ = I² R(T) − (T − T_a)/R_th, run for many time constants."""
+    winding = Thermal(resistance=4.0, capacitance=30.0, max_temperature=125.0)
+    motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, max_current=20, thermal=winding)
+    study = swing(Drive(motor, Gearbox(50)))
+    temperature, dt = 25.0, 2.0
+    heat = study.heat / 2.0
+    for _ in range(2000):
+        temperature += dt * winding.rate(temperature, heat * winding.growth(temperature))
+    assert study.temperature == pytest.approx(temperature, rel=1e-6)
+    assert (study.temperature < 125) == (study.usages["continuous torque"] < 1)
+    assert swing(Drive(MOTOR)).temperature is None
+
+
+def test_no_limits():
+    study = swing(Drive(Motor(torque_constant=0.05, resistance=0.5)))
+    assert study.usages == {}
+    assert study.verdict.startswith("no limits")
+    assert study.worst == 0
+
+
+def test_text_and_picture():
+    pytest.importorskip("matplotlib").use("Agg")
+    study = swing(Drive(MOTOR, Gearbox(50)))
+    assert "swing" in str(study)
+    assert study.verdict in str(study)
+    assert len(study.plot().lines) >= 3
+
+
+@pytest.mark.parametrize(
+    ("speeds", "torques", "dt", "message"),
+    [
+        ([0.0, 1.0], [0.0, 1.0, 2.0], 0.1, r"torques has shape \(3,\), expected that of speeds"),
+        ([0.0, 1.0], [0.0, math.nan], 0.1, "torques is not finite at sample 1"),
+        ([[0.0, 1.0]], [0.0, 1.0], 0.1, r"speeds has shape \(1, 2\)"),
+        ([0.0], [0.0], 0.1, "at least 2 samples"),
+        ([0.0, 1.0], [0.0, 1.0], 0.0, "dt is 0 s"),
+    ],
+)
+def test_nonsense(speeds, torques, dt, message):
+    with pytest.raises(ArgumentError, match=message):
+        sizing.study(Drive(MOTOR), speeds, torques, dt)
+
+
+# -- a robot -----------------------------------------------------------------------------------------------------
+
+
+def trajectory(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    t, k = np.linspace(0, 2, 101)[:, None], 1 + np.arange(n)
+    return np.sin(k * t), k * np.cos(k * t), -(k**2) * np.sin(k * t)
+
+
+def test_robot_is_its_joints():
+    """Behind lossless gears, G τ_m is what inverse dynamics asks of the same arm with armatures G² I_rotor."""
+    arm = ts.robots.two_link()
+    q, v, a = trajectory(2)
+    drives = {"joint1": Drive(MOTOR, Gearbox(100)), "joint2": Drive(MOTOR, Gearbox(80, inertia=1e-5))}
+    studies = sizing.study_robot(arm, drives, q, v, a, 0.02)
+    armature = [drives[j].apparent_inertia for j in ("joint1", "joint2")]
+    tau = arm.inverse_dynamics(q, v, a) + armature * a
+    for k, joint in enumerate(("joint1", "joint2")):
+        assert drives[joint].gearbox.ratio * studies[joint].torque == pytest.approx(tau[:, k], rel=1e-12, abs=1e-10)
+        assert studies[joint].speed == pytest.approx(drives[joint].gearbox.ratio * v[:, k])
+        assert studies[joint].name == joint
+    assert sizing.summary(studies).count("\n") == 2
+
+
+def test_robot_with_wrench():
+    arm = ts.robots.two_link()
+    q, v, a = trajectory(2)
+    F = np.array([0, 0, 0, 0, -5.0, 0])
+    pushed = sizing.study_robot(arm, {"joint2": Drive(MOTOR, Gearbox(10))}, q, v, a, 0.02, {"tip": F})["joint2"]
+    tau = arm.inverse_dynamics(q, v, a, {"tip": F})[:, 1]
+    assert pushed.torque == pytest.approx(tau / 10 + 2e-5 * 10 * a[:, 1], rel=1e-12, abs=1e-12)
+
+
+def test_robot_refusals():
+    arm = ts.robots.two_link()
+    q, v, a = trajectory(2)
+    with pytest.raises(UnknownName, match="joint1, joint2"):
+        sizing.study_robot(arm, {"elbow": Drive(MOTOR)}, q, v, a, 0.02)
+    with pytest.raises(ArgumentError, match=r"one trajectory, \(T, n\)"):
+        sizing.study_robot(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], 0.02)
+    walker = ts.robots.quadruped()
+    with pytest.raises(ArgumentError, match="a drive moves one freedom"):
+        sizing.study_robot(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], 0.02)
+    puma = ts.robots.puma560()  # which has its armatures
+    with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):
+        sizing.study_robot(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], 0.02)
+    geared = arm.with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-5, 1e-5, 2e-5), "ratio": 50}})
+    with pytest.raises(ArgumentError, match="a rotor in the robot and rotor inertia in its drive"):
+        sizing.study_robot(geared, {"joint1": Drive(MOTOR)}, q, v, a, 0.02)

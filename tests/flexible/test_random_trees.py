@@ -1,0 +1,82 @@
+"""Springs and beams on random trees with every joint type: the equations agree with each other and with their energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import trees
+from torsor import Robot, algorithms
+from torsor.flexible import FlexibleRobot, Spring, beam, elastic, elastic_joints, links
+from torsor.scalar import Dual
+
+SEEDS = st.integers(0, 10**6)
+
+
+def moving(x, rate) -> list[Dual]:
+    return [Dual(float(a), float(b)) for a, b in zip(x, rate, strict=True)]
+
+
+def configuration_rate(model, q, v) -> list[float]:
+    return algorithms.configuration_rate(model, list(map(float, q)), list(map(float, v)))
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_elastic_joints(seed):
+    """Inverse then forward dynamics, and the power of all forces, on whatever joints can have a spring."""
+    robot = Robot(trees.random_tree(seed))
+    system = elastic_joints(robot, Spring(500.0, rotor_inertia=0.3))
+    of = system.elastic
+    rng = np.random.default_rng(seed)
+    q, v, a, jerk, snap = robot.random_configuration(rng).tolist(), *rng.normal(size=(4, robot.nv)).tolist()
+    drive = elastic.inverse_dynamics(of, q, v, a, jerk, snap, [0.0] * len(system.joints))
+    back, alpha = elastic.forward_dynamics(of, q, v, drive.theta, drive.omega, drive.tau)
+    M = np.array(algorithms.crba(of.model, q))
+    # τ_e is got back from θ − q, which has lost K |θ| of it; M⁻¹ magnifies what is lost
+    loss = 500.0 * (1 + np.abs(drive.theta).max(initial=0)) + np.abs(drive.tau).max()
+    np.testing.assert_allclose(back, a, atol=1e-13 * loss * np.linalg.norm(np.linalg.inv(M)) * robot.nv + 1e-12)
+    np.testing.assert_allclose(alpha, drive.alpha, atol=1e-13 * loss / 0.3)
+
+    dq, dv = moving(q, configuration_rate(robot.model, q, v)), moving(v, a)
+    E = elastic.kinetic_energy(of, dq, dv, moving(drive.omega, drive.alpha)) + algorithms.potential_energy(of.model, dq)
+    E = E + elastic.elastic_energy(of, dq, moving(drive.theta, drive.omega))
+    speeds = list(v)
+    for t, omega in zip(of.transmissions, drive.omega, strict=True):
+        speeds[t.v] = omega
+    powers = np.multiply(drive.tau, speeds)
+    assert E.rate == pytest.approx(powers.sum(), abs=1e-11 * (np.abs(powers).sum() + loss * np.abs(speeds).max()))
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_beams(seed):
+    """Two beams somewhere in a tree: M is the kinetic energy's, forward undoes inverse, and power is the rate of energy."""
+    description = trees.random_tree(seed, bodies=4)
+    robot = Robot(description)
+    rng = np.random.default_rng(seed)
+    bars = {}
+    for name in rng.choice(robot.links[1:], size=2, replace=False):
+        rotary = (2e-3, 3e-3) if rng.random() < 0.5 else (0, 0)
+        bars[str(name)] = beam(
+            0.6, mass_per_length=1.0, EI_y=40.0, EI_z=30.0, GJ=20.0, polar_per_length=5e-3, rotary_per_length=rotary,
+            modes=(1, 1, 1), damping=1e-3, xyz=rng.normal(size=3) * 0.1, rpy=rng.normal(size=3),
+        )  # fmt: skip
+    of = FlexibleRobot.of(robot, bars).flexible
+    n = robot.nv
+    q = [*robot.random_configuration(rng).tolist(), *(0.03 * rng.normal(size=6)).tolist()]
+    v, a = rng.normal(size=(2, n + 6)).tolist()
+    tau, eta = links.inverse_dynamics(of, q, v, a[:n])
+    a[n:] = eta
+    M = np.array(links.mass_matrix(of, q))
+    assert algorithms.kinetic_energy(of.model, q, v) == pytest.approx(np.array(v) @ M @ v / 2, rel=1e-11)
+    back = links.forward_dynamics(of, q, v, tau)
+    np.testing.assert_allclose(back, a, atol=1e-13 * np.linalg.cond(M) * np.abs(a).max())
+
+    dq, dv = moving(q, [*configuration_rate(robot.model, q[: robot.nq], v[:n]), *v[n:]]), moving(v, a)
+    E = algorithms.kinetic_energy(of.model, dq, dv) + algorithms.potential_energy(of.model, dq) + links.elastic_energy(of, dq)
+    power = np.dot(tau, v[:n]) - links.dissipation(of, q, v)
+    scale = np.abs(M @ a).max() * np.abs(v).max() * len(v)
+    assert E.rate == pytest.approx(power, abs=1e-10 * scale)

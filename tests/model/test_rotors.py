@@ -1,0 +1,411 @@
+"""Geared rotors (MR §8.9.3) / the same rotors as bodies of their own, on joints coupled to those they drive."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.trees import Cam, axis, random_tree, rotation, state, transform
+from torsor import algorithms as alg
+from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.model import Description, Joint, Link, Mimic, Rotor
+from torsor.model.joints import Continuous, Helical, Prismatic, Revolute
+from torsor.spatial import Inertia, Sym, Vec
+
+SEEDS = range(12)
+
+
+def round_inertia(rng, u: Vec) -> Inertia:
+    """A body of revolution about u, its centre anywhere on u."""
+    across, along = (float(x) for x in rng.uniform(0.01, 0.02, size=2))
+    I = [[across * (i == j) + (along - across) * u[i] * u[j] for j in range(3)] for i in range(3)]
+    return Inertia.of(float(rng.uniform(0.1, 1)), u * float(rng.normal(scale=0.2)), Sym.of(I))
+
+
+def with_random_rotors(d: Description, seed: int, on: str = "anywhere") -> Description:
+    """A rotor on every joint that can have one, on the parent or on any link before it."""
+    rng = np.random.default_rng(seed + 100)
+    above = {j.child: j.parent for j in d.joints}
+    rotors = []
+    for j in d.joints:
+        if j.kind.nv != 1 or j.mimic is not None:
+            continue
+        inward = [j.parent]
+        while inward[-1] in above:
+            inward.append(above[inward[-1]])
+        link = j.parent if on == "parent" else str(rng.choice(inward))
+        u = axis(rng)
+        ratio = float(rng.normal(scale=5))
+        rotors.append(Rotor(f"{j.name}_rotor", j.name, link, round_inertia(rng, u), ratio, transform(rng), u))
+    return replace(d, rotors=tuple(rotors))
+
+
+def explicit(d: Description) -> Description:
+    """Every rotor as a link on a joint that mimics the one it drives."""
+    links = [Link(r.name, r.inertia) for r in d.rotors]
+    joints = [
+        Joint(f"{r.name}_spin", Continuous(r.axis), r.link, r.name, r.origin, mimic=Mimic(r.joint, r.ratio)) for r in d.rotors
+    ]
+    return replace(d, links=(*d.links, *links), joints=(*d.joints, *joints), rotors=())
+
+
+def pair(seed: int, **options) -> tuple[ts.Robot, ts.Robot]:
+    on = options.pop("on", "anywhere")
+    d = with_random_rotors(random_tree(seed, 7, **options), seed, on)
+    assert d.rotors
+    return ts.Robot(d), ts.Robot(explicit(d))
+
+
+def close(x, y, rtol: float = 1e-12) -> None:
+    np.testing.assert_allclose(x, y, rtol=0, atol=rtol * max(1.0, np.abs(y).max(initial=0)))
+
+
+def run(robot: ts.Robot, name: str, *state, **options) -> np.ndarray:
+    """An algorithm's own source over floats, which needs no kernel."""
+    return np.array(getattr(alg, name)(robot.model, *(np.asarray(x).tolist() for x in state), **options), float)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rotors_are_the_same_bodies_on_coupled_joints(seed):
+    robot, bodies = pair(seed)
+    q, v, a = state(robot, seed)
+    tau = run(bodies, "rnea", q, v, a)
+    M = run(bodies, "crba", q)
+    close(run(robot, "rnea", q, v, a), tau)
+    close(run(robot, "crba", q), M)
+    close(run(robot, "forward_dynamics", q, v, tau), a, 1e-14 * np.linalg.cond(M))  # what the solve does to rounding
+    close(run(robot, "coriolis_matrix", q, v) @ v, run(bodies, "velocity_force", q, v))
+    close(run(robot, "mass_matrix_rate", q, v), run(bodies, "mass_matrix_rate", q, v))
+    close(run(robot, "kinetic_energy", q, v), run(bodies, "kinetic_energy", q, v))
+    close(run(robot, "momentum", q, v), run(bodies, "momentum", q, v))
+    close(run(robot, "gravity_force", q), run(bodies, "gravity_force", q))
+    other = robot.random_configuration(seed)
+    fall = [run(x, "potential_energy", q) - run(x, "potential_energy", other) for x in (robot, bodies)]
+    close(*fall)  # what stands on a fixed base has a constant one
+    assert robot.mass == pytest.approx(bodies.mass, rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_joint_carries_the_same_wrench(seed):
+    robot, bodies = pair(seed)
+    q, v, a = state(robot, seed)
+    wrenches = {"link3": [0.0, 1, 2, 3, 4, 5]}
+    seen = dict(zip(bodies.joints, run(bodies, "reaction_wrenches", q, v, a, wrenches=wrenches), strict=True))
+    close(run(robot, "reaction_wrenches", q, v, a, wrenches=wrenches), np.array([seen[name] for name in robot.joints]))
+
+
+SINGLE = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Continuous(Vec(0, -1, 0)), Helical(Vec(0, 0, 1), 0.1)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_coriolis_matrix_is_that_of_the_christoffel_symbols(seed):
+    """Where velocities are rates of coordinates Γ is unique (MR 8.17), so C and Γ agree entry by entry."""
+    robot, bodies = pair(seed, kinds=SINGLE, base="fixed")
+    q, v, _ = state(robot, seed)
+    close(run(robot, "coriolis_matrix", q, v), run(bodies, "coriolis_matrix", q, v))
+    close(run(robot, "christoffel_symbols", q), run(bodies, "christoffel_symbols", q))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rate_of_m_less_2c_is_skew(seed):
+    """Ṁ here by differences along the motion, which know nothing of C."""
+    robot, _ = pair(seed)
+    q, v, _ = state(robot, seed)
+    h = 1e-5
+    before, after = (run(robot, "crba", run(robot, "integrate", q, v, t)) for t in (-h, h))
+    rate = (after - before) / (2 * h)
+    N = rate - 2 * run(robot, "coriolis_matrix", q, v)
+    close(N, -N.T, 1e-7 * np.abs(rate).max())  # differences: h² and rounding over h
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_energy_changes_by_the_power_of_the_joint_forces(seed):
+    robot, _ = pair(seed)
+    q, v, a = state(robot, seed)
+    h = 1e-5
+
+    def energy(t: float) -> float:
+        at, rate = run(robot, "integrate", q, v + a * (t / 2), t), v + a * t  # a motion with that v and a at t = 0
+        return run(robot, "kinetic_energy", at, rate) + run(robot, "potential_energy", at)
+
+    power = run(robot, "rnea", q, v, a) @ v
+    scale = np.abs(run(robot, "rnea", q, v, a)) @ np.abs(v)
+    assert (energy(h) - energy(-h)) / (2 * h) == pytest.approx(power, abs=1e-7 * scale)  # differences
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_on_the_parent_forward_dynamics_is_one_recursion(seed):
+    """ABA itself, and the passes over the articulated bodies that tasks and innovations share."""
+    robot, bodies = pair(seed, on="parent", couplings=False)
+    assert robot.model.local
+    q, v, a = (x.tolist() for x in state(robot, seed))
+    M = run(bodies, "crba", q)
+    tau = run(bodies, "rnea", q, v, a)
+    small = 1e-14 * np.linalg.cond(M)
+    close(alg.aba(robot.model, q, v, tau.tolist()), a, small)
+    factors = robot.innovations(q)
+    close(factors.solve(tau), np.linalg.solve(M, tau), small)
+    close(factors.times(a), M @ a)
+
+
+def chain(n: int) -> ts.Robot:
+    b = ts.Builder("chain").link("link0")
+    for i in range(1, n + 1):
+        b.link(f"link{i}", mass=1, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+        b.joint(f"joint{i}", "revolute", f"link{i - 1}", f"link{i}", xyz=(0.3, 0.1, 0.2), rpy=(0.4, 0.5, 0.6))
+        b.rotor(f"rotor{i}", f"joint{i}", f"link{i - 1}", mass=0.1, inertia=(1e-3, 1e-3, 2e-3), ratio=50, rpy=(0.1, 0.2, 0))
+    return b.build()
+
+
+def test_aba_with_rotors_takes_operations_in_proportion_to_the_bodies():
+    counts = [chain(n).program("forward_dynamics").operations for n in (24, 36, 48)]
+    assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=1e-3)
+
+
+def test_a_mount_further_in_is_not_local_but_right():
+    robot = chain(3).with_rotors({"joint3": {"link": "link1", "mass": 0.1, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}})
+    assert not robot.model.local
+    assert robot.with_rotors({"joint3": {"link": "link0", "mass": 0.1, "inertia": (1, 1, 2e-3)}}).model.local  # the ground
+    q, v, a = state(robot, 0)
+    close(robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a)), a, 1e-11)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kernels_from_fewer_parameters_give_what_the_model_itself_gives(seed):
+    """Regrouping hands standing inertia inwards and leaves the spins alone."""
+    robot, _ = pair(seed)
+    q, v, a = (x.tolist() for x in state(robot, seed))
+    close(robot.mass_matrix(q), alg.crba(robot.model, q))
+    close(robot.inverse_dynamics(q, v, a), alg.rnea(robot.model, q, v, a))
+    close(robot.coriolis_matrix(q, v), alg.coriolis_matrix(robot.model, q, v))
+
+
+# -- motors --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_motor_and_gear_torques_are_those_of_the_explicit_rotors(seed):
+    """τ_gear and the torque that turns the rotor, from the wrenches through their joints; MR 8.112 between them."""
+    robot, bodies = pair(seed, couplings=False, kinds=[Revolute(Vec(0, 0, 1)), Revolute(Vec(1, 0, 0)), Prismatic(Vec(0, 1, 0))])
+    bare = replace(robot.description, joints=tuple(replace(j, armature=()) for j in robot.description.joints))
+    robot, bodies = ts.Robot(bare), ts.Robot(explicit(bare))
+    q, v, a = state(robot, seed)
+    wrenches = {"frame2": [0.0, 1, 2, 3, 4, 5]}
+    F = dict(zip(bodies.joints, run(bodies, "reaction_wrenches", q, v, a, wrenches=wrenches), strict=True))
+    kinds = {j.name: j.kind for j in bare.joints}
+    motor, gear = (run(robot, name, q, v, a, wrenches=wrenches) for name in ("motor_torque", "gear_torque"))
+    scale = abs(run(robot, "rnea", q, v, a, wrenches=wrenches)).max()
+    for k, r in enumerate(bare.rotors):
+        kind = kinds[r.joint]
+        through = F[r.joint][3:] if isinstance(kind, Prismatic) else F[r.joint][:3]
+        tau_gear = np.dot(kind.axis, through)
+        turning = np.dot(r.axis, F[f"{r.name}_spin"][:3])
+        assert gear[k] == pytest.approx(tau_gear, abs=1e-12 * scale)  # MR 8.111
+        assert motor[k] == pytest.approx(tau_gear / r.ratio + turning, abs=1e-12 * scale / min(1, abs(r.ratio)))  # MR 8.112
+
+
+def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
+    robot = chain(3)
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2, 5, 3))
+    both = robot.motor_torques(q, v, a)
+    assert both.motor.shape == both.gear.shape == (2, 5, 3)
+    close(both.motor * 50, robot.inverse_dynamics(q, v, a))
+    assert robot.rotors == ("rotor1", "rotor2", "rotor3")
+    with pytest.raises(ArgumentError, match=r"two_link.*has no rotors; robot\.with_rotors"):
+        ts.robots.two_link().motor_torques([0, 0], [0, 0], [0, 0])
+
+
+# -- a rotor whose mount does not turn is an armature --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mount", ["ground", "carriage"])
+def test_where_the_mount_does_not_turn_a_rotor_is_an_armature(mount):
+    b = ts.Builder("gantry").link("ground").link("carriage", mass=3).link("arm", mass=1, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    b.joint("rail", "prismatic", "ground", "carriage", axis=(1, 0, 0), armature=0.3)
+    b.joint("hinge", "revolute", "carriage", "arm", axis=(0, 1, 0), armature=0.2)
+    b.rotor("motor", "hinge", mount, mass=0.5, inertia=(1e-3, 1e-3, 3e-3), ratio=30, rpy=(0.3, 0.2, 0))
+    robot = b.build()
+    plain = robot.rotors_as_armature()
+    assert plain.rotors == ()
+    assert plain.joint("hinge").armature == pytest.approx([0.2 + 900 * 3e-3])
+    q, v, a = state(robot, 1)
+    for name in ("inverse_dynamics", "forward_dynamics"):
+        close(getattr(robot, name)(q, v, a), getattr(plain, name)(q, v, a), 1e-13)
+    close(robot.mass_matrix(q), plain.mass_matrix(q), 1e-14)
+    close(robot.coriolis_matrix(q, v), plain.coriolis_matrix(q, v), 1e-14)
+
+
+def test_where_the_mount_turns_it_is_more_than_an_armature():
+    robot = chain(3)
+    q, v, a = state(robot, 1)
+    assert np.abs(robot.inverse_dynamics(q, v, a) - robot.rotors_as_armature().inverse_dynamics(q, v, a)).max() > 0.01
+
+
+def test_a_gyroscope_precesses():
+    """A fast rotor on a gimbal: turning about y at Ω with spin H along x takes the torque H × Ω about z, by its sign."""
+    b = ts.Builder("gyroscope").link("ground").link("yoke").link("frame", mass=1).link("knob", mass=1e-9)
+    b.joint("pan", "revolute", "ground", "yoke").joint("tilt", "revolute", "yoke", "frame", axis=(0, 1, 0))
+    b.joint("drive", "revolute", "frame", "knob", axis=(1, 0, 0))
+    b.rotor("wheel", "drive", "frame", mass=1, inertia=(0.02, 0.01, 0.01), axis=(1, 0, 0), ratio=1000)
+    robot = b.build(gravity=(0, 0, 0))
+    tau = robot.inverse_dynamics([0, 0, 0], [0, 0.5, 1], [0, 0, 0])
+    np.testing.assert_allclose(tau, [-0.02 * 1000 * 0.5, 0, 0], atol=1e-12)  # Ω ŷ × H x̂ = −Ω H ẑ
+
+
+# -- the description -----------------------------------------------------------------------------------------------------
+
+ROUND = {"mass": 0.1, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}
+
+
+def test_over_symbols_the_terms_can_be_read():
+    sp = pytest.importorskip("sympy")
+    J, G, t1, t2 = sp.symbols("J G theta1 theta2")
+    b = ts.Builder("2R").link("ground").link("one").link("two")
+    b.joint("joint1", "revolute", "ground", "one").joint("joint2", "revolute", "one", "two", xyz=(1, 0, 0))
+    b.rotor("motor", "joint2", "one", inertia=(J / 2, J / 2, J), ratio=G)
+    M = sp.Matrix(alg.crba(ts.model.assemble(b.description()), [t1, t2])).expand()
+    assert sp.Matrix([[J, G * J], [G * J, G**2 * J]]) == M  # ½ J (θ̇₁ + G θ̇₂)²
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"joint": "knee"}, "drives joint 'knee', which is no joint of the tree"),
+        ({"joint": "ball"}, "spherical.*one degree of freedom"),
+        ({"joint": "follower"}, r"follows 'hinge' \(mimic\); let it drive that one"),
+        ({"link": "arm"}, "mounted on link 'arm', which does not carry joint 'hinge'; mount it on one of: 'ground'"),
+        ({"ratio": 0}, "ratio is zero"),
+        ({"ratio": float("nan")}, "ratio must be finite"),
+        ({"mass": -1}, "negative"),
+        ({"com": (0.1, 0, 0)}, "off its spin axis"),
+        ({"inertia": (1e-3, 1.1e-3, 2e-3)}, "not symmetric about its spin axis"),
+        ({"inertia": (1e-3, 0, 1e-5, 1e-3, 0, 2e-3)}, "not symmetric about its spin axis"),
+        ({"axis": (1, 0, 0)}, "not symmetric about its spin axis"),
+        ({"axis": (0, 0, 0)}, "axis is zero"),
+    ],
+)
+def test_what_cannot_be_a_rotor_is_refused(change, words):
+    b = ts.Builder("robot").link("ground").link("arm").link("hand").link("finger")
+    b.joint("hinge", "revolute", "ground", "arm").joint("ball", "spherical", "arm", "hand")
+    b.joint("follower", "revolute", "hand", "finger", mimic="hinge")
+    with pytest.raises(ModelError, match=words):
+        b.rotor(**{"name": "motor", "joint": "hinge", "link": "ground", **ROUND, **change}).description()
+
+
+def test_a_joint_has_one_rotor_and_a_rotor_its_own_name():
+    robot = chain(2)
+    d = robot.description
+    with pytest.raises(ModelError, match="'again' and rotor 'rotor1' both drive joint 'joint1'; a joint has one rotor"):
+        replace(d, rotors=(*d.rotors, replace(d.rotors[0], name="again")))
+    with pytest.raises(ModelError, match="two rotors are named 'rotor1'"):
+        replace(d, rotors=(d.rotors[0], replace(d.rotors[1], name="rotor1")))
+    with pytest.raises(ModelError, match="unit vector"):
+        replace(d, rotors=(replace(d.rotors[0], axis=Vec(0, 0, 2)),))
+
+
+def test_rounding_in_a_skew_axis_is_forgiven():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        R = rotation(rng)
+        b = ts.Builder("robot").link("ground").link("arm").joint("hinge", "revolute", "ground", "arm")
+        G = Inertia.of(0.1, Vec(0, 0, 0.3), Sym(1e-3, 0, 0, 1e-3, 0, 2e-3)).seen_from(R, Vec(0, 0, 0))
+        replace(b.description(), rotors=(Rotor("motor", "hinge", "ground", G, 9, axis=R.T.z),))
+
+
+def test_with_rotors_mounts_replaces_and_removes():
+    robot = ts.robots.two_link()
+    motors = robot.with_rotors({"joint2": ROUND, "joint1": {**ROUND, "name": "first", "ratio": -3}})
+    assert motors.rotors == ("joint2_rotor", "first")
+    assert motors.with_rotors({"joint2": None}).rotors == ("first",)
+    assert motors.with_rotors({"joint1": None, "joint2": None}) == robot
+    assert pickle.loads(pickle.dumps(motors)) == motors != robot
+    with pytest.raises(UnknownName, match="elbow"):
+        robot.with_rotors({"elbow": ROUND})
+    with pytest.raises(ModelError, match="give a dict"):
+        robot.with_rotors({"joint1": 0.1})
+
+
+# -- surgery -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_locking_a_joint_leaves_its_rotor_standing_on_its_mount(seed):
+    robot, bodies = pair(seed, couplings=False)
+    name = robot.description.rotors[0].joint
+    locked, reference = robot.lock({name: 0.3}), bodies.lock({name: 0.3})
+    assert len(locked.rotors) == len(robot.rotors) - 1
+    q, v, a = state(locked, seed)
+    close(locked.inverse_dynamics(q, v, a), reference.inverse_dynamics(q, v, a))
+
+
+def test_a_branch_takes_its_rotors_along_and_refuses_one_that_stays_behind():
+    robot = chain(4)
+    assert robot.subtree("link2").rotors == ("rotor3", "rotor4")
+    far = robot.with_rotors({"joint4": {**ROUND, "link": "link1"}})
+    with pytest.raises(ModelError, match="rotor 'joint4_rotor' drives joint 'joint4' from link 'link1', which is outside"):
+        far.subtree("link2")
+
+
+def test_attached_robots_bring_their_rotors():
+    both = chain(2).attach(chain(1), "link2", prefix="tool_")
+    assert both.rotors == ("rotor1", "rotor2", "tool_rotor1")
+    assert both.description.rotors[2].link == "tool_link0"
+    flat = ts.Robot(explicit(both.description))
+    q, v, a = state(both, 3)
+    close(both.inverse_dynamics(q, v, a), flat.inverse_dynamics(q, v, a))
+    same = ts.Builder("x").link("p").link("q").joint("h", "revolute", "p", "q").rotor("rotor1", "h", "p", **ROUND).build()
+    with pytest.raises(ModelError, match="both robots have a rotor named 'rotor1'"):
+        chain(1).attach(same, "link1")
+
+
+def fork() -> ts.Robot:
+    """A trunk with two branches, so that a rotor of one may sit at the root or at the fork."""
+    b = ts.Builder("fork").link("root", mass=1, inertia=(0.1, 0.1, 0.1))
+    for name, parent in (("trunk", "root"), ("left", "trunk"), ("right", "trunk")):
+        b.link(name, mass=1, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+        b.joint(f"to_{name}", "revolute", parent, name, xyz=(0.3, 0.1, 0.2), rpy=(0.4, 0.5, 0.6))
+    return b.build(base="floating")
+
+
+def test_rebasing_keeps_a_rotor_whose_mount_still_comes_first():
+    robot = fork().with_rotors({"to_left": ROUND})
+    moved, flat = robot.rebase("right"), ts.Robot(explicit(robot.description)).rebase("right")
+    assert moved.rotors == ("to_left_rotor",)
+    q, v, a = state(moved, 2)
+    close(moved.inverse_dynamics(q, v, a), flat.inverse_dynamics(q, v, a))
+
+
+@pytest.mark.parametrize("rotor", [{"to_left": {**ROUND, "link": "root"}}, {"to_right": ROUND}, {"to_trunk": ROUND}])
+def test_rebasing_refuses_one_whose_mount_does_not(rotor):
+    with pytest.raises(ModelError, match=r"rebase to link 'right': seen from there, rotor .* comes no longer before joint"):
+        fork().with_rotors(rotor).rebase("right")
+
+
+def test_urdf_has_the_mass_and_the_apparent_inertia_and_says_what_it_lacks(tmp_path):
+    robot = chain(2)
+    path = tmp_path / "chain.urdf"
+    ts.save_urdf(robot, path)
+    assert "rotor1, rotor2" in path.read_text()
+    assert "without gyroscopic coupling" in path.read_text()
+    read, plain = ts.load(path), robot.rotors_as_armature()
+    close(read.mass_matrix([0.1, 0.2]), plain.mass_matrix([0.1, 0.2]), 1e-14)
+
+
+def test_a_user_s_own_joint_may_have_one():
+    d = random_tree(5, kinds=[Cam(), Revolute(Vec(0, 0, 1))])
+    robot = ts.Robot(with_random_rotors(d, 5))
+    flat = ts.Robot(explicit(robot.description))
+    q, v, a = state(robot, 5)
+    close(robot.coriolis_matrix(q, v), flat.coriolis_matrix(q, v))
+
+
+def test_where_it_sits_on_its_mount_matters_for_its_mass_only():
+    here, there = (
+        ts.robots.two_link().with_rotors({"joint2": {"inertia": (1e-3, 1e-3, 2e-3), "ratio": 9, "xyz": xyz}})
+        for xyz in ((0, 0, 0), (1, 2, 3))
+    )
+    close(here.mass_matrix([0.1, 0.2]), there.mass_matrix([0.1, 0.2]), 1e-15)

@@ -1,0 +1,97 @@
+"""What else is computed of a robot with rotors is right, or refused: tasks, loops, explanations, traces, closed forms."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.model.test_rotors import ROUND, chain, close, explicit, pair, run, state
+from torsor.algorithms import crba
+from torsor.algorithms.innovations import CoupledInnovations, TreeInnovations, innovations
+from torsor.algorithms.task_space import modified_crba
+from torsor.errors import ArgumentError, ModelError, ModelWarning
+from torsor.large import LargeTree
+from torsor.symbolic import kane_of, lagrange_of
+
+
+def far() -> ts.Robot:
+    """A robot with one rotor that is not on the parent."""
+    return chain(4).with_rotors({"joint4": {**ROUND, "link": "link1", "rpy": (0.3, 0.2, 0.1)}})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_modified_composite_bodies_give_m(seed):
+    robot, bodies = pair(seed)
+    q, _, _ = state(robot, seed)
+    close(modified_crba(robot.model, "frame5", q.tolist()), run(bodies, "crba", q))
+
+
+@pytest.mark.parametrize("robot", [chain(4), far()], ids=["parent", "far"])
+def test_tasks_and_innovations(robot):
+    bodies = ts.Robot(explicit(robot.description))
+    q, v, a = state(robot, 3)
+    tau, M = bodies.inverse_dynamics(q, v, a), bodies.mass_matrix(q)
+    small = 1e-14 * np.linalg.cond(M)
+    J = robot.jacobian(q, "link4")[3:]
+    close(robot.task("link4", "linear").inverse_mass_matrix(q), J @ np.linalg.solve(M, J.T), small)
+    close(robot.innovations(q).solve(tau), np.linalg.solve(M, tau), small)
+    kind = TreeInnovations if robot.model.local else CoupledInnovations
+    assert isinstance(innovations(robot.model, q.tolist()), kind)
+
+
+def test_the_articulated_route_refuses_a_far_rotor():
+    with pytest.raises(ArgumentError, match="rotors mounted further in than the parent"):
+        far().task("link4", "linear").inverse_mass_matrix([0.1, 0.2, 0.3, 0.4], method="articulated")
+
+
+@pytest.mark.parametrize("robot", [chain(4), far()], ids=["parent", "far"])
+def test_explanations_and_traces_sum_to_the_joint_force(robot):
+    q, v, a = state(robot, 4)
+    tau = robot.inverse_dynamics(q, v, a)
+    close(robot.explain(q, v, a).tau, tau)
+    close(robot.newton_euler_trace(q, v, a).tau, tau)
+
+
+def test_the_closed_form_has_the_rotors():
+    robot = ts.robots.two_link().with_rotors({"joint2": {**ROUND, "xyz": (1, 0, 0)}})
+    form = lagrange_of(robot, simplify=False)
+    M = form.M.subs(dict(zip(form.q, (0.3, 0.7), strict=True)))
+    close(np.array(M, float), robot.mass_matrix([0.3, 0.7]))
+
+
+def test_what_knows_armatures_only_refuses():
+    robot = chain(2)
+    for call in (
+        lambda: robot.stacked([0.1, 0.2]),
+        lambda: robot.operators([0.1, 0.2]),
+        lambda: LargeTree.of(robot),
+        lambda: kane_of(robot),
+    ):
+        with pytest.raises(ModelError, match=r"has no place for the rotor 'rotor1' .* robot\.rotors_as_armature\(\)"):
+            call()
+    with pytest.warns(ModelWarning, match="leave out the rotors .* joint1, joint2"):
+        ts.to_mr(robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.rotors_as_armature().operators([0.1, 0.2])
+
+
+def test_symbols_in_a_rotor_are_refused_by_kernels():
+    sp = pytest.importorskip("sympy")
+    J = sp.Symbol("J")
+    robot = ts.robots.two_link().with_rotors({"joint2": {"inertia": (J / 2, J / 2, J), "ratio": 3}})
+    with pytest.raises(ArgumentError, match="symbols where a kernel needs numbers"):
+        robot.mass_matrix([0.1, 0.2])
+    spin = ts.robots.two_link().with_rotors({"joint1": {"inertia": (J / 2, J / 2, J), "ratio": 3}})  # on the ground: M alone
+    with pytest.raises(ArgumentError, match="symbols where a kernel needs numbers"):
+        spin.mass_matrix([0.1, 0.2])
+    assert sp.diff(crba(spin.model, [0.1, 0.2])[0][0], J) == pytest.approx(9)
+
+
+def test_the_tree_shows_its_rotors():
+    shown = str(ts.robots.two_link().with_rotors({"joint2": ROUND}))
+    assert "2.1 kg" in shown.splitlines()[0]
+    assert shown.splitlines()[-1] == "rotor: joint2_rotor on link1  (joint2 × 50)  0.1 kg"
