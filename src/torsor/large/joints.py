@@ -42,58 +42,61 @@ class Group(NamedTuple):
 
 
 @cache
-def transform_kernel(joint: JointType) -> Kernel:
-    """(q, offset) → X = X_J(q) X_offset, from the parent's body frame to the body's (MR 8.50), and S by columns."""
+def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
+    """What all joints of a type are computed by.
 
-    def step(q: list[Any], E: list[Any], r: list[Any]) -> dict[str, Any]:
-        offset = Transform(Mat(Vec(*E[:3]), Vec(*E[3:6]), Vec(*E[6:])), Vec(*r))
-        X = joint.transform(q) @ offset
-        return {"E": X.E, "r": X.r, "S": [[*column.w, *column.v] for column in joint.subspace(q)]}
+    ``placed``: (q, offset) → X = X_J(q) X_offset, from the parent's body frame to the body's (MR 8.50), and S by columns.
+    ``rates`` ≥ 1: (q, v) → the joint's twist vJ = S v and its apparent acceleration aJ = Ṡ v; with 2, (q, v, a) → S a + Ṡ v
+    (F&O 4).
+    """
 
-    program = trace(step, [Argument("q", (joint.nq,)), Argument("E", (3, 3)), Argument("r", (3,))])
-    return Kernel(program, name=f"the transform of a {joint.name} joint", version=__version__)
+    def step(q: list[Any], *given: list[Any]) -> dict[str, Any]:
+        S, out = joint.subspace(q), {}
+        if placed:
+            (E, r), given = given[:2], given[2:]
+            X = joint.transform(q) @ Transform(Mat(Vec(*E[:3]), Vec(*E[3:6]), Vec(*E[6:])), Vec(*r))
+            out = {"E": X.E, "r": X.r, "S": [[*column.w, *column.v] for column in S]}
+        if rates:
+            v, a = given[0], given[1] if rates > 1 else [0] * joint.nv
+            vJ, aJ = S @ v, S @ a + joint.bias(q, v)
+            out |= {"vJ": [*vJ.w, *vJ.v], "aJ": [*aJ.w, *aJ.v]}
+        return out
 
-
-@cache
-def motion_kernel(joint: JointType, accelerated: bool) -> Kernel:
-    """(q, v, a) → the joint's twist vJ = S v and its apparent acceleration aJ = S a + Ṡ v (F&O 4); a = 0 if not accelerated."""
-
-    def step(q: list[Any], v: list[Any], a: list[Any] | None = None) -> dict[str, Any]:
-        S = joint.subspace(q)
-        vJ, aJ = S @ v, S @ (a or [0] * joint.nv) + joint.bias(q, v)
-        return {"vJ": [*vJ.w, *vJ.v], "aJ": [*aJ.w, *aJ.v]}
-
-    inputs = [Argument("q", (joint.nq,)), *(Argument(x, (joint.nv,)) for x in ("v", "a")[: 1 + accelerated])]
-    return Kernel(trace(step, inputs), name=f"the motion of a {joint.name} joint", version=__version__)
+    inputs = [Argument("q", (joint.nq,)), *((Argument("E", (3, 3)), Argument("r", (3,))) if placed else ())]
+    inputs += [Argument(x, (joint.nv,)) for x in ("v", "a")[:rates]]
+    return Kernel(trace(step, inputs), name=f"the {joint.name} joints", version=__version__)
 
 
 def joint_transforms(tree: LargeTree, q: Array) -> tuple[Array, Array, Array]:
     """(E, r, S) of every joint; see :meth:`LargeTree.joints`."""
-    batch, n = q.shape[:-1], len(tree)
-    E, r, S = np.empty((*batch, n, 3, 3)), np.empty((*batch, n, 3)), np.empty((*batch, tree.nv, 6))
-    for g in tree.groups:
-        whole = len(g.bodies) == n
-        out = (E, r, S.reshape(*batch, n, g.joint.nv, 6)) if whole else None
-        X = transform_kernel(g.joint)(_columns(q, g.q, g.q_place), g.E, g.r, out=out)
-        if not whole:
-            E[..., g.place, :, :], r[..., g.place, :] = X[:2]
-            columns = X[2] if isinstance(g.v_place, np.ndarray) else X[2].reshape(*batch, g.v.size, 6)
-            S[..., g.v_place, :] = columns
-    return E, r, S
+    return joint_states(tree, True, q)  # type: ignore[return-value]
 
 
-def joint_motions(tree: LargeTree, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
+def joint_motions(tree: LargeTree, q: Array, *rates: Array) -> tuple[Array, Array]:
     """(vJ, aJ) of every joint, ``(..., N, 6)``; see :meth:`LargeTree.motions`."""
-    given = (q, v) if a is None else (q, v, a)
-    batch, n = np.broadcast_shapes(*(x.shape[:-1] for x in given)), len(tree)
-    vJ, aJ = np.empty((*batch, n, 6)), np.empty((*batch, n, 6))
+    return joint_states(tree, False, q, *rates)  # type: ignore[return-value]
+
+
+def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tuple[Array, ...]:
+    """The outputs of :func:`joint_kernel` for every joint: E, r, S and vJ, aJ, as far as they are asked for."""
+    batch, n = np.broadcast_shapes(*(x.shape[:-1] for x in (q, *rates))), len(tree)
+    shapes = [(n, 3, 3), (n, 3), (tree.nv, 6)] * placed + [(n, 6), (n, 6)] * bool(rates)
+    out = tuple(np.empty((*batch, *shape)) for shape in shapes)
     for g in tree.groups:
-        out = (vJ, aJ) if len(g.bodies) == n else None
-        rates = [_columns(x, g.v, g.v_place) for x in given[1:]]
-        motion = motion_kernel(g.joint, a is not None)(_columns(q, g.q, g.q_place), *rates, out=out)
-        if out is None:
-            vJ[..., g.place, :], aJ[..., g.place, :] = motion
-    return vJ, aJ
+        given = [*((g.E, g.r) if placed else ()), *(_columns(x, g.v, g.v_place) for x in rates)]
+        kernel = joint_kernel(g.joint, placed, len(rates))
+        q_here = _columns(q, g.q, g.q_place)
+        if len(g.bodies) == n:
+            own = (*out[:2], out[2].reshape(*batch, n, g.joint.nv, 6), *out[3:]) if placed else out
+            kernel(q_here, *given, out=own)
+            continue
+        made = kernel(q_here, *given)
+        for k, (x, y) in enumerate(zip(out, made, strict=True)):
+            if placed and k == 2:  # S has a row a freedom
+                x[..., g.v_place, :] = y if isinstance(g.v_place, np.ndarray) else y.reshape(*batch, g.v.size, 6)
+            else:
+                x[(*(slice(None),) * len(batch), g.place)] = y
+    return out
 
 
 def _columns(x: Array, index: Array, place: Place) -> Array:

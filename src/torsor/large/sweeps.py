@@ -17,7 +17,7 @@ import numpy as np
 from torsor.compile import Argument, Scan, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
-from torsor.large.joints import joint_motions, joint_transforms
+from torsor.large.joints import joint_states
 from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 from torsor.version import __version__
@@ -34,8 +34,8 @@ G_ROW = (Argument("m", ()), Argument("h", (3,)), Argument("I", (6,)))
 
 def inverse_dynamics(tree: LargeTree, q: Array, v: Array, a: Array) -> Array:
     """τ = M(q) a + h(q, v) (RNEA; MR 8.50–8.54, F&O 3–8)."""
-    E, r, S = joint_transforms(tree, q)
-    F = body_forces(tree, E, r, *joint_motions(tree, q, v, a))
+    E, r, S, vJ, aJ = joint_states(tree, True, q, v, a)
+    F = body_forces(tree, E, r, vJ, aJ)
     F = _scan(_transmitted, tree.is_chain, True)(E, r, F, _below(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
     F = F if tree.rows.simple else F[..., tree.rows.body, :]
     return np.einsum("...ij,...ij->...i", S, F) + tree.armature * a  # MR 8.54, F&O 8
@@ -46,8 +46,8 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
 
     As in :func:`torsor.algorithms.aba`, accelerations are counted from those at constant joint velocity.
     """
-    E, r, S = joint_transforms(tree, q)
-    p = body_forces(tree, E, r, *joint_motions(tree, q, v))  # F&O 5, a = 0
+    E, r, S, vJ, aJ = joint_states(tree, True, q, v)
+    p = body_forces(tree, E, r, vJ, aJ)  # F&O 5, a = 0
     rows = tree.rows
     E, r = rows.transforms(E, r)
     p = rows.on_last(p, -2)
