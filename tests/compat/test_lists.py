@@ -101,7 +101,7 @@ def test_the_tip_is_the_last_link_unless_said():
 
 
 def test_rotors_are_left_out_with_a_warning():
-    with pytest.warns(ModelWarning, match="leave out the armature .* of joint1, joint2"):
+    with pytest.warns(ModelWarning, match="leave out the rotors .* of joint1, joint2"):
         to_mr(ts.robots.puma560())
 
 

@@ -114,13 +114,13 @@ def test_more_constraint_dynamics(case, seed):
     compare(name, floating, held, seed)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(k, marks=pytest.mark.night) for k in range(4, 40))])
 def test_random_mechanisms(seed):
     """Random trees with one to three random loops, welds and balls, by all of F&O's methods."""
     rng = np.random.default_rng(seed)
     joints = [Revolute(axis(rng)), Spherical(), Prismatic(axis(rng)), Revolute(axis(rng))]
     loops = [str(rng.choice(["fixed", "spherical"])) for _ in range(1 + seed % 3)]
-    robot, q, constraints = closed_mechanism(seed, loops, bodies=10, couplings=False, kinds=joints)
+    robot, q, constraints = closed_mechanism(seed, loops, bodies=8, couplings=False, kinds=joints)
     system, m = robot.constrained(*constraints), robot.model
     v, tau = system.project_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
     model = pinocchio_model(m)

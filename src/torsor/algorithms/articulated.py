@@ -42,7 +42,7 @@ def articulated(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> 
         U[i] = IA[i] @ S[i]
         D[i] = factor(plus_diagonal(S[i].T @ U[i], drive[i]), [model.joint_names[i]] * len(S[i]))
         U[i] = rotors.seen_from(spin, i, j, X[i], U[i])  # MR 8.110
-        free = S[i] if not any(drive[i]) else Subspace(())
+        free = S[i] if all(linear.is_zero(x) for x in drive[i]) else Subspace(())
         IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], linear.solve(D[i], U[i]))  # F&O 12
     return Articulated(X, S, U, D)
 
