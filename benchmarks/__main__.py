@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import torsor as ts
-from benchmarks import constrained, machine, operations, peers, pinocchio_contests, processes, report, robots, scaling
+from benchmarks import constrained, machine, operations, peers, pinocchio_contests, processes, report, robots, rollouts, scaling
 from benchmarks.timing import QUICK, Contest, Effort, pinned
 
-SECTIONS = ("one", "batch", "peers", "constrained", "operations", "threads", "startup", "memory")
+SECTIONS = ("one", "batch", "peers", "constrained", "rollouts", "operations", "threads", "startup", "memory")
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
 
@@ -43,8 +43,13 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
             results["contests"] += _played(_contests(case, effort, sections), effort, here)
         for contests in constrained.contests(effort) if "constrained" in sections else ():
             results["contests"] += _played(contests, effort, here)
+        fallers = [c for c in cases if c.name in rollouts.NAMES] if "rollouts" in sections else []
+        for case in fallers:
+            results["contests"] += _played(rollouts.contests(case), effort, here)
+        results["rollouts"] = [rollouts.costs(case, effort) for case in fallers]
     if "operations" in sections:
         results["operations"] = {c.name: {q: c.robot.program(q).operations for q in operations.QUANTITIES} for c in cases}
+    results["rollout_threads"] = [rollouts.two_threads(c, effort) for c in fallers if c.name in THREADED]
     if "threads" in sections:
         results["threads"] = [scaling.two_threads(c, effort) for c in cases if c.name in THREADED]
     here["load_average_after"] = machine.load()  # above about one, somebody else was computing too

@@ -20,6 +20,11 @@ RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
 #: the same for every mechanism and every peer
 CONSTRAINED = {("batch", "constrained_dynamics"): 10.0, ("one call", "constrained_dynamics"): 2.0}
 
+#: robot → the ratio of a rollout to MuJoCo's
+ROLLOUTS = {"ur5": 20.0, "panda": 20.0, "g1": 10.0}
+#: what a step with a controller may cost, in steps without; semi-implicit steps a second
+CONTROLLED, STEPS_PER_SECOND = 2.0, {"panda": 5e6}
+
 #: quantity → the most operations, from the design; None where it says nothing
 OPERATIONS: dict[str, tuple[int | None, ...]] = {
     "inverse_dynamics": (566, 1230, 2089, 5809, 8192),
@@ -60,6 +65,8 @@ class Verdict:
 def ratio_goal(record: dict[str, Any]) -> float | None:
     """The goal of a contest, if there is one: with Pinocchio, and of constrained dynamics with everybody."""
     contest = record["section"], record["quantity"]
+    if record["section"] == "rollout":
+        return ROLLOUTS.get(record["robot"])
     if contest in CONSTRAINED:
         return CONSTRAINED[contest]
     goals = RATIOS.get(contest)
@@ -74,8 +81,16 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         goal = ratio_goal(record)
         if goal is not None:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
-            rival = f", {record['peer']}" if record["quantity"] == "constrained_dynamics" else ""
+            several = record["quantity"] == "constrained_dynamics" or record["section"] == "rollout"
+            rival = f", {record['peer']}" if several else ""
             yield Verdict(f"{record['section']} {record['quantity']}{rival}", record["robot"], goal, measured, True, "×")
+    for record in results.get("rollouts", []):
+        word, ratio = max(record["controllers"].items(), key=lambda x: x[1])
+        yield Verdict(f"rollout step with {word}", record["robot"], CONTROLLED, ratio, False, "×")
+        if goal := STEPS_PER_SECOND.get(record["robot"]):
+            yield Verdict("rollout, steps a second", record["robot"], goal / 1e6, record["steps_per_second"] / 1e6, True, " M")
+    for record in results.get("rollout_threads", []):
+        yield Verdict("rollout on two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
     for robot, counts in results.get("operations", {}).items():
         for quantity, limits in OPERATIONS.items():
             limit = limits[ROBOTS.index(robot)]

@@ -40,6 +40,9 @@ _LAZY = {
     "lagrange": "torsor.symbolic.lagrange:lagrange",
     "operators": "torsor.operators",
     "rigid": "torsor.rigid",
+    "simulate": "torsor.simulate",
+    "sweep": "torsor.sweeps:sweep",
+    "sweeps": "torsor.sweeps",
     "symbolic": "torsor.symbolic",
 }
 
@@ -91,6 +94,9 @@ __all__ = [
     "robots",
     "save_loops",
     "save_urdf",
+    "simulate",
+    "sweep",
+    "sweeps",
     "symbolic",
     "threads",
     "to_mr",

@@ -87,7 +87,7 @@ class Computed(Mechanism):
         losses = {"damping": damping, "friction": friction}
         if self._model.loops:
             if losses_of(self._model, damping, friction):
-                tau = np.asarray(tau, float) - (self.friction_force(v, tau) if friction else self.damping_force(v))
+                tau = np.subtract(tau, self.friction_force(v, tau) if friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, out)
         return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.compile import Argument
+from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.computed import Array, Computed, Wrenches
 from torsor.model import Description
-from torsor.quantities import Spec
+from torsor.quantities import Spec, sizes
 
 if TYPE_CHECKING:
     from torsor.algorithms.stacked import Stacked
     from torsor.constrained import Constrained
     from torsor.constraints import Constraint
     from torsor.operators import Innovations, Operators
+    from torsor.simulate import Rollout
+    from torsor.simulate.spread import Spread
     from torsor.symbolic.closed_form import ClosedForm
     from torsor.task import Task
     from torsor.understanding import Ellipsoid, Explanation, Trace
@@ -97,6 +102,28 @@ class Robot(Computed):
 
         return operators.innovations(self, q)
 
+    # -- motion over time ------------------------------------------------------------------------------------
+
+    def rollout(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        controls: ArrayLike | Spread | None = None,
+        *,
+        dt: float,
+        steps: int | None = None,
+        integrator: str = "semi_implicit",
+        **options: Any,
+    ) -> Rollout:
+        """Many robots through many steps of dt [s], the whole loop in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
+
+        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel,
+        ``vary=`` makes robots differ; all options as :func:`torsor.simulate.rollout` has them (MR §8.5).
+        """
+        from torsor.simulate import rollout
+
+        return rollout(self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, **options)
+
     # -- understanding, one state at a time ------------------------------------------------------------------
 
     def explain(
@@ -165,8 +192,22 @@ class Robot(Computed):
         return export_python(self, path, *specs, **options)
 
     def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
+        if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
+            refuse_out(out)
+            return self._through_loops_later((q, v, tau), wrenches or {})
         a = self.constrained().forward_dynamics(q, v, tau, wrenches).a
         if out is None:
             return a
         np.copyto(out, a)
         return out
+
+    def _through_loops_later(self, state: tuple, wrenches: Wrenches) -> Any:
+        """The same over Dask arrays, block by block."""
+        inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
+        inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]
+        block = partial(_block_through_loops, self, tuple(wrenches))
+        return over_blocks(block, inputs, [Argument("a", (self.nv,))], (*state, *wrenches.values()))
+
+
+def _block_through_loops(robot: Robot, frames: tuple[str, ...], q: Array, v: Array, tau: Array, *wrenches: Array) -> Array:
+    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), None)

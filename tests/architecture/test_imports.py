@@ -26,7 +26,7 @@ ALLOWED = {
     "procedures": {"scalar", "spatial", "model", "algorithms", "compile"},
     "large": {"scalar", "spatial", "model", "algorithms", "compile", "operators"},
 }
-HEAVY = ("llvmlite", "lxml", "yaml", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
+HEAVY = ("llvmlite", "lxml", "yaml", "dask", "distributed", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
 
 
 def module_level_imports(path: Path) -> set[str]:

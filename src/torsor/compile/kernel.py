@@ -6,6 +6,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from torsor.compile import entry, llvm, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rows
 from torsor.compile.build import available, built
+from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
 from torsor.compile.program import Program
 from torsor.compile.replay import replay
@@ -66,6 +68,11 @@ class Kernel:
     def operations(self) -> int:
         return self.program.operations
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The program travels; the machine code is made, or read from the cache, where it arrives."""
+        made = {"name": self.name, "dtype": self.dtype, "version": self._version, "explain": self._explain}
+        return partial(Kernel, **made, lenient=self._lenient), (self.program,)
+
     # -- building --------------------------------------------------------------------------------------------
 
     def _library(self, form: str) -> native.Library | None:
@@ -115,6 +122,9 @@ class Kernel:
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
+        if any(map(is_lazy, values)):
+            refuse_out(out)
+            return over_blocks(self, inputs, self.program.outputs, values, self.dtype)
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)

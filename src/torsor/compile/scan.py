@@ -25,7 +25,7 @@ from torsor.errors import ArgumentError, TorsorError
 ONE_WIDTH = 2
 
 _I64 = ctypes.c_int64
-_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, ctypes.c_void_p)
+_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, ctypes.c_void_p)
 
 
 class NotFinite(TorsorError):
@@ -53,8 +53,9 @@ class Scan:
     ``index``, (T,) whole numbers, is a tree's parents: a gather takes values outwards, a reverse scatter sums them inwards.
 
     Outputs named in ``each`` (all, unless given) come back as ``(..., T, *shape)``, those in ``last`` as ``(..., *shape)`` of
-    the last step; like a kernel's, one as itself, several as a tuple in the program's order.  Leading axes broadcast.  A
-    state's result has the same bits whatever the batch, its place there, and the number of threads.
+    the last step; like a kernel's, one as itself, several as a tuple in the program's order.  ``every=k`` keeps steps k−1,
+    2k−1, ... of those in ``each``: ``(..., T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
+    whatever the batch, its place there, and the number of threads.
 
     >>> from torsor.compile import Argument, trace
     >>> step = trace(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
@@ -115,11 +116,12 @@ class Scan:
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, index: Any = None, steps: int | None = None, **named: Any) -> Any:
+    def __call__(self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, **named: Any) -> Any:
         inputs = self.program.inputs
         ordered = self._ordered(values, named)
         T = self._steps(ordered, index, steps)
         index = self._index(index, T)
+        self._check_every(every, T)
         stepped = set(self.wiring.rows(len(inputs)))
         arguments = [Argument(a.name, (T, *a.shape)) if k in stepped else a for k, a in enumerate(inputs)]
         nothing = [k for k in self.wiring.scatter if ordered[k] is None]  # rows of zeros, made once the batch is known
@@ -131,11 +133,11 @@ class Scan:
         for k in self.wiring.scatter:  # an array of our own, to add to
             shape = (*batch, *arguments[k].shape)
             arrays[k] = np.zeros(shape, self.dtype) if k in nothing else np.array(np.broadcast_to(given[k], shape), order="C")
-        results = self._outputs(batch, T)
+        results = self._outputs(batch, T // every)
         if math.prod(batch) * T > 0:
-            bad = self._run(arguments, arrays, batch, results, T, index)
+            bad = self._run(arguments, arrays, batch, results, T, every, index)
             if bad >= 0:
-                self._complain(arguments, given, batch, results, T, bad)
+                self._complain(arguments, given, batch, results, T, every, bad)
         out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)
 
@@ -184,15 +186,22 @@ class Scan:
             raise ArgumentError(f"index[{step}] is {array[step]}; it must be {word} step in the order they run, or -1")
         return array
 
-    def _outputs(self, batch: tuple[int, ...], T: int) -> dict[int, np.ndarray]:
-        shape = {o: (*batch, T) if o in self.wiring.each else batch for o in self._returned}
+    def _check_every(self, every: int, T: int) -> None:
+        """Rows that are overwritten can be neither gathered nor counted backwards."""
+        if not isinstance(every, (int, np.integer)) or every < 1 or T % every:
+            raise ArgumentError(f"{self.name} keeps every how many steps: a divisor of {T}, not {every!r}")
+        if every > 1 and (self.wiring.gather or self.wiring.reverse):
+            raise ArgumentError(f"{self.name} gathers from earlier steps or runs backwards, so it must keep each step")
+
+    def _outputs(self, batch: tuple[int, ...], kept: int) -> dict[int, np.ndarray]:
+        shape = {o: (*batch, kept) if o in self.wiring.each else batch for o in self._returned}
         return {o: np.empty((*shape[o], *self.program.outputs[o].shape), self.dtype) for o in self._returned}
 
-    def _run(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, index: np.ndarray | None) -> int:
+    def _run(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, index: Any) -> int:
         """−1, or state × T + step of something that is not finite."""
         library = self._library("batch" if batch else "one")
         if library is None:
-            return replay_scan(self.program, self.wiring, arrays, batch, results, T, index, self.dtype)
+            return replay_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
         table, kept = [], []
         for a, argument, array in zip(self.program.inputs, arguments, arrays, strict=True):
             flat, stride = rows(argument, array, batch)
@@ -200,21 +209,21 @@ class Scan:
             table += [address(flat), stride, a.size * self.dtype.itemsize if argument is not a else 0]
         for o, out in enumerate(self.program.outputs):
             row = out.size * self.dtype.itemsize
-            stepped = o in self.wiring.each
-            table += [address(results[o]), row * T if stepped else row, row if stepped else 0] if o in results else [0, 0, 0]
+            strides = [row * (T // every), row] if o in self.wiring.each else [row, 0]
+            table += [address(results[o]), *strides] if o in results else [0, 0, 0]
         arguments = (_I64 * len(table))(*table)
         function, place = _SCAN(library.address["scan"]), ctypes.addressof(arguments)
         where = address(index) if index is not None else 0
-        work = lambda start, end: function(place, start, end, T, where)  # noqa: E731
+        work = lambda start, end: function(place, start, end, T, every, where)  # noqa: E731
         return spread(work, math.prod(batch), self._cost * T, align=8) if batch else work(0, 1)
 
-    def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, bad: int) -> None:
+    def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, bad: int) -> None:
         """Say which number given, or which step of which state, is not finite."""
         check_finite(arguments, arrays)
         state, step = tuple(int(k) for k in np.unravel_index(bad // T, batch)) if batch else (), bad % T
         output = None
         for o in sorted(self.wiring.each):
-            if not np.isfinite(results[o][state][step]).all():
+            if not np.isfinite(results[o][state][step // every]).all():
                 output = output or self.program.outputs[o].name
         where = f" of state {state}" if batch else ""
         raise NotFinite(

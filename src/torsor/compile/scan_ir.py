@@ -130,7 +130,7 @@ class ScanEmitter(Emitter):
 
 
 class Driver:
-    """``i64 @scan(ptr args, i64 start, i64 end, i64 steps, ptr index)``: states start … end−1 through all steps.
+    """``i64 @scan(ptr args, i64 start, i64 end, i64 steps, i64 every, ptr index)``: states start … end−1 through all steps.
 
     ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output.  The result
     is −1, or state × steps + step of the first value that was not finite.
@@ -210,12 +210,14 @@ class Driver:
         return self.take()
 
     def advance(self) -> str:
-        """After each step: rows move on, and the area written is the next one read."""
+        """After each step: rows move on, outputs' only if the row was to be kept; the area written is the next one read."""
         count = self.e.count
         for a in self.moving:
             stride = self.table[a][2]
             if self.w.reverse:
                 stride = self.put(f"sub i64 0, {stride}")
+            if a >= self.inputs:
+                stride = self.put(f"select i1 %kept, i64 {stride}, i64 0")
             for lane in range(count):
                 row = self.put(f"load ptr, ptr {self.at('%lanes', a * count + lane)}")
                 self.keep(self.put(f"getelementptr i8, ptr {row}, i64 {stride}"), "%lanes", a * count + lane)
@@ -253,7 +255,7 @@ class Driver:
         dump = max([1, *(e.out_sizes[o] for o in e.sums)])
         return f"""
 declare i64 @llvm.cttz.i64(i64, i1)
-define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, ptr %index) nounwind {{
+define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index) nounwind {{
 entry:
   %lanes = alloca [{e.arguments * e.count + 2} x ptr], align 16
   %bases = alloca [{max(1, 2 * len(self.indexed()) * e.count)} x ptr], align 16
@@ -276,7 +278,11 @@ body:
 step:
   %t = phi i64 [{first}, %body], [%tnext, %step]
   %k = phi i64 [0, %body], [%knext, %step]
+  %left = phi i64 [%every, %body], [%leftnext, %step]
   %bad = phi i64 [%before, %body], [%code, %step]
+  %down = sub i64 %left, 1
+  %kept = icmp eq i64 %down, 0
+  %leftnext = select i1 %kept, i64 %every, i64 %down
 {point}
   store {b.T} {zero}, ptr %scratch
 {calls}

@@ -19,6 +19,7 @@ def replay_scan(
     batch: tuple[int, ...],
     results: dict[int, np.ndarray],
     T: int,
+    every: int,
     index: np.ndarray | None,
     dtype: np.dtype,
 ) -> int:
@@ -36,7 +37,7 @@ def replay_scan(
         made = zip(replay(program, now, dtype.type), program.outputs, strict=True)
         values = [np.broadcast_to(v, (*batch, *o.shape)) for v, o in made]
         for o, result in results.items():
-            result[(*at, t) if o in wiring.each else at] = values[o]
+            result[(*at, t // every) if o in wiring.each else at] = values[o]
         for k, o in wiring.carry.items():
             now[k] = values[o]
         for k, o in wiring.scatter.items():

@@ -44,7 +44,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 so that the path holds either what it held or all of the text, whatever happens on the way."""
+    """Write UTF-8, all or nothing."""
+    try:
+        data = text.encode("utf-8")
+    except ValueError as error:  # a lone surrogate
+        raise FileError(f"cannot be written: {error}", file=label(path)) from error
+    write_bytes(path, data)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write so that the path holds either what it held or all of the data, whatever happens on the way."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path must be a path, not {type(path).__name__}")
     name = label(path)
@@ -58,7 +67,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
             if os.path.exists(target):
                 os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-            stream.write(text.encode("utf-8"))
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)

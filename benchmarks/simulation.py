@@ -1,0 +1,80 @@
+"""Contests of one simulated UR5 with a Python controller: robot.simulate against SciPy's solve_ivp over Pinocchio's aba.
+
+Both sides call the same PD law, a Python function, and agree on where the robot ends before they are timed.  A held controller
+runs at 1 kHz, so SciPy's integration begins anew at each of its ticks; a law of the state is stepped at 1 ms on both sides.
+The third contest lets SciPy take its longest steps: a method of eighth order needs few of them where the motion is smooth, and
+the goal is not about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from scipy.integrate import solve_ivp
+
+from benchmarks import robots
+from benchmarks.timing import Contest, Effort
+from torsor.simulate.sampled import Sampled
+from torsor.simulate.simulate import simulate
+
+QUANTITY = "simulate"
+DURATION, RATE = 1.0, 1000
+#: gains that suit the inertias of a UR5, a few rad/s [N·m/rad, N·m·s/rad], and where it is sent from
+STIFFNESS = np.array([60.0, 60.0, 10.0, 0.4, 0.4, 0.02])
+DAMPING = STIFFNESS / 5
+START = np.array([0.1, -1.0, 1.0, 0.3, 0.5, 0.2])
+
+
+def law(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """PD towards zero."""
+    return -STIFFNESS * q - DAMPING * v
+
+
+class Peer:
+    """What a user of Pinocchio and SciPy writes."""
+
+    def __init__(self, model: Any):
+        self.model, self.data = model, model.createData()
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        q, v = y[:6], y[6:]
+        return np.concatenate([v, pin.aba(self.model, self.data, q, v, law(t, q, v))])
+
+    def free(self, method: str, tolerance: float, longest: float = np.inf) -> np.ndarray:
+        """A law of the state: one integration."""
+        start = np.concatenate([START, np.zeros(6)])
+        options = {"rtol": tolerance, "atol": tolerance, "max_step": longest}
+        return solve_ivp(self.rate, (0, DURATION), start, method=method, **options).y[:, -1]
+
+    def held(self, method: str, tolerance: float) -> np.ndarray:
+        """A controller with a clock: an integration from tick to tick."""
+        y, width = np.concatenate([START, np.zeros(6)]), 1 / RATE
+        for k in range(int(DURATION * RATE)):
+            tau = law(k * width, y[:6], y[6:])
+
+            def rate(t: float, y: np.ndarray, tau: np.ndarray = tau) -> np.ndarray:
+                return np.concatenate([y[6:], pin.aba(self.model, self.data, y[:6], y[6:], tau)])
+
+            y = solve_ivp(rate, (0, width), y, method=method, rtol=tolerance, atol=tolerance).y[:, -1]
+        return y
+
+
+def contests(effort: Effort) -> Iterator[list[Contest]]:
+    """Held at 1 kHz; of the state at 1 ms; of the state to 1e-8, each with the steps it likes."""
+    case = robots.cases("ur5")[0]
+    names = {"robot": case.robot, "peer": Peer(case.model), "simulate": simulate, "np": np, "q": START, "v": np.zeros(6),
+             "law": law, "sampled": Sampled(law, RATE)}  # fmt: skip
+    end = "np.concatenate([run.q[-1], run.v[-1]])"
+    rows = [
+        ("held at 1 kHz, SciPy RK45", "run = simulate(robot, q, v, 1.0, sampled)", 'y = peer.held("RK45", 1e-9)'),
+        ("a step a ms, SciPy RK45", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.free("RK45", 1e-9, 1e-3)'),
+        ("free steps, SciPy DOP853", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.free("DOP853", 1e-10)'),
+    ]
+    yield [
+        Contest("simulate", QUANTITY, case.name, f"Pinocchio aba, {how}", ours=ours, theirs=theirs, names=names, our_answer=end,
+                answer="y")
+        for how, ours, theirs in rows
+    ]  # fmt: skip

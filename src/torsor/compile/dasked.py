@@ -1,0 +1,93 @@
+"""Dask arrays in, Dask arrays out: a kernel over each block of the batch, when and where Dask wants it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.compile.arrays import batch_shape, coerced
+from torsor.compile.parcel import Parcel
+from torsor.compile.program import Argument
+from torsor.errors import ArgumentError
+
+#: a float64, for arguments whose entries are made later
+FLOAT64 = np.dtype(np.float64)
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether it is a Dask array, asked without importing Dask."""
+    return value.__class__ is not np.ndarray and type(value).__module__.startswith("dask.array")
+
+
+def over_blocks(
+    function: Callable[..., Any],
+    inputs: Sequence[Argument],
+    outputs: Sequence[Argument],
+    values: Sequence[Any],
+    dtype: np.dtype = FLOAT64,
+) -> Any:
+    """function(*values) block by block, not computed yet; one array, or a tuple of as many as there are ``outputs``.
+
+    Blocks follow the batch axes; the axes of a state are brought into one block.  A state's result has the bits it has in a
+    NumPy batch, whatever the blocks.
+    """
+    import dask.array as da
+
+    stand_ins = [coerced(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same complaints, now
+    batch_shape(inputs, stand_ins)
+    taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
+    given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]
+    results = da.apply_gufunc(
+        Blocks(function, len(outputs)),
+        f"{','.join(taken)}->{','.join(given)}",
+        *(_whole(a, v) if is_lazy(v) else np.asarray(v, dtype) for a, v in zip(inputs, values, strict=True)),
+        output_dtypes=[dtype] * len(outputs),
+        output_sizes={f"o{k}_{j}": n for k, a in enumerate(outputs) for j, n in enumerate(a.shape)},
+        allow_rechunk=True,  # batches cut in different places are cut in all of them
+    )
+    return results if len(outputs) == 1 else tuple(results)
+
+
+def refuse_out(out: Any) -> None:
+    """``out=`` is memory, and a Dask array has none yet."""
+    if out is not None:
+        raise ArgumentError("out= cannot take the result of a Dask array, which is computed later; leave it away")
+
+
+class Blocks:
+    """A function of blocks that other processes open once, however many blocks they get."""
+
+    def __init__(self, function: Callable[..., Any], outputs: int):
+        self.function, self.outputs = function, outputs
+
+    def __call__(self, *blocks: Any) -> Any:
+        results = self.function(*blocks)
+        return np.asarray(results) if self.outputs == 1 else tuple(np.asarray(r) for r in results)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (Parcel(self.function), self.outputs)
+
+    def __dask_tokenize__(self) -> tuple[str, int]:
+        return Parcel(self.function).digest, self.outputs
+
+
+def _received(parcel: Parcel, outputs: int) -> Blocks:
+    return Blocks(parcel.opened(), outputs)
+
+
+def _whole(argument: Argument, value: Any) -> Any:
+    """The array with each state in one block; the blocks of the batch stay as they are."""
+    batch = value.ndim - len(argument.shape)
+    cut = any(len(blocks) > 1 for blocks in value.chunks[batch:])
+    return value.rechunk((*value.chunks[:batch], *argument.shape)) if cut else value
+
+
+def _stand_in(value: Any) -> Any:
+    """An array of the same type and shape that takes no memory; a length that Dask does not know yet is taken as 1."""
+    if not is_lazy(value):
+        return value
+    shape = tuple(1 if math.isnan(n) else int(n) for n in value.shape)
+    return np.broadcast_to(np.zeros((), value.dtype), shape)

@@ -1,0 +1,92 @@
+"""Controllers to begin with: made for a robot, over any scalar, so they run on numbers and are recorded into a rollout alike.
+
+Each maker takes a robot and returns a plain function of named arguments.  In a rollout, gains and targets are its parameters;
+elsewhere ``functools.partial`` binds them.  A gain is one number or one a degree of freedom.
+
+>>> import torsor as ts
+>>> arm = ts.robots.two_link()
+>>> [round(float(x), 2) for x in gravity_compensation(arm)(q=[0.0, 0.0])]
+[29.43, 9.81]
+>>> pd(arm)(q=[0.0, 0.0], v=[0.5, 0.0], target=[1.0, 0.0], kp=10.0, kd=2.0)
+[9.0, 0.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from torsor.algorithms import gravity_force, rnea
+from torsor.algorithms.configuration import difference
+from torsor.model.regrouping import regrouped
+from torsor.simulate.recorded import recorded_once
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: q, v and parameters by name → τ (nv)
+Law: TypeAlias = Callable[..., list[Any]]
+
+
+def gravity_compensation(robot: Robot) -> Law:
+    """(q) → g(q): the robot floats where it is put (MR 8.10)."""
+    model = regrouped(robot.model)
+
+    @recorded_once
+    def floats(q: Any) -> list[Any]:
+        return gravity_force(model, list(q))
+
+    return floats
+
+
+def pd(robot: Robot) -> Law:
+    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v [N·m, N]: a spring and a damper at each joint."""
+    model = robot.model
+
+    @recorded_once
+    def spring(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
+        e = difference(model, list(q), list(target))
+        return _pulled(e, v, kp, kd)
+
+    return spring
+
+
+def pd_with_gravity(robot: Robot) -> Law:
+    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): at rest, at the target."""
+    spring, gravity = pd(robot), gravity_compensation(robot)
+
+    @recorded_once
+    def held(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
+        return [s + g for s, g in zip(spring(q, v, target, kp, kd), gravity(q), strict=True)]
+
+    return held
+
+
+def computed_torque(robot: Robot) -> Law:
+    """(q, v, target, kp, kd, target_velocity, target_acceleration) → M(q) (a_d + kp e + kd ė) + h(q, v), e = target ⊖ q.
+
+    Inverse dynamics of the acceleration wanted: the error decays as ë + kd ė + kp e = 0, kp [1/s²], kd [1/s].  Without a motion
+    to follow, the target is a place to rest.
+    """
+    model, tree = regrouped(robot.model), robot.model
+
+    @recorded_once
+    def tracks(
+        q: Any, v: Any, target: Any, kp: Any, kd: Any, target_velocity: Any = 0, target_acceleration: Any = 0
+    ) -> list[Any]:
+        e = difference(tree, list(q), list(target))
+        vd, ad = _each(target_velocity, model.nv), _each(target_acceleration, model.nv)
+        wanted = _pulled(e, [x - y for x, y in zip(v, vd, strict=True)], kp, kd)
+        return rnea(model, list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
+
+    return tracks
+
+
+def _pulled(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:
+    n = len(e)
+    return [p * x - d * y for p, x, d, y in zip(_each(kp, n), e, _each(kd, n), v, strict=True)]
+
+
+def _each(k: Any, n: int) -> list[Any]:
+    """One gain for all, or one each."""
+    return list(k) if hasattr(k, "__len__") else [k] * n

@@ -1,0 +1,143 @@
+"""A controller as users write it: a function over scalars, its arguments found by name, called with recorded scalars."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+from torsor.scalar import Expr
+
+#: what a controller may ask for by these names; every other argument is a parameter
+STATE = ("q", "v", "t", "u")
+
+_HELP = (
+    "a controller is recorded, so it may use + − × ÷, list comprehensions and the functions of torsor.scalar "
+    "(sin, sqrt, where, ...), but no branch on a value and no function of math or numpy"
+)
+
+
+def recorded_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The promise that a controller reads nothing that changes but its arguments.
+
+    Without it, a controller is recorded anew at each rollout, to see whether a number it reads from elsewhere has changed.
+
+    >>> @recorded_once
+    ... def brake(v):
+    ...     return [-2.0 * x for x in v]
+    """
+    function.recorded_once = True  # type: ignore[attr-defined]
+    return function
+
+
+class Row(np.ndarray):
+    """Scalars of any kind as a vector: + − × ÷ go element by element, with numbers, arrays and recorded scalars alike."""
+
+
+def _operation(name: str) -> Callable[[Row, Any], Any]:
+    plain = getattr(np.ndarray, name)
+
+    def method(self: Row, other: Any) -> Any:
+        return plain(self, np.array(other, object) if other.__class__ is Expr else other)
+
+    return method
+
+
+for _word in ("add", "sub", "mul", "truediv"):
+    for _side in ("", "r"):
+        setattr(Row, f"__{_side}{_word}__", _operation(f"__{_side}{_word}__"))
+
+
+def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
+    """A vector or matrix of scalars; one scalar is itself."""
+    if shape == ():
+        return scalars[0]
+    out = np.empty(len(scalars), object)
+    out[:] = scalars
+    return (out if shape is None else out.reshape(shape)).view(Row)
+
+
+@dataclass(frozen=True)
+class Controller:
+    """τ as a function of some of q, v, t, u and parameters: ``takes`` names those it is called with."""
+
+    function: Callable[..., Any]
+    takes: tuple[str, ...]
+    nv: int
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool) -> Controller:
+        """Every argument must be known and every parameter taken: what is misspelt would be ignored otherwise."""
+        name, parameters = _name(function), list(parameters)
+        arguments = _arguments(function, name)
+        known = {*STATE, *parameters}
+        for argument, needed in arguments.items():
+            if needed and argument not in known:
+                raise ArgumentError(
+                    f"controller {name} has an argument {argument!r}, which is neither of {', '.join(STATE)} nor in parameters "
+                    f"({', '.join(parameters) or 'none given'}); write parameters={{{argument!r}: ...}}"
+                )
+        for parameter in parameters:
+            if parameter in STATE or parameter not in arguments:
+                takes = ", ".join(arguments) or "nothing"
+                raise ArgumentError(f"parameters[{parameter!r}] is no argument of controller {name}, which takes {takes}")
+        if arguments.get("u") and not controls:
+            raise ArgumentError(f"controller {name} has an argument u, the controls, but no controls are given")
+        if controls and "u" not in arguments:
+            raise ArgumentError(f"controls are given, but controller {name} has no argument u, so they would do nothing")
+        given = known if controls else known - {"u"}
+        return cls(function, tuple(a for a in arguments if a in given), nv)
+
+    @property
+    def unchanging(self) -> bool:
+        return getattr(self.function, "recorded_once", False)
+
+    def __call__(self, given: Mapping[str, Any]) -> list[Any]:
+        """τ (nv) of scalars by name."""
+        try:
+            tau = self.function(**{a: given[a] for a in self.takes})
+        except (TypeError, AttributeError) as error:
+            if not _recording(given):
+                raise
+            raise ArgumentError(f"controller {_name(self.function)} cannot be recorded: {error}; {_HELP}") from error
+        return self._checked(tau)
+
+    def _checked(self, tau: Any) -> list[Any]:
+        name = _name(self.function)
+        if isinstance(tau, np.ndarray) and tau.ndim:
+            tau = list(tau)
+        if not isinstance(tau, (list, tuple)):
+            raise ArgumentError(f"controller {name} must return a list of {self.nv} joint forces, not {type(tau).__name__}")
+        if len(tau) != self.nv:
+            raise ArgumentError(f"controller {name} returns {len(tau)} numbers; the robot has {self.nv} degrees of freedom")
+        for k, x in enumerate(tau):
+            if not isinstance(x, (Expr, int, float, np.integer, np.floating)):
+                raise ArgumentError(f"controller {name} returns {type(x).__name__} as joint force {k}, not a scalar")
+            if x.__class__ is not Expr and not math.isfinite(x):
+                raise ArgumentError(f"controller {name} returns {x} as joint force {k}")
+        return [x.item() if isinstance(x, np.number) else x for x in tau]
+
+
+def _arguments(function: Callable[..., Any], name: str) -> dict[str, bool]:
+    """Argument → whether it has no default."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ArgumentError(f"controller {name} must be a Python function whose arguments have names") from None
+    for p in parameters:
+        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            raise ArgumentError(f"controller {name} has an argument {p}; its arguments are found by name, so each needs one")
+    return {p.name: p.default is p.empty for p in parameters}
+
+
+def _recording(given: Mapping[str, Any]) -> bool:
+    return any(x.__class__ is Expr for value in given.values() for x in np.ravel(np.asarray(value, object)))
+
+
+def _name(function: Any) -> str:
+    return repr(getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", "controller"))

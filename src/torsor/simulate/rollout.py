@@ -1,0 +1,174 @@
+"""Many robots, many steps: the whole time loop in one SIMD kernel, a controller recorded into it (MR §8.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile import Argument, Scan
+from torsor.compile.arrays import coerced
+from torsor.compile.scan import NotFinite
+from torsor.errors import ArgumentError
+from torsor.simulate.recorded import Controller
+from torsor.simulate.repeated import Feed, Repeated
+from torsor.simulate.spread import Spread, spread
+from torsor.simulate.steps import step_named
+from torsor.simulate.varied import variations
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+FLOAT64 = np.dtype(np.float64)
+#: kernels a robot keeps; the oldest goes first
+KEPT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, the start left out.
+
+    Leading axes are those of the start: none for one robot, (N,) for many.
+    """
+
+    t: np.ndarray  #: (T,) [s]
+    q: np.ndarray  #: (..., T, nq)
+    v: np.ndarray  #: (..., T, nv)
+
+
+def rollout(
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    controls: ArrayLike | Spread | None = None,
+    *,
+    dt: float,
+    steps: int | None = None,
+    integrator: str = "semi_implicit",
+    controller: Callable[..., Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    vary: Mapping[str, Mapping[str, Any]] | None = None,
+    damping: bool = False,
+    friction: bool = False,
+    record: str | int = "all",
+) -> Rollout:
+    """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
+
+    ``controls`` are joint forces held over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function over
+    scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint forces, is
+    recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.  A parameter
+    is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``.
+    ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
+    (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
+
+    >>> import numpy as np, torsor as ts
+    >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
+    >>> fall.q.shape, float(fall.t[-1])
+    ((100, 50, 2), 0.05)
+    """
+    _check(robot, dt)
+    q = coerced(Argument("q0", (robot.nq,)), q0, FLOAT64)
+    v = coerced(Argument("v0", (robot.nv,)), v0, FLOAT64)
+    u = _controls(controls, robot.nv, controller is None)
+    law = _law(robot, controller, parameters or {}, u is not None)
+    axes = max(1, q.ndim - 1, v.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
+    differ = variations(robot, vary or {})
+    feeds = [Feed(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
+    feeds += [Feed(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
+    T = _steps(steps, feeds)
+    if law is not None and "t" in law.takes:
+        feeds.append(Feed(Argument("t", ()), np.arange(T) * float(dt), True))
+    losses = {"damping": damping or "damping" in (vary or {}), "friction": friction or "friction" in (vary or {})}
+    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), **losses)
+    scan, every = _kept(robot, step), _every(record, T)
+    try:
+        qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
+    except NotFinite as error:
+        raise step.explained(scan, q, v, float(dt), error) from None
+    return Rollout(np.arange(every, T + 1, every) * float(dt), qs, vs)
+
+
+def _check(robot: Robot, dt: Any) -> None:
+    if robot.loops:
+        raise ArgumentError(
+            f"robot {robot.name!r} has loops ({', '.join(robot.loops)}), which a rollout would leave open; "
+            "robot.simulate closes them, robot.without_loops() has none"
+        )
+    if not isinstance(dt, (int, float, np.number)) or not math.isfinite(dt) or dt <= 0:
+        raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
+
+
+def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool) -> Controller | None:
+    if controller is None:
+        if parameters:
+            raise ArgumentError(f"parameters are given ({', '.join(parameters)}), but no controller to take them")
+        return None
+    if not callable(controller):
+        raise ArgumentError(f"controller must be a function of q, v, t, u and parameters, not {type(controller).__name__}")
+    return Controller.of(controller, robot.nv, parameters, controls)
+
+
+def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
+    """(..., T, m) or (m,); joint forces unless a controller makes those."""
+    if controls is None:
+        return None
+    u = spread("controls", controls)
+    if not isinstance(controls, Spread):
+        u = Spread(u.values, robots=u.values.ndim > 2, steps=u.values.ndim > 1)
+    if u.values.ndim == 0 or (forces and u.values.shape[-1] != nv):
+        raise ArgumentError(
+            f"controls has shape {u.values.shape}, expected (..., steps, {nv if forces else 'm'}), or "
+            f"({nv if forces else 'm'},) for all steps; without a controller they are the joint forces"
+        )
+    return u
+
+
+def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterator[Feed]:
+    if u is not None:
+        yield Feed(Argument("controls", u.values.shape[-1:]), u.values, u.steps)
+    for name, values in parameters.items():
+        label = f"parameters[{name!r}]"
+        x = spread(label, values)
+        yield Feed(Argument(label, x.shape(axes)), x.values, x.steps)
+
+
+def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
+    if x.shape(axes) != argument.shape:
+        raise ArgumentError(
+            f"{argument.name} has values of shape {x.shape(axes)}, expected {argument.shape}; "
+            "per_robot(values) gives each robot its own"
+        )
+    return argument
+
+
+def _steps(steps: Any, feeds: Sequence[Feed]) -> int:
+    """T: as said, or as the first array with an axis of steps has it."""
+    moving = (f.values.shape[-len(f.argument.shape) - 1] for f in feeds if f.stepped)
+    T = next(moving, None) if steps is None else steps
+    if not isinstance(T, (int, np.integer)) or T < 1:
+        raise ArgumentError(f"steps must be a whole number from 1, or follow from controls, not {steps!r}")
+    return int(T)
+
+
+def _every(record: Any, T: int) -> int:
+    """How many steps apart the states that are kept are."""
+    every = {"all": 1, "last": T}.get(record, record) if isinstance(record, str) else record
+    if not isinstance(every, (int, np.integer)) or isinstance(every, bool) or every < 1 or T % every:
+        raise ArgumentError(f"record must be 'all', 'last' or a whole number of steps that divides {T}, not {record!r}")
+    return int(every)
+
+
+def _kept(robot: Robot, step: Repeated) -> Scan:
+    """The robot's kernel of this step, made once: what differs in values alone has the same key."""
+    kept: dict[tuple, Scan] = robot.__dict__.setdefault("_rollouts", {})
+    key = step.key
+    scan = kept.get(key)
+    if scan is None:
+        scan = kept.setdefault(key, step.scan())
+        while len(kept) > KEPT:
+            kept.pop(next(iter(kept)), None)
+    return scan

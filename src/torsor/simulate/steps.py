@@ -1,0 +1,132 @@
+"""One step of a fixed-step integrator, over any scalar and on the manifold of configurations (MR §8.5).
+
+q ⊕ w follows the constant velocity w for unit time.  Within a step, the motion is measured from where it began: θ = q ⊖ q₀,
+whose rate is v for plain coordinates and dexp⁻¹ v for rotations; in θ the textbook's formulas hold, to their full order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.errors import UnknownName
+from torsor.simulate.field import Field, Scalars
+
+State = tuple[list[Any], list[Any]]
+Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
+
+
+def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+    """q⁺ = q ⊕ v dt, v⁺ = v + a dt: the book's (MR 8.82–8.83); first order, and it gains energy."""
+    a = f.acceleration(q, v, t)
+    return f.moved(q, scaled(v, dt)), plus(v, a, dt)
+
+
+def semi_implicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+    """v⁺ = v + a dt, q⁺ = q ⊕ v⁺ dt: first order, but energy stays near where it was."""
+    v = plus(v, f.acceleration(q, v, t), dt)
+    return f.moved(q, scaled(v, dt)), v
+
+
+def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+    """Runge's and Kutta's: four evaluations, fourth order."""
+    half = dt / 2
+    v1, a1 = list(v), f.acceleration(q, v, t)
+    v2, a2 = _stage(f, q, v, v1, a1, t + half, half)
+    v3, a3 = _stage(f, q, v, v2, a2, t + half, half)
+    v4, a4 = _stage(f, q, v, v3, a3, t + dt, dt)
+    sixth = dt / 6
+    mean = [(x1 + 2 * (x2 + x3) + x4) * sixth for x1, x2, x3, x4 in zip(v1, v2, v3, v4, strict=True)]
+    return f.moved(q, mean), [
+        x + (x1 + 2 * (x2 + x3) + x4) * sixth for x, x1, x2, x3, x4 in zip(v, a1, a2, a3, a4, strict=True)
+    ]
+
+
+def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Any, dt: Any) -> State:
+    """The rates of θ and v a part of the step ahead."""
+    there, fast = f.moved(q, scaled(rate, dt)), plus(v, a, dt)
+    return f.rate_from(q, there, fast), f.acceleration(there, fast, t)
+
+
+@dataclass(frozen=True)
+class Midpoint:
+    """A method with one unknown, the mean velocity w of the step: q⁺ = q ⊕ w dt, the middle at q_m = q ⊕ w dt/2.
+
+    ``improved(f, q, v, w, a, dt)`` is the next guess of w, from the acceleration a = a(q_m, w, t + dt/2); ``velocity``, of the
+    same arguments, is v⁺.  Recorded, w is improved a fixed number of times: enough while dt |∂a/∂v| + dt² |∂a/∂q| is small.
+    """
+
+    improved: Callable[..., list[Any]]
+    velocity: Callable[..., list[Any]]
+    iterations: int = 10
+
+    def __call__(self, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+        w, a = list(v), []
+        for _ in range(self.iterations):
+            a = f.acceleration(f.moved(q, scaled(w, dt / 2)), w, t + dt / 2)
+            w = self.improved(f, q, v, w, a, dt)
+        return f.moved(q, scaled(w, dt)), self.velocity(f, q, v, w, a, dt)
+
+
+def _implicit_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+    return plus(v, a, dt / 2)
+
+
+def _implicit_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+    return [2 * m - x for m, x in zip(w, v, strict=True)]
+
+
+def _variational_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+    """M(q_m) w = Sᵀp + dt/2 J(x)ᵀṗ, with x = w dt/2, S = (J(x) + J(−x))/2 and J(x) = dexp of the joints' motions.
+
+    Left-trivialised variations of Σ dt L(q_m, w) give (J(x) + J(−x))ᵀ p = 2 M w − dt J(x)ᵀ ṗ at the beginning of the step, and
+    p⁺ − p = dt ṗ.  For plain coordinates J = 1.  Marsden & West 2001, §2; Bou-Rabee & Marsden 2009.
+    """
+    x, half = scaled(w, dt / 2), dt / 2
+    there = f.moved(q, x)
+    p, rate = f.momentum(q, v), f.momentum_rate(there, w, a)
+    ahead, behind = f.pulled(q, x, p), f.pulled(q, scaled(x, -1), p)
+    force = f.pulled(q, x, rate)
+    return f.velocity(there, [(b + c) / 2 + r * half for b, c, r in zip(ahead, behind, force, strict=True)])
+
+
+def _variational_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+    """p⁺ = p + dt ṗ, with ṗ = d/dt (M v) in the middle."""
+    p, rate = f.momentum(q, v), f.momentum_rate(f.moved(q, scaled(w, dt / 2)), w, a)
+    return f.velocity(f.moved(q, scaled(w, dt)), plus(p, rate, dt))
+
+
+#: v⁺ = v + a(q_m, w) dt with w the mean of v and v⁺: second order, conserves what is quadratic, hardly drifts
+implicit_midpoint = Midpoint(_implicit_mean, _implicit_velocity)
+
+#: the discrete Euler–Lagrange equations of the midpoint: second order, symplectic, so the energy of a mechanism left to itself
+#: stays within O(dt²) of what it was for exponentially many steps
+variational = Midpoint(_variational_mean, _variational_velocity)
+
+#: by the word users choose with
+STEPS: dict[str, Step] = {
+    "euler": explicit_euler,
+    "semi_implicit": semi_implicit_euler,
+    "rk4": runge_kutta_4,
+    "midpoint": implicit_midpoint,
+    "variational": variational,
+}
+#: how the error of a run falls with the step
+ORDERS = {"euler": 1, "semi_implicit": 1, "rk4": 4, "midpoint": 2, "variational": 2}
+
+
+def step_named(name: str) -> Step:
+    """A row of :data:`STEPS`, or an error that lists them."""
+    if name not in STEPS:
+        raise UnknownName("fixed-step integrator", name, STEPS)
+    return STEPS[name]
+
+
+def scaled(x: Scalars, k: Any) -> list[Any]:
+    return [xi * k for xi in x]
+
+
+def plus(x: Scalars, y: Scalars, k: Any) -> list[Any]:
+    """x + y k."""
+    return [xi + yi * k for xi, yi in zip(x, y, strict=True)]

@@ -1,0 +1,129 @@
+"""Robots that differ (domain randomisation): constants of the model as inputs of the kernel, so that new ones compile nothing.
+
+Dynamics is linear in the inertias: what a link has more than its nominal inertia is added to its body, and everything else
+stays folded into the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torsor.compile import Argument
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model import Model
+from torsor.simulate.spread import Spread, spread
+from torsor.spatial import Inertia, Sym
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: (what, name of a link or joint)
+Key = tuple[str, str]
+
+
+class ScaledLaw(NamedTuple):
+    """k × a friction law."""
+
+    law: Any
+    k: Any
+
+    def steady(self, v: Any, load: Any = 0) -> Any:
+        return self.law.steady(v, load) * self.k
+
+
+def _mass(robot: Robot, model: Model, link: str, factor: Sequence[Any]) -> Model:
+    """The link's mass and inertia × factor, its centre of mass where it was."""
+    body, X = model.frame(link)
+    k = factor[0] - 1
+    G = X.T @ robot.description.link(link).inertia
+    more = Inertia(G.m * k, G.h * k, Sym(*(x * k for x in G.I)))
+    return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more))
+
+
+def _damping(robot: Robot, model: Model, joint: str, d: Sequence[Any]) -> Model:
+    """Viscous friction [N·m·s/rad, N·s/m]."""
+    return replace(model, damping=_with(model.damping, model.joint_names.index(joint), tuple(d)))
+
+
+def _armature(robot: Robot, model: Model, joint: str, J: Sequence[Any]) -> Model:
+    """Rotor inertia as the joint feels it [kg·m², kg]."""
+    return replace(model, armature=_with(model.armature, model.joint_names.index(joint), tuple(J)))
+
+
+def _friction(robot: Robot, model: Model, joint: str, factor: Sequence[Any]) -> Model:
+    """The joint's friction law × factor."""
+    i = model.joint_names.index(joint)
+    laws = tuple(None if law is None else ScaledLaw(law, k) for law, k in zip(model.friction[i], factor, strict=True))
+    return replace(model, friction=_with(model.friction, i, laws))
+
+
+class Variation(NamedTuple):
+    """One row of the table: what its names are, and the model with one of them changed."""
+
+    of: str
+    changed: Callable[[Robot, Model, str, Sequence[Any]], Model]
+
+
+#: what may differ from robot to robot: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
+VARIATIONS: dict[str, Variation] = {
+    "mass": Variation("link", _mass),
+    "damping": Variation("joint", _damping),
+    "armature": Variation("joint", _armature),
+    "friction": Variation("joint", _friction),
+}
+
+
+def label(key: Key) -> str:
+    """What the input of a variation is called in errors."""
+    return f"vary[{key[0]!r}][{key[1]!r}]"
+
+
+def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Key, tuple[Argument, Spread]]:
+    """The inputs that ``vary`` asks for, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
+    out = {}
+    for what, rows in vary.items():
+        if what not in VARIATIONS:
+            raise UnknownName("property that may vary", what, VARIATIONS)
+        if not isinstance(rows, Mapping):
+            of = VARIATIONS[what].of
+            raise ArgumentError(f"vary[{what!r}] must be a dict from {of}s to values, not {type(rows).__name__}")
+        for name, values in rows.items():
+            key = what, name
+            out[key] = Argument(label(key), _shape(robot, what, name)), _checked(label(key), values)
+    return out
+
+
+def varied(robot: Robot, model: Model, changes: Iterable[tuple[Key, Sequence[Any]]]) -> Model:
+    """The model with scalars of any kind where it had its constants."""
+    for (what, name), scalars in changes:
+        model = VARIATIONS[what].changed(robot, model, name, scalars)
+    return model
+
+
+def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
+    """Of one robot's value; and the name must be that of something that moves."""
+    if VARIATIONS[what].of == "link":
+        robot.link(name)
+        if robot.model.frame(name).body == 0:
+            raise ArgumentError(f"vary[{what!r}]: link {name!r} does not move, so its {what} changes nothing")
+        return ()
+    joint = robot.joint(name)
+    if what == "friction" and not any(robot.model.friction[joint.index]):
+        raise ArgumentError(f"{label((what, name))}: joint {name!r} has no friction law; robot.with_friction gives it one")
+    freedoms = robot.model.joint[joint.index].nv
+    return () if freedoms == 1 else (freedoms,)
+
+
+def _checked(name: str, values: Any) -> Spread:
+    given = spread(name, values)
+    if given.steps:
+        raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")
+    if (given.values < 0).any():
+        raise ArgumentError(f"{name} has a negative value, {given.values.min():g}; no robot has")
+    return given
+
+
+def _with(rows: tuple, i: int, row: Any) -> tuple:
+    return (*rows[:i], row, *rows[i + 1 :])

@@ -1,0 +1,53 @@
+"""The points of a study: every combination of some lists, or a list of points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+
+Point = dict[str, Any]
+
+
+def points_of(parameters: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]) -> tuple[list[Point], tuple[int, ...]]:
+    """(points, shape): of a mapping the grid, its last parameter fastest; of a list the points as they are.
+
+    >>> points_of({"mass": [1.0, 2.0], "kp": [10, 20, 30]})[1]
+    (2, 3)
+    """
+    if isinstance(parameters, Mapping):
+        axes = {_word(name): _axis(name, values) for name, values in parameters.items()}
+        points = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+        return points, tuple(len(axis) for axis in axes.values())
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+        raise ArgumentError(f"parameters are a dict of lists or a list of dicts, not {type(parameters).__name__}")
+    points = []
+    for k, point in enumerate(parameters):
+        if not isinstance(point, Mapping):
+            raise ArgumentError(f"parameters[{k}] is a {type(point).__name__}; a point is a dict of names and values")
+        points.append({_word(name): _plain(value) for name, value in point.items()})
+    return points, (len(points),)
+
+
+def _axis(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
+        raise ArgumentError(f"parameters[{name!r}] is the list of values to try, not {values!r}; one value is a list of one")
+    axis = [_plain(value) for value in values]
+    if not axis:
+        raise ArgumentError(f"parameters[{name!r}] is empty, which leaves nothing to compute")
+    return axis
+
+
+def _word(name: Any) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"a parameter is called by a word that a function can take, not {name!r}")
+    return name
+
+
+def _plain(value: Any) -> Any:
+    """Python's numbers for NumPy's, so that a point of linspace is the point one types."""
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuf" else value

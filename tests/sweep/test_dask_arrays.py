@@ -1,0 +1,126 @@
+"""Dask arrays in and out / the same NumPy arrays, to the bit."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+da = pytest.importorskip("dask.array", reason="the extra torsor[cluster] is not installed")
+
+RNG = np.random.default_rng(5)
+Q, V, A = RNG.normal(size=(3, 40, 5, 2))
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return ts.robots.two_link()
+
+
+def lazy(x, *chunks):
+    return da.from_array(x, chunks=chunks or (7, 2, 2))
+
+
+METHODS = {
+    "inverse_dynamics": (Q, V, A),
+    "forward_dynamics": (Q, V, A),
+    "mass_matrix": (Q,),
+    "kinetic_energy": (Q, V),
+    "christoffel_symbols": (Q,),
+    "integrate": (Q, V),
+    "difference": (Q, V),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods(name, robot):
+    arguments = METHODS[name]
+    result = getattr(robot, name)(*map(lazy, arguments))
+    expected = getattr(robot, name)(*arguments)
+    assert isinstance(result, da.Array)
+    assert result.shape == expected.shape
+    assert result.dtype == expected.dtype
+    assert result.chunks[:2] == lazy(Q).chunks[:2]  # blocks follow the batch
+    assert all(len(blocks) == 1 for blocks in result.chunks[2:])
+    assert (result.compute() == expected).all()
+    with ts.threads(1):
+        assert (result.compute(scheduler="synchronous") == expected).all()
+
+
+def test_frames_wrenches_and_losses(robot):
+    F = RNG.normal(size=(40, 5, 6))
+    assert (robot.jacobian(lazy(Q), "tip").compute() == robot.jacobian(Q, "tip")).all()
+    result = robot.inverse_dynamics(Q, V, A, wrenches={"tip": da.from_array(F, chunks=(9, 5, 3))}, damping=True)
+    assert isinstance(result, da.Array)
+    assert (result.compute() == robot.inverse_dynamics(Q, V, A, wrenches={"tip": F}, damping=True)).all()
+
+
+def test_several_results(robot):
+    M, E = robot.kernel("mass_matrix", "kinetic_energy")(lazy(Q), V)
+    assert (M.compute() == robot.mass_matrix(Q)).all()
+    assert (E.compute() == robot.kinetic_energy(Q, V)).all()
+
+
+def test_broadcasting_one_state_and_no_state(robot):
+    assert (robot.bias_force(lazy(Q), V[:1]).compute() == robot.bias_force(Q, V[:1])).all()
+    assert (robot.bias_force(lazy(Q[0], 2, 2), V).compute() == robot.bias_force(Q[0], V)).all()
+    assert robot.kinetic_energy(da.from_array(Q[0, 0]), V[0, 0]).compute() == robot.kinetic_energy(Q[0, 0], V[0, 0])
+    assert robot.bias_force(lazy(Q[:0], 1, 2, 2), [0.0, 0.0]).compute().shape == (0, 5, 2)
+
+
+def test_a_state_cut_in_two_is_joined(robot):
+    result = robot.gravity_force(lazy(Q, 7, 5, 1))
+    assert result.chunks == lazy(Q, 7, 5, 2).chunks
+    assert (result.compute() == robot.gravity_force(Q)).all()
+
+
+def test_single_precision_and_lengths_not_known_yet(robot):
+    assert robot.kernel("mass_matrix", dtype=np.float32)(lazy(Q)).dtype == np.float32
+    flat = da.from_array(Q.reshape(-1, 2), chunks=(30, 2))
+    some = flat[flat[:, 0] > 0]
+    assert (robot.gravity_force(some).compute() == robot.gravity_force(Q[Q[..., 0] > 0])).all()
+
+
+def test_results_feed_the_next_call(robot):
+    """A day of work as one graph: nothing is computed until it is asked for."""
+    q = lazy(Q)
+    worst = abs(robot.forward_dynamics(q, lazy(V), robot.inverse_dynamics(q, lazy(V), lazy(A))) - lazy(A)).max()
+    assert worst.compute() < 1e-12 * 100  # cond(M) of this arm stays below 100 here
+
+
+def test_a_robot_with_loops():
+    robot = ts.mechanisms.four_bar()
+    q = np.array([robot.assemble() for _ in range(6)])
+    tau = RNG.normal(size=(6, robot.nv))
+    v = np.zeros((6, robot.nv))
+    result = robot.forward_dynamics(da.from_array(q, chunks=(4, -1)), v, tau)
+    assert isinstance(result, da.Array)
+    assert (result.compute() == robot.forward_dynamics(q, v, tau)).all()
+
+
+def test_errors_come_at_once(robot):
+    with pytest.raises(ts.ArgumentError, match=r"q has shape \(4, 3\), expected \(..., 2\)"):
+        robot.mass_matrix(da.ones((4, 3)))
+    with pytest.raises(ts.ArgumentError, match="batch axes do not match"):
+        robot.bias_force(lazy(Q), np.ones((7, 5, 2)))
+    with pytest.raises(ts.ArgumentError, match="real numbers"):
+        robot.mass_matrix(da.ones((4, 2), dtype=complex))
+    with pytest.raises(ts.ArgumentError, match="out= cannot take"):
+        robot.mass_matrix(lazy(Q), out=np.empty((40, 5, 2, 2)))
+
+
+def test_numbers_that_are_none_are_found_when_computed(robot):
+    result = robot.mass_matrix(da.full((4, 2), np.nan))
+    with pytest.raises(ts.ArgumentError, match=r"q\[0, 0\] is nan"):
+        result.compute()
+
+
+def test_a_kernel_travels_as_its_program(robot):
+    kernel = robot.kernel("mass_matrix", "bias_force")
+    copy = pickle.loads(pickle.dumps(kernel))
+    for x, y in zip(copy(Q, V), kernel(Q, V), strict=True):
+        assert (x == y).all()
+    assert copy.name == kernel.name
