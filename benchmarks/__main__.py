@@ -8,10 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import torsor as ts
-from benchmarks import constrained, machine, operations, peers, pinocchio_contests, processes, report, robots, rollouts, scaling
+from benchmarks import (
+    constrained,
+    machine,
+    operations,
+    peers,
+    pinocchio_contests,
+    processes,
+    report,
+    robots,
+    rollouts,
+    scaling,
+    simulation,
+)
 from benchmarks.timing import QUICK, Contest, Effort, pinned
 
-SECTIONS = ("one", "batch", "peers", "constrained", "rollouts", "operations", "threads", "startup", "memory")
+SECTIONS = ("one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory")
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
 
@@ -42,6 +54,8 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
         for case in cases:
             results["contests"] += _played(_contests(case, effort, sections), effort, here)
         for contests in constrained.contests(effort) if "constrained" in sections else ():
+            results["contests"] += _played(contests, effort, here)
+        for contests in simulation.contests(effort) if "simulate" in sections else ():
             results["contests"] += _played(contests, effort, here)
         fallers = [c for c in cases if c.name in rollouts.NAMES] if "rollouts" in sections else []
         for case in fallers:

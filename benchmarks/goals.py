@@ -18,6 +18,8 @@ RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
 }
 
 #: the same for every mechanism and every peer
+#: one robot with a Python controller against a SciPy loop over Pinocchio; free steps are printed, and have no goal
+SIMULATE = 5.0
 CONSTRAINED = {("batch", "constrained_dynamics"): 10.0, ("one call", "constrained_dynamics"): 2.0}
 
 #: robot → the ratio of a rollout to MuJoCo's
@@ -67,6 +69,8 @@ def ratio_goal(record: dict[str, Any]) -> float | None:
     contest = record["section"], record["quantity"]
     if record["section"] == "rollout":
         return ROLLOUTS.get(record["robot"])
+    if record["section"] == "simulate":
+        return None if "free steps" in record["peer"] else SIMULATE
     if contest in CONSTRAINED:
         return CONSTRAINED[contest]
     goals = RATIOS.get(contest)
@@ -81,7 +85,7 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         goal = ratio_goal(record)
         if goal is not None:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
-            several = record["quantity"] == "constrained_dynamics" or record["section"] == "rollout"
+            several = record["quantity"] == "constrained_dynamics" or record["section"] in ("rollout", "simulate")
             rival = f", {record['peer']}" if several else ""
             yield Verdict(f"{record['section']} {record['quantity']}{rival}", record["robot"], goal, measured, True, "×")
     for record in results.get("rollouts", []):

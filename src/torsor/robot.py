@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torsor.constrained import Constrained
     from torsor.constraints import Constraint
     from torsor.operators import Innovations, Operators
-    from torsor.simulate import Rollout
+    from torsor.simulate import Result, Rollout
     from torsor.simulate.spread import Spread
     from torsor.symbolic.closed_form import ClosedForm
     from torsor.task import Task
@@ -103,6 +103,15 @@ class Robot(Computed):
         return operators.innovations(self, q)
 
     # -- motion over time ------------------------------------------------------------------------------------
+
+    def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **options: Any) -> Result:
+        """This robot over time: controllers, wrenches, stops, friction, loops, springs (MR §8.5).
+
+        Options as :func:`torsor.simulate.simulate` has them: ``integrator=``, ``dt=``, ``events=``, ``limits=``, ``record=``.
+        """
+        from torsor.simulate import simulate
+
+        return simulate(self, q, v, duration, control, **options)
 
     def rollout(
         self,

@@ -92,6 +92,8 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
             printed = run(block, page, vars(module))
         else:
             assert words(printed) == words(block.code), f"{place}: this is not what the block before it prints"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")  # or the figures of all pages stay in memory
 
 
 @pytest.mark.parametrize("path", DOCTESTED, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -44,6 +44,6 @@ def multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, na
 
 
 def shares(inverse: Sequence[Any], lengths: Sequence[Any]) -> list[Any]:
-    """What each row adds to those before it (1/``inverse``) against its own length, or, if that is next to nothing, the longest's."""
+    """What each row adds to those before it (1/``inverse``) against its own length or, if that is nothing, the longest's."""
     longest = reduce(maximum, lengths) if lengths else 0
     return [1 / (d * maximum(x, longest * SHORT)) for d, x in zip(inverse, lengths, strict=True)]

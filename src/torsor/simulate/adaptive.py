@@ -1,0 +1,97 @@
+"""Adaptive steps: SciPy's methods on the manifold, in coordinates θ = q ⊖ q₀ around a configuration that moves along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from torsor.compile import Argument, Kernel, trace
+from torsor.errors import MissingExtra, TorsorError
+from torsor.simulate.events import Segment
+from torsor.simulate.field import Field
+from torsor.simulate.stages import Acceleration
+from torsor.simulate.system import System
+from torsor.version import __version__
+
+Array: TypeAlias = np.ndarray
+
+#: by the word users choose with: the class in scipy.integrate
+METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau"}
+#: how far a rotation may go from the centre of its coordinates [rad]; they end at π
+FARTHEST = 1.0
+
+
+class Adaptive:
+    """One accepted step after another.  ``relative`` and ``absolute`` are the tolerances of SciPy's error control."""
+
+    def __init__(self, system: System, name: str, acceleration: Acceleration, relative: float, absolute: float, longest: float):
+        try:
+            import scipy.integrate as methods
+        except ImportError:
+            raise MissingExtra("scipy", "sparse", f"integrator={name!r}") from None
+        self.system, self.acceleration = system, acceleration
+        self.make: Any = getattr(methods, METHODS[name])
+        self.options = {"rtol": relative, "atol": absolute, "max_step": longest}
+        self.chart, self.moved = _kernels(system)
+        self.nv = system.model.nv + len(system.inertias)
+        self.curved = any(j.nq != j.nv for j in system.model.joint)
+        self.solver: Any = None
+        self.center = np.zeros(0)
+        self.last: float | None = None
+        self.count = 0
+
+    def restart(self) -> None:
+        """After a jump, or a new force: nothing of the past counts."""
+        self.solver = None
+
+    def advance(self, t: float, q: Array, v: Array, stop: float) -> Segment:
+        """One step, no further than ``stop``."""
+        if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._far():
+            self._begin(t, q, v, stop)
+        message = self.solver.step()
+        if self.solver.status == "failed":
+            raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
+        self.count, self.last = self.count + 1, self.solver.step_size
+        center, dense = self.center, cache(self.solver.dense_output)  # which costs evaluations: only if it is asked for
+        return Segment(float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s)))
+
+    def _begin(self, t: float, q: Array, v: Array, stop: float) -> None:
+        self.center = q
+        first = None if self.last is None else min(self.last, stop - t)
+        self.solver = self.make(self._rate, t, np.concatenate([np.zeros(self.nv), v]), stop, first_step=first, **self.options)
+
+    def _far(self) -> bool:
+        """Whether rotations want a new centre; plain coordinates never do."""
+        return self.curved and float(np.abs(self.solver.y[: self.nv]).max(initial=0.0)) > FARTHEST
+
+    def _rate(self, t: float, y: Array) -> Array:
+        n = self.nv
+        q, rate = self.chart(self.center, y[:n], v := y[n:])
+        return np.concatenate([rate, self.acceleration(t, q, v)])
+
+    def _state(self, center: Array, y: Array) -> tuple[Array, Array]:
+        return self.moved(center, y[: self.nv]), y[self.nv :].copy()
+
+
+def _kernels(system: System) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """(q₀, θ, v) → q, θ̇ and (q₀, θ) → q."""
+
+    def no(q: Any, v: Any, t: Any) -> Any:
+        raise AssertionError
+
+    f, n = Field(system.model, no, system.inertias), len(system.inertias)
+    state = [Argument("q0", (system.model.nq + n,)), Argument("theta", (system.model.nv + n,))]
+
+    def chart(q0: Any, theta: Any, v: Any) -> dict[str, Any]:
+        q = f.moved(q0, theta)
+        return {"q": q, "rate": f.rate_from(q0, q, v)}
+
+    recorded = (
+        trace(chart, [*state, Argument("v", (system.model.nv + n,))]),
+        trace(lambda q0, theta: {"q": f.moved(q0, theta)}, state),
+    )
+    kernels = [Kernel(p, name=f"{system.model.name}.chart", version=__version__) for p in recorded]
+    return kernels[0].builtin("chart", "", kernels[0]), kernels[1].builtin("moved", "", kernels[1])

@@ -1,0 +1,146 @@
+"""The balance of energy: what went in, what was lost, what is there; by how much they fail to agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from torsor.simulate.result import Result
+
+Array: TypeAlias = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """dE = work − dissipated, each (T,) [J] from the start on; ``discrepancy`` is what is left over: the integrator's error.
+
+    ``work`` is that of the joint forces and the external wrenches, ``dissipated`` that of damping, friction, springs' dampers
+    and ``impacts``.  Between records the forces are taken as held, or as smooth, as the control was.
+    """
+
+    t: Array
+    energy: Array
+    work: Array
+    dissipated: Array
+    impacts: float  #: of ``dissipated``, at hard stops [J]
+    discrepancy: Array
+
+    @property
+    def worst(self) -> float:
+        """The largest discrepancy [J]."""
+        return float(np.abs(self.discrepancy).max(initial=0.0))
+
+    @property
+    def relative(self) -> float:
+        """Against the largest change of anything in the balance."""
+        scale = max(float(np.ptp(x)) for x in (self.energy, self.work, self.dissipated))
+        return self.worst / scale if scale else self.worst
+
+    def __str__(self) -> str:
+        change = self.energy[-1] - self.energy[0]
+        return (
+            f"dE = {change:.6g} J = work {self.work[-1]:.6g} − dissipated {self.dissipated[-1]:.6g} "
+            f"(impacts {self.impacts:.3g}); largest discrepancy {self.worst:.2g} J"
+        )
+
+
+def audit(result: Result) -> Audit:
+    """Simpson's rule between records, with the middle velocity that the distance covered implies, 4 v_m = 6 δ/h − v₀ − v₁."""
+    robot = result.robot
+    if robot is None:
+        raise ArgumentError("an audit needs the robot; ts.simulate.load(path, robot=robot)")
+    h = np.maximum(np.diff(result.t), 0.0)  # 0 at an impact
+    width = np.where(h > 0, h, 1.0)[:, None]
+    v = _triple(result.v, robot.difference(result.q[:-1], result.q[1:]), width)
+    held = result.info.get("held", False)
+    power = _power([result.tau[:-1]] * 3 if held else _smooth(result.t, result.tau), _at_motors(result, v, width))
+    power += _power(_smooth(result.t, _external(result)), v)
+    work, dissipated = _summed(power * h), _summed(_lost(result, v) * h)
+    energy = result.energy
+    jumps = np.where(h > 0, 0.0, -np.diff(energy))
+    dissipated = dissipated + _summed(jumps)
+    return Audit(result.t, energy, work, dissipated, float(jumps.sum()), energy - energy[0] - work + dissipated)
+
+
+def _at_motors(result: Result, v: list[Array], width: Array) -> list[Array]:
+    """The velocities at which the joint forces work: those of the motors, where a spring comes between."""
+    if result.elastic is None or result.theta is None or result.omega is None:
+        return v
+    rows = [result.elastic.robot.joint(n).v_slice.start for n in result.elastic.joints]
+    out = [x.copy() for x in v]
+    for x, w in zip(out, _triple(result.omega, np.diff(result.theta, axis=0), width), strict=True):
+        x[:, rows] = w
+    return out
+
+
+def _lost(result: Result, v: list[Array]) -> Array:
+    """The power of damping, friction or springs' dampers, in the mean of each interval."""
+    lost = _power(_losses(result, v), v)
+    if result.elastic is not None and result.theta is not None and result.omega is not None:
+        taken = result.elastic.dissipation(result.q, result.v, result.theta, result.omega)
+        lost = lost + (taken[:-1] + taken[1:]) / 2
+    return lost
+
+
+def _triple(v: Array, moved: Array, width: Array) -> list[Array]:
+    """Velocities at the beginning, the middle and the end of each interval."""
+    return [v[:-1], (6 * moved / width - v[:-1] - v[1:]) / 4, v[1:]]
+
+
+def _power(forces: list[Array], v: list[Array]) -> Array:
+    """The mean of f·v over each interval, by Simpson's rule."""
+    first, middle, last = (np.einsum("tn,tn->t", f, x) for f, x in zip(forces, v, strict=True))
+    return (first + 4 * middle + last) / 6
+
+
+def _smooth(t: Array, f: Array) -> list[Array]:
+    """Forces at the beginning, the middle and the end: through the four nearest records that no impact parts."""
+    middle, k = (f[:-1] + f[1:]) / 2, np.arange(len(t) - 1)
+    impacts = np.flatnonzero(np.diff(t) <= 0)
+    piece = np.searchsorted(impacts, k)  # records from first to last belong together
+    first, last = np.concatenate([[0], impacts + 1])[piece], np.concatenate([impacts, [len(t) - 1]])[piece]
+    enough = (last - first >= 3) & (k < last)
+    start = np.clip(k[enough] - 1, first[enough], last[enough] - 3)
+    nodes = t[start[:, None] + np.arange(4)]
+    there = (t[:-1] + t[1:])[enough, None] / 2
+    weights = np.ones_like(nodes)
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                weights[:, i] *= (there[:, 0] - nodes[:, j]) / (nodes[:, i] - nodes[:, j])  # Lagrange's
+    middle[enough] = sum(weights[:, i, None] * f[start + i] for i in range(4))
+    return [f[:-1], middle, f[1:]]
+
+
+def _external(result: Result) -> Array:
+    """Σ JᵀF, the wrenches as joint forces, and Aᵀλ of constraints that move: the others do no work."""
+    robot, total = result.robot, np.zeros_like(result.v)
+    assert robot is not None
+    for frame, F in result.wrenches.items():
+        total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
+    held = result.held
+    if held is not None and held.solver.programs.timed:
+        tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
+        _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t)
+        total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)
+    return total
+
+
+def _losses(result: Result, v: list[Array]) -> list[Array]:
+    """Damping or friction at the three velocities."""
+    assert result.robot is not None
+    if result.info.get("damping"):
+        return [result.robot.damping_force(np.ascontiguousarray(x)) for x in v]
+    if result.info.get("friction"):
+        loads = [result.tau[:-1], (result.tau[:-1] + result.tau[1:]) / 2, result.tau[1:]]
+        return [result.robot.friction_force(np.ascontiguousarray(x), u) for x, u in zip(v, loads, strict=True)]
+    return [np.zeros_like(x) for x in v]
+
+
+def _summed(x: Array) -> Array:
+    return np.concatenate([[0.0], np.cumsum(x)])

@@ -1,0 +1,82 @@
+"""What moves, and on which manifold: all an integrator asks of a robot, over any scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from torsor.algorithms import forward_dynamics, rnea
+from torsor.algorithms.configuration import configuration_rate, difference, integrate
+from torsor.model.joints import JointType
+from torsor.model.model import Model
+from torsor.scalar import Dual, rate
+from torsor.spatial.vector import ZERO
+
+Scalars = Sequence[Any]
+
+
+class Field(NamedTuple):
+    """a(q, v, t) and the manifold it moves on: a model's, and behind its coordinates others that are simply added.
+
+    ``inertias`` has one row for each of those, the motors of elastic joints: p = B ω.
+    """
+
+    model: Model
+    acceleration: Callable[[Scalars, Scalars, Any], list[Any]]
+    inertias: tuple[Any, ...] = ()
+
+    def moved(self, q: Scalars, w: Scalars) -> list[Any]:
+        """q ⊕ w."""
+        m = self.model
+        return integrate(m, q[: m.nq], w[: m.nv], 1) + [x + y for x, y in zip(q[m.nq :], w[m.nv :], strict=True)]
+
+    def away(self, q0: Scalars, q: Scalars) -> list[Any]:
+        """q ⊖ q₀."""
+        n = self.model.nq
+        return difference(self.model, q0[:n], q[:n]) + [y - x for x, y in zip(q0[n:], q[n:], strict=True)]
+
+    def rate_from(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Any]:
+        """d/dt (q ⊖ q₀) at velocity v."""
+        return [rate(x) for x in self.away(q0, _moving(q, self.configuration_rate(q, v)))]
+
+    def configuration_rate(self, q: Scalars, v: Scalars) -> list[Any]:
+        """q̇."""
+        m = self.model
+        return configuration_rate(m, q[: m.nq], v[: m.nv]) + list(v[m.nv :])
+
+    # -- momentum --------------------------------------------------------------------------------------------
+
+    def momentum(self, q: Scalars, v: Scalars) -> list[Any]:
+        """p = M v: inverse dynamics of v as an acceleration, at rest and without gravity."""
+        m = replace(self.model, gravity=ZERO)
+        return rnea(m, q[: m.nq], [0] * m.nv, v[: m.nv]) + [B * x for B, x in zip(self.inertias, v[m.nv :], strict=True)]
+
+    def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Any]:
+        """ṗ = Ṁ v + M a."""
+        return [rate(x) for x in self.momentum(_moving(q, self.configuration_rate(q, v)), _moving(v, a))]
+
+    def velocity(self, q: Scalars, p: Scalars) -> list[Any]:
+        """M⁻¹ p."""
+        m = replace(self.model, gravity=ZERO)
+        return list(forward_dynamics(m, q[: m.nq], [0] * m.nv, p[: m.nv])) + [
+            x / B for B, x in zip(self.inertias, p[m.nv :], strict=True)
+        ]
+
+    def pulled(self, q: Scalars, x: Scalars, p: Scalars) -> list[Any]:
+        """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""
+        m, out = self.model, list(p)
+        curved = [i for i, _ in m.outward() if m.coupling[i] is None and type(m.joint[i]).integrate is not JointType.integrate]
+        for i in curved:
+            j, k, n = m.joint[i], m.q_start[i], m.v_start[i]
+            own, force = x[n : n + j.nv], p[n : n + j.nv]
+            end = j.integrate(q[k : k + j.nq], own)
+            for d in range(j.nv):
+                turned = j.integrate(q[k : k + j.nq], [Dual(s, int(e == d)) for e, s in enumerate(own)])
+                column = [rate(y) for y in j.difference(end, turned)]
+                out[n + d] = sum((c * y for c, y in zip(column, force, strict=True)), start=0)
+        return out
+
+
+def _moving(x: Scalars, dx: Scalars) -> list[Dual]:
+    return [Dual(a, b) for a, b in zip(x, dx, strict=True)]

@@ -1,0 +1,163 @@
+"""Results in files: NPZ, CSV, Parquet.  Numbers and names only, to the last bit; nothing is pickled, nothing half written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.io.files import label, read_bytes, write_bytes
+from torsor.simulate.events import Occurrence
+from torsor.simulate.result import Result
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+VERSION = 1
+
+
+def save(result: Result, path: str | PathLike[str]) -> None:
+    """Write a result to .npz, .csv or .parquet: the path holds either what it held or all of it."""
+    write_bytes(path, FORMATS[_format(path)][0](_groups(result), _meta(result)))
+
+
+def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:
+    """Read a result back; with its ``robot``, it can be audited and animated again."""
+    data = read_bytes(path)
+    try:
+        groups, meta = FORMATS[_format(path)][1](data)
+        if meta.get("torsor_simulation") != VERSION:
+            raise ValueError("its version is not known")
+        return _result(groups, meta, robot)
+    except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
+        raise FileError(f"is no simulation saved by torsor: {error}", file=label(path)) from error
+
+
+def _groups(result: Result) -> dict[str, Array]:
+    """Everything by name, (T,) or (T, n)."""
+    motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
+    wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
+    residual = {"residual": result.residual} if result.residual.shape[1] else {}
+    states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
+    return {**states, **motors, **wrenches, **result.energies, **residual}
+
+
+def _meta(result: Result) -> dict[str, Any]:
+    events = [{"name": e.name, "t": e.t, "q": e.q.tolist(), "v": e.v.tolist()} for e in result.events]
+    return {"torsor_simulation": VERSION, "info": result.info, "events": events}
+
+
+def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None) -> Result:
+    info = meta["info"]
+    if robot is not None and (robot.nq, robot.nv) != (groups["q"].shape[1], groups["v"].shape[1]):
+        raise ArgumentError(f"the simulation is of {info.get('robot')!r}, not of a robot like {robot.name!r}")
+    events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
+    wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
+    states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
+    stored: dict[str, Array] = {k: groups[k] for k in ("kinetic", "potential", "elastic", "residual") if k in groups}
+    parts: dict[str, Any] = {**states, "wrenches": wrenches, "events": events, "info": info, "robot": robot, "stored": stored}
+    return Result(**parts)
+
+
+# -- formats -------------------------------------------------------------------------------------------------
+
+
+def _to_npz(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **groups, meta=np.array(json.dumps(meta)))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def _from_npz(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        groups = {k: stored[k] for k in stored.files}
+    return groups, json.loads(str(groups.pop("meta")))
+
+
+def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], list[Array], dict[str, Any]]:
+    """One column a number, and how to put them together again."""
+    names, columns = [], []
+    titles = {
+        "q": meta["info"].get("configuration"),
+        "v": meta["info"].get("coordinates"),
+        "tau": meta["info"].get("coordinates"),
+    }
+    for group, x in groups.items():
+        if x.ndim == 1:
+            names.append(group)
+            columns.append(x)
+            continue
+        own = titles.get(group) or [str(k) for k in range(x.shape[1])]
+        names += [f"{group}[{name}]" for name in own]
+        columns += list(x.T)
+    return names, columns, meta | {"groups": {k: None if x.ndim == 1 else x.shape[1] for k, x in groups.items()}}
+
+
+def _grouped(columns: list[Array], meta: dict[str, Any]) -> dict[str, Array]:
+    groups, k = {}, 0
+    for name, width in meta["groups"].items():
+        groups[name] = columns[k] if width is None else np.stack(columns[k : k + width], axis=1)
+        k += 1 if width is None else width
+    return groups
+
+
+def _to_csv(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
+    names, columns, meta = _flat(groups, meta)
+    stream = io.StringIO(newline="")
+    stream.write("# " + json.dumps(meta) + "\n")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(zip(*(c.tolist() for c in columns), strict=True))  # repr of a float: every bit of it
+    return stream.getvalue().encode()
+
+
+def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    first, rest = data.decode().split("\n", 1)
+    if not first.startswith("# {"):
+        raise ValueError("its first line is not torsor's")
+    meta = json.loads(first[2:])
+    _, *rows = csv.reader(io.StringIO(rest))
+    return _grouped(list(np.array(rows, dtype=np.float64).T), meta), meta
+
+
+def _to_parquet(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
+    pa, parquet = _pyarrow()
+    names, columns, meta = _flat(groups, meta)
+    table = pa.table([pa.array(c) for c in columns], names=names)
+    stream = io.BytesIO()
+    parquet.write_table(table.replace_schema_metadata({"torsor": json.dumps(meta)}), stream)
+    return stream.getvalue()
+
+
+def _from_parquet(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    _, parquet = _pyarrow()
+    table = parquet.read_table(io.BytesIO(data))
+    meta = json.loads((table.schema.metadata or {})[b"torsor"])
+    return _grouped([np.array(c) for c in table.columns], meta), meta
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "tables", "Parquet files") from None
+    return pyarrow, pyarrow.parquet
+
+
+#: by the ending of the name
+FORMATS = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
+
+
+def _format(path: str | PathLike[str]) -> str:
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in FORMATS:
+        raise UnknownName("file format", ending, FORMATS)
+    return ending

@@ -1,0 +1,362 @@
+"""The loop over time: forces, steps, events, records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.simulate import limits
+from torsor.simulate.adaptive import Adaptive
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, Segment, crossed, located
+from torsor.simulate.progress import Progress
+from torsor.simulate.sampled import Law
+from torsor.simulate.stages import Advance
+from torsor.simulate.system import Frozen, System
+
+Array: TypeAlias = np.ndarray
+
+#: records kept as single arrays before they are packed into one
+BLOCK = 4096
+#: records of an adaptive step, which is long, its end among them
+WITHIN = 4
+
+
+Signal = Callable[[float, Array, Array], float]
+
+
+class Record:
+    """Rows (t, q, v, τ, *wrenches), packed as they come."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple] = []
+        self.blocks: list[list[Array]] = []
+
+    def add(self, *row: Any) -> None:
+        self.rows.append(row)
+        if len(self.rows) == BLOCK:
+            self._pack()
+
+    def extend(self, *columns: Array) -> None:
+        self._pack()
+        self.blocks.append(list(columns))
+
+    def _pack(self) -> None:
+        if self.rows:
+            self.blocks.append([np.array(column) for column in zip(*self.rows, strict=True)])
+            self.rows = []
+
+    def columns(self) -> list[Array]:
+        self._pack()
+        return [np.concatenate(parts) for parts in zip(*self.blocks, strict=True)]
+
+
+@dataclass
+class Forces:
+    """τ and the external wrenches: what is held between ticks, and what follows the state."""
+
+    law: Law  #: of the state, or what is held, through the drives
+    sample: Law | None  #: what is held, asked for at ticks
+    wrenches: list[Law]
+    box: list[Array]
+
+    def tick(self, t: float, q: Array, v: Array) -> None:
+        if self.sample is not None:
+            self.box[0] = self.sample(t, q, v)
+
+
+@dataclass
+class Run:
+    """A simulation under way."""
+
+    system: System
+    forces: Forces
+    stops: list[limits.Stop]
+    events: list[Event]
+    record: Record
+    progress: Progress
+    t: float
+    q: Array
+    v: Array
+    steps: int = 0
+    occurrences: list[Occurrence] = field(default_factory=list)
+    ended: bool = False
+    struck: dict[str, float] = field(default_factory=dict)  #: when each stop was struck last
+
+    def accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
+        F = [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
+        a = self.system.dynamics(t, q, v, tau, *F)
+        leaning = self.system.frozen.leaning
+        return limits.supported(self.system, q, a, leaning) if leaning and not self.system.sticking else a
+
+    def acceleration(self, t: float, q: Array, v: Array) -> Array:
+        return self.accelerate(t, q, v, self.forces.law(t, *self.seen(q, v)))
+
+    def quickest(self) -> Callable[[float, Array, Array], Array]:
+        """The acceleration without what this run does not have."""
+        direct, law = self.system.direct, self.forces.law
+        if direct is None or self.stops:
+            return self.acceleration
+        return lambda t, q, v: direct(q, v, law(t, q, v))
+
+    def seen(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The robot's own coordinates, without its motors': what controllers and events are given."""
+        return (q[: self.system.model.nq], v[: self.system.model.nv]) if self.system.inertias else (q, v)
+
+    def keep(self) -> None:
+        """The state, as it is now."""
+        t, (q, v) = self.t, self.seen(self.q, self.v)
+        self.record.add(t, self.q, self.v, self.forces.law(t, q, v), *(w(t, q, v) for w in self.forces.wrenches))
+
+
+class Grid(NamedTuple):
+    """The times at which steps end, the steps' lengths, and before which of them the forces are sampled anew."""
+
+    times: list[float]
+    widths: list[float]
+    ticks: set[int]
+    kept: set[int] | None  #: records, by the number of the time; None: all
+
+
+def grid(duration: float, dt: float, period: float | None, every: int) -> Grid:
+    """Steps of dt, the last shorter where dt does not divide the duration, cut at ticks that fall between."""
+    n = max(1, int(np.ceil(duration / dt - 1e-9)))
+    times = np.minimum(np.arange(n + 1) * dt, duration)
+    times[-1] = duration
+    widths = np.full(n, dt)
+    widths[-1] = duration - times[-2] if abs(duration - n * dt) > 1e-9 * dt else dt
+    if period is None:
+        return Grid(times.tolist(), widths.tolist(), {0}, None if every == 1 else {*range(0, n + 1, every), n})
+    near = 1e-6 * min(dt, period)
+    ticks = np.arange(int(np.ceil(duration / period - 1e-9))) * period
+    own = np.abs(times - ticks[np.minimum(np.rint(times / period).astype(int), len(ticks) - 1)]) <= near
+    extra = ticks[np.abs(ticks - np.minimum(np.rint(ticks / dt), n) * dt) > near]
+    if not len(extra):
+        kept = None if every == 1 else {*range(0, n + 1, every), n}
+        return Grid(times.tolist(), widths.tolist(), set(np.flatnonzero(own).tolist()), kept)
+    both = np.concatenate([times, extra])
+    order = np.argsort(both, kind="stable")
+    at_tick = np.concatenate([own, np.ones(len(extra), bool)])[order]
+    grid_number = np.concatenate([np.arange(n + 1), np.full(len(extra), -1)])[order]
+    kept = None if every == 1 else {k for k, g in enumerate(grid_number.tolist()) if g >= 0 and (g % every == 0 or g == n)}
+    merged = both[order]
+    return Grid(merged.tolist(), np.diff(merged).tolist(), set(np.flatnonzero(at_tick).tolist()), kept)
+
+
+def alone(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> None:
+    """Fixed steps with nothing to watch for: as little Python as there can be.
+
+    ``by_force``: the step takes the joint forces, held, in place of the first acceleration.
+    """
+    q, v, t, forces, project = run.q, run.v, run.t, run.forces, run.system.project
+    law, add, seen, direct = forces.law, run.record.add, run.seen, run.system.direct
+    accelerate = run.accelerate if direct is None else lambda t, q, v, tau: direct(q, v, tau)
+    extra = bool(forces.wrenches) or bool(run.system.inertias)
+    times, widths, ticks, kept = grid
+    try:
+        for k, h in enumerate(widths):
+            t = times[k]
+            if k in ticks:
+                forces.tick(t, *seen(q, v))
+            tau = law(t, *seen(q, v)) if extra else law(t, q, v)
+            a = tau if by_force else accelerate(t, q, v, tau)
+            if kept is None or k in kept:
+                add(t, q, v, tau, *(w(t, *seen(q, v)) for w in forces.wrenches)) if extra else add(t, q, v, tau)
+            q, v = advance(q, v, t, h, a)
+            if project is not None:
+                q, v = project(q, v, times[k + 1])
+            if not k & 255:
+                run.progress(t)
+            run.steps = k + 1
+    finally:
+        run.t, run.q, run.v = (times[-1] if run.steps == len(widths) else t), q, v
+    run.keep()
+
+
+class Fixed:
+    """A fixed-step method as a source of segments: within a step, ``at`` takes a shorter one."""
+
+    def __init__(self, run: Run, advance: Advance):
+        self.run, self.step = run, advance
+
+    def restart(self) -> None:
+        """One-step methods have no past."""
+
+    def advance(self, t: float, q: Array, v: Array, stop: float) -> Segment:
+        a, project = self.run.acceleration(t, q, v), self.run.system.project
+
+        def at(s: float) -> tuple[Array, Array]:
+            there = self.step(q, v, t, s - t, a)
+            return there if project is None else project(*there, s)
+
+        return Segment(stop, *at(stop), at)
+
+
+def watched(run: Run, grid: Grid, method: Fixed | Adaptive, dense: Iterable[float] = ()) -> None:
+    """Steps with events, stops and friction located in time; ``dense`` are the times to record, beside every grid time.
+
+    A jump (an impact) is recorded twice, before and after.
+    """
+    wanted = list(dense)
+    fixed, everything = not isinstance(method, Adaptive), not wanted
+    for k, stop in enumerate(grid.times[1:]):
+        if k in grid.ticks:
+            run.forces.tick(run.t, *run.seen(run.q, run.v))
+            method.restart()
+        if (grid.kept is None or k in grid.kept) if fixed else (k == 0 or everything):
+            run.keep()
+        while run.t < stop and not run.ended:
+            _advance(run, method, stop, wanted)
+            run.progress(run.t)
+        if run.ended:
+            return
+    if not run.record.rows or run.record.rows[-1][0] != run.t:
+        run.keep()
+
+
+def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float]) -> None:
+    """One segment, or its part before the first event in it."""
+    system = run.system
+    if _pressed(run):
+        method.restart()
+    system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
+    segment = method.advance(run.t, run.q, run.v, stop)
+    guards = _guards(run)
+    found = None
+    for function, direction, act in guards:
+        time = _time(run, segment, function, direction)
+        if time is not None and (found is None or time < found[0]):
+            found = time, act
+    end = segment.t if found is None else found[0]
+    run.steps += 1
+    if isinstance(method, Adaptive):
+        _kept(run, segment, end, wanted)
+    run.t, (run.q, run.v) = end, (segment.q, segment.v) if found is None else segment.at(end)
+    if isinstance(method, Adaptive):
+        _drift(run, method)
+    if found is not None:
+        found[1](run)
+        method.restart()
+    elif isinstance(method, Adaptive) and not wanted and run.t < stop:
+        run.keep()
+
+
+def _time(run: Run, segment: Segment, function: Signal, direction: int) -> float | None:
+    """When a function passes through zero in a segment, if it does."""
+
+    def value(t: float, q: Array, v: Array) -> float:
+        return function(t, *run.seen(q, v))
+
+    t, before, after = run.t, value(run.t, run.q, run.v), value(segment.t, segment.q, segment.v)
+    if before == 0 and after < 0 and direction < 0:  # away from zero and back within the segment: a short bounce
+        width = segment.t - run.t
+        while before <= 0 and width > TOLERANCE:
+            width /= 2
+            t, before = run.t + width, value(run.t + width, *segment.at(run.t + width))
+        if before <= 0:
+            return run.t + width
+    return located(value, t, before, segment, after) if crossed(before, after, direction) else None
+
+
+def _kept(run: Run, segment: Segment, end: float, wanted: list[float]) -> None:
+    """Records inside an adaptive step, from its dense output: at the times wanted, else a few to each step."""
+    if not wanted:
+        inner = (run.t + (end - run.t) * np.arange(1, WITHIN) / WITHIN).tolist()
+    else:
+        inner = [t for t in wanted if run.t < t < end]
+        wanted[:] = [t for t in wanted if t >= end]
+    for t in inner:
+        q, v = segment.at(t)
+        q, v = (q, v) if run.system.project is None else run.system.project(q, v, t)
+        here = run.seen(q, v)
+        run.record.add(t, q, v, run.forces.law(t, *here), *(w(t, *here) for w in run.forces.wrenches))
+
+
+def _drift(run: Run, method: Adaptive) -> None:
+    """Back onto the constraints; if the method is off them by more than its own error, it begins anew from there."""
+    held, project = run.system.held, run.system.project
+    if held is None or project is None:
+        return
+    gap = held.residual(run.q, **({"time": run.t} if held.solver.programs.timed else {}))
+    run.q, run.v = project(run.q, run.v, run.t)
+    if np.abs(gap).max(initial=0.0) > method.options["atol"]:
+        method.restart()
+
+
+def _guards(run: Run) -> list[tuple[Signal, int, Callable[[Run], None]]]:
+    """Everything to watch for in the next segment, which way it passes zero, and what to do when it does."""
+    return [
+        *((e.function, e.direction, partial(_noted, event=e)) for e in run.events),
+        *((s.gap, -1, partial(_impact, stop=s)) for s in run.stops),
+        *((partial(_speed, row=k), 0, partial(_halt, row=k)) for k in run.system.sticking),
+    ]
+
+
+def _speed(t: float, q: Array, v: Array, row: int) -> float:
+    return float(v[row])
+
+
+def _noted(run: Run, event: Event) -> None:
+    run.occurrences.append(Occurrence(event.name, run.t, *(x.copy() for x in run.seen(run.q, run.v))))
+    run.ended = event.terminal
+    if event.terminal:
+        run.keep()
+
+
+def _pressed(run: Run) -> bool:
+    """Joints that stand at a stop and move into it, at the start or when two strike at once: struck before anything else."""
+    if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
+        _put(run, beyond)
+    into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
+    if into:
+        _strike(run, into)
+    return bool(beyond or into)
+
+
+def _impact(run: Run, stop: limits.Stop) -> None:
+    """Onto the stop and off again."""
+    _put(run, [stop])
+    _strike(run, [stop])
+
+
+def _put(run: Run, stops: list[limits.Stop]) -> None:
+    """Onto the stops, to the bit."""
+    run.q = run.q.copy()
+    for stop in stops:
+        run.q[stop.q] = stop.bound
+
+
+def _strike(run: Run, into: list[limits.Stop]) -> None:
+    """The blow, recorded before and after; joints whose bounce would be too short to see come to rest on their stops."""
+    run.keep()
+    run.v = limits.struck(run.system, run.stops, run.q, run.v)
+    run.system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
+    a = run.acceleration(run.t, run.q, run.v)
+    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
+    short |= {s.v for s in into if run.t - run.struck.get(s.name, -np.inf) < limits.SHORTEST}
+    if short:
+        run.v = limits.halted(run.system, run.q, run.v, sorted(short))
+    run.struck |= dict.fromkeys((s.name for s in into), run.t)
+    run.occurrences += [Occurrence(s.name, run.t, *(x.copy() for x in run.seen(run.q, run.v))) for s in into]
+    run.keep()
+
+
+def _halt(run: Run, row: int) -> None:
+    """A joint whose velocity comes to zero: friction decides at the next step whether it stays."""
+    run.v = run.v.copy()
+    run.v[row] = 0.0
+
+
+def culprit(run: Run, dt: float) -> int:
+    """The row of v that most likely went wrong: a force that is no number, else the fastest."""
+    q, v = run.seen(run.q, run.v)
+    for ahead in (0.0, 0.5, 1.0):
+        with suppress(Exception):  # whatever the controller does now, the state still says something
+            bad = np.flatnonzero(~np.isfinite(run.forces.law(run.t + ahead * dt, q, v)))
+            if len(bad):
+                return int(bad[0])
+    return int(np.argmax(np.abs(v)))

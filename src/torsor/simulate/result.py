@@ -1,0 +1,172 @@
+"""What a simulation leaves behind: times, states, forces, energies, residuals; how to draw, replay and keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError, TorsorError
+from torsor.simulate.events import Occurrence
+from torsor.understanding.state import coordinate_names, pyplot
+
+if TYPE_CHECKING:
+    from torsor.constrained import Constrained
+    from torsor.flexible import ElasticJoints
+    from torsor.robot import Robot
+    from torsor.simulate.audit import Audit
+
+Array: TypeAlias = np.ndarray
+
+
+class Stopped(TorsorError, ArithmeticError):
+    """A simulation that could not go on: ``time`` [s], ``step``, ``joint``; ``result`` has what was computed until then."""
+
+    def __init__(self, message: str, result: Result, time: float, step: int, joint: str):
+        super().__init__(message)
+        self.result, self.time, self.step, self.joint = result, time, step, joint
+
+
+class Animation(NamedTuple):
+    """For a viewer: times [s] and, by frame, the poses (T, 4, 4) in the world."""
+
+    t: Array
+    poses: dict[str, Array]
+
+
+@dataclass(eq=False)
+class Result:
+    """A motion, a row a recorded time: ``t`` (T,) [s], ``q`` (T, nq), ``v`` and ``tau`` (T, nv); ``events`` in their order.
+
+    ``tau`` is what drives the joints, after a drive's limits.  At an impact the time appears twice, before and after.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+    wrenches: dict[str, Array] = field(default_factory=dict)  #: external, (T, 6) by frame
+    theta: Array | None = None  #: motors of elastic joints (T, ne)
+    omega: Array | None = None
+    events: list[Occurrence] = field(default_factory=list)
+    info: dict[str, Any] = field(default_factory=dict)
+    robot: Robot | None = None
+    held: Constrained | None = None
+    elastic: ElasticJoints | None = None
+    stored: dict[str, Array] = field(default_factory=dict)  #: of a file: energies and residuals as they were saved
+
+    def __repr__(self) -> str:
+        how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
+        happened = f", {len(self.events)} events" if self.events else ""
+        return f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}>"
+
+    # -- energies --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def energies(self) -> dict[str, Array]:
+        """``kinetic``, ``potential`` and, with springs, ``elastic``, (T,) each [J]."""
+        if self.stored:
+            return {k: self.stored[k] for k in ("kinetic", "potential", "elastic") if k in self.stored}
+        if self.elastic is not None and self.theta is not None and self.omega is not None:
+            kinetic, potential, elastic = self.elastic.energy(self.q, self.v, self.theta, self.omega)
+            return {"kinetic": kinetic, "potential": potential, "elastic": elastic}
+        robot = self._its_robot()
+        return {"kinetic": robot.kinetic_energy(self.q, self.v), "potential": robot.potential_energy(self.q)}
+
+    @property
+    def energy(self) -> Array:
+        """Their sum (T,) [J]."""
+        return np.sum(list(self.energies.values()), axis=0)
+
+    @cached_property
+    def residual(self) -> Array:
+        """How far the constraints are from being kept, (T, k) [m, rad]; (T, 0) without any (F&O 16)."""
+        if "residual" in self.stored:
+            return self.stored["residual"]
+        if self.held is None:
+            return np.zeros((len(self.t), 0))
+        return self.held.residual(self.q, time=self.t if self.held.solver.programs.timed else None)
+
+    def audit(self) -> Audit:
+        """dE = work in − dissipated, from the records; says by how much it fails."""
+        from torsor.simulate.audit import audit
+
+        return audit(self)
+
+    # -- looking at it ---------------------------------------------------------------------------------------
+
+    def at(self, t: ArrayLike) -> tuple[Array, Array]:
+        """(q, v) at times between the records: along the manifold at constant velocity, v in a straight line."""
+        robot, wanted = self._its_robot(), np.asarray(t, float)
+        if wanted.size and (wanted.min() < self.t[0] or wanted.max() > self.t[-1]):
+            asked = f"{wanted.min():g} to {wanted.max():g} s"
+            raise ArgumentError(f"times from {asked} were asked for; the simulation has {self.t[0]:g} to {self.t[-1]:g} s")
+        k = np.clip(np.searchsorted(self.t, wanted, side="right") - 1, 0, max(len(self.t) - 2, 0))
+        after = np.minimum(k + 1, len(self.t) - 1)
+        width = self.t[after] - self.t[k]
+        s = np.where(width > 0, (wanted - self.t[k]) / np.where(width > 0, width, 1), 0.0)
+        q = robot.integrate(self.q[k], robot.difference(self.q[k], self.q[after]), s)
+        return q, self.v[k] + (self.v[after] - self.v[k]) * s[..., None]
+
+    def animate(self, frames: Sequence[str] | None = None, fps: float = 30.0, speed: float = 1.0) -> Animation:
+        """Poses of the frames (every link, unless named) for a viewer that shows ``fps`` pictures a second."""
+        robot = self._its_robot()
+        count = max(1, int((self.t[-1] - self.t[0]) * fps / speed) + 1)
+        times = np.minimum(self.t[0] + np.arange(count) * speed / fps, self.t[-1])
+        q, _ = self.at(times)
+        return Animation(times, {f: robot.pose(q, f) for f in (robot.links if frames is None else frames)})
+
+    def plot(self, axes: Any = None) -> Any:
+        """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
+        if axes is None:
+            _, axes = pyplot().subplots(4, 1, sharex=True, figsize=(7, 8), layout="constrained")
+        names = self.info["coordinates"]
+        rows = (("q", self.q, self.info["configuration"]), ("v", self.v, names), ("τ", self.tau, names))
+        for ax, (label, values, columns) in zip(axes, rows, strict=False):
+            for k, name in enumerate(columns):
+                ax.plot(self.t, values[:, k], label=name, linewidth=1)
+            ax.set_ylabel(label)
+        if len(names) <= 8:
+            axes[0].legend(fontsize="small", ncols=4, loc="best")
+        for name, values in self.energies.items():
+            axes[3].plot(self.t, values, label=name, linewidth=1)
+        axes[3].plot(self.t, self.energy, "k", label="total", linewidth=1)
+        axes[3].legend(fontsize="small", ncols=4, loc="best")
+        axes[3].set(ylabel="energy [J]", xlabel="t [s]")
+        return axes
+
+    # -- keeping it ------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """To .npz, .csv or .parquet, as the name ends; :func:`torsor.simulate.load` reads it back."""
+        from torsor.simulate.files import save
+
+        save(self, path)
+
+    def _its_robot(self) -> Robot:
+        if self.robot is None:
+            raise ArgumentError("this result was loaded without its robot; ts.simulate.load(path, robot=robot) has it")
+        return self.robot
+
+
+def names_of(robot: Robot) -> dict[str, Any]:
+    """How the columns of q and v are called."""
+    model, q = robot.model, []
+    for i, _ in model.outward():
+        if model.coupling[i] is None:
+            name, n = model.joint_names[i], model.joint[i].nq
+            q += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
+    return {"robot": robot.name, "configuration": q, "coordinates": list(coordinate_names(robot))}
+
+
+def split(columns: Sequence[Array], frames: Sequence[str], nq: int, nv: int) -> Mapping[str, Any]:
+    """Records as a Result has them; motors are behind the robot's own coordinates."""
+    t, q, v, tau, *F = columns
+    motors = {"theta": q[:, nq:].copy(), "omega": v[:, nv:].copy()} if q.shape[1] > nq else {}
+    states = {"t": t, "q": q[:, :nq].copy(), "v": v[:, :nv].copy(), "tau": tau}
+    return {**states, "wrenches": dict(zip(frames, F, strict=True)), **motors}

@@ -1,0 +1,234 @@
+"""robot.simulate: one robot over time, with everything that acts on it (MR §8.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile.scan import NotFinite
+from torsor.errors import ArgumentError, TorsorError, UnknownName
+from torsor.recording import losses_of
+from torsor.simulate import limits as hard_stops
+from torsor.simulate import march
+from torsor.simulate import system as systems
+from torsor.simulate.adaptive import METHODS, Adaptive
+from torsor.simulate.events import events_of
+from torsor.simulate.progress import Progress
+from torsor.simulate.result import Result, Stopped, names_of, split
+from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
+from torsor.simulate.stages import advance, stages
+from torsor.simulate.steps import STEPS, Midpoint
+from torsor.simulate.whole import held_step, whole
+from torsor.understanding.state import one_state
+
+if TYPE_CHECKING:
+    from torsor.actuators import Drive
+    from torsor.constraints import Constraint
+    from torsor.flexible import ElasticJoints, Law, Spring
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+
+
+def simulate(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    control: Any = None,
+    *,
+    wrenches: Mapping[str, Any] | None = None,
+    integrator: str = "rk4",
+    dt: float = 1e-3,
+    tolerance: float = 1e-8,
+    events: Any = None,
+    limits: Any = None,
+    damping: bool = False,
+    friction: bool = False,
+    drives: Mapping[str, Drive] | None = None,
+    springs: ElasticJoints | Mapping[str, Spring | Law] | Spring | Law | None = None,
+    motors: tuple[ArrayLike, ArrayLike] | None = None,
+    constraints: Sequence[Constraint] = (),
+    stabilization: Any = "projection",
+    record: str | int = "all",
+    progress: bool | None = None,
+) -> Result:
+    """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
+
+    ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
+    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v).
+    ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
+    "lsoda", "radau" to a ``tolerance``, relative and absolute.  ``events``: functions of (t, q, v), or :class:`Event`.
+    ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
+    ``damping`` and ``friction`` (true dry friction, with stiction) as the model has them; ``drives={joint: Drive}`` cut forces
+    to what a motor can; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
+    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None).
+    ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
+
+    A state that is not finite stops the run with :class:`Stopped`, which names time, step and joint and has the result so far.
+
+    >>> import torsor as ts
+    >>> fall = simulate(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], 1.0)
+    >>> bool(abs(fall.energy - fall.energy[0]).max() < 1e-8)
+    True
+    """
+    start = [np.array(x) for x in one_state(robot, q=q, v=v)]
+    every = _checked(duration, dt, tolerance, integrator, record)
+    laws, losses = wrench_laws(robot, wrenches), {"damping": damping, "friction": friction}
+    system = _system(robot, tuple(laws), constraints, stabilization, springs, **losses)
+    steady = control_of(robot, control, duration)
+    forces = _forces(robot, steady, drives or {}, list(laws.values()))
+    stops = hard_stops.stops_of(system, limits)
+    at, speed = _started(system, start, motors)
+    run = march.Run(
+        system, forces, stops, events_of(events), march.Record(), Progress(duration, progress), 0.0,
+        hard_stops.inside(stops, at), speed,
+    )  # fmt: skip
+    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses}
+    info = {**names_of(robot), **how, "held": isinstance(steady, Held) and not drives}
+    try:
+        if integrator in METHODS:
+            _adaptive(run, info, steady, every, record == "all")
+        else:
+            _fixed(run, info, steady, every, control if _known(steady, dt) and not drives else _UNKNOWN)
+    except TorsorError as error:
+        raise _stopped(run, error, info, tuple(laws)) from error
+    finally:
+        run.progress.close()
+    return _result(run, info, tuple(laws))
+
+
+_UNKNOWN = object()
+
+
+def _known(steady: Control, dt: float) -> bool:
+    """Whether the joint forces of every step are known beforehand."""
+    if not isinstance(steady, Held):
+        return False
+    return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
+
+
+def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any) -> int:
+    """Every how many steps a state is kept."""
+    for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
+        if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
+            raise ArgumentError(f"{name} must be a positive number, not {value!r}")
+    if integrator not in STEPS and integrator not in METHODS:
+        raise UnknownName("integrator", integrator, [*STEPS, *METHODS])
+    if record in ("all", "last"):
+        return 1 if record == "all" else 1 << 62
+    if isinstance(record, bool) or not isinstance(record, (int, np.integer)) or record < 1:
+        raise ArgumentError(f'record must be "all", "last" or a whole number of steps, not {record!r}')
+    return int(record)
+
+
+def _system(
+    robot: Robot,
+    frames: tuple[str, ...],
+    constraints: Sequence[Constraint],
+    stabilization: Any,
+    springs: Any,
+    *,
+    damping: bool,
+    friction: bool,
+) -> systems.System:
+    """Which equations of motion these words ask for."""
+    losses_of(robot.model, damping, friction)
+    if springs is not None:
+        from torsor.flexible import ElasticJoints, elastic_joints
+
+        if damping or friction or constraints:
+            raise ArgumentError(
+                "springs go with neither damping=, friction= nor constraints=; a Spring has a damping of its own"
+            )
+        return systems.on_springs(springs if isinstance(springs, ElasticJoints) else elastic_joints(robot, springs), frames)
+    if robot.loops or constraints:
+        if friction:
+            raise ArgumentError("friction=True does not go with loops or constraints yet; damping=True does")
+        if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
+            raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
+        return systems.closed(robot, constraints, frames, damping, stabilization)
+    return systems.sticking(robot, frames) if friction else systems.rigid(robot, frames, {"damping": damping})
+
+
+def _forces(robot: Robot, steady: Any, drives: Mapping[str, Drive], wrenches: list[Any]) -> march.Forces:
+    box = [np.zeros(robot.nv)]
+    sample = steady.sample if isinstance(steady, Held) else None
+    law = steady if sample is None else lambda t, q, v: box[0]
+    return march.Forces(driven(robot, law, drives) if drives else law, sample, wrenches, box)
+
+
+def _started(system: systems.System, start: list[Array], motors: Any) -> tuple[Array, Array]:
+    """The start on the whole manifold: on the constraints, and with the motors where the joints are unless said."""
+    q, v = systems.started(system, start[0], start[1], 0.0)
+    if system.elastic is None:
+        if motors is not None:
+            raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
+        return q, v
+    joints = [system.robot.joint(n) for n in system.elastic.joints]
+    theta, omega = (np.asarray(x, float) for x in motors) if motors else (
+        np.array([q[j.q_slice.start] for j in joints]), np.array([v[j.v_slice.start] for j in joints])
+    )  # fmt: skip
+    if theta.shape != (len(joints),) or omega.shape != (len(joints),):
+        raise ArgumentError(f"motors are (θ, ω), ({len(joints)},) each, for {', '.join(system.elastic.joints)}")
+    return np.concatenate([q, theta]), np.concatenate([v, omega])
+
+
+def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
+    """Steps of dt: all in machine code if the forces are known; a kernel a step if they are held; else a kernel a stage."""
+    system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
+    losses = {word: info[word] for word in ("damping", "friction")}
+    watch = bool(run.events or run.stops or system.sticking)
+    if known is not _UNKNOWN and system.direct and not watch:
+        whole(run, known, duration, dt, every, integrator=integrator, **losses)
+        return
+    grid = march.grid(duration, dt, steady.period if isinstance(steady, Held) else None, every)
+    kept = system.robot.__dict__.setdefault("_stages", {})
+    if info["held"] and system.direct and not watch and not isinstance(STEPS[integrator], Midpoint):
+        key: Any = integrator, *losses.values()
+        step = kept.get(key) or kept.setdefault(key, held_step(system.robot, integrator, **losses))
+        march.alone(run, grid, step, by_force=True)
+        return
+    key = integrator, system.inertias, system.elastic.joints if system.elastic else ()
+    kernels = kept.get(key) or kept.setdefault(key, stages(system.model, system.inertias, integrator))
+    step = advance(kernels, integrator, run.quickest())
+    if watch:
+        march.watched(run, grid, march.Fixed(run, step))
+    else:
+        march.alone(run, grid, step)
+
+
+def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool) -> None:
+    """Steps as SciPy's methods choose them, from tick to tick."""
+    duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
+    period = steady.period if isinstance(steady, Held) else None
+    longest = period or np.inf
+    if run.events or run.stops or run.system.sticking:
+        longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
+    method = Adaptive(run.system, info["integrator"], run.quickest(), tolerance, tolerance, longest)
+    ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
+    times = [0.0, *ticks.tolist(), float(duration)]
+    grid = march.Grid(times, [], set(range(len(times))), None)
+    dense = [] if all_steps else [*(np.arange(1, int(duration / (every * dt)) + 1) * (every * dt)).tolist(), np.inf]
+    march.watched(run, grid, method, dense)
+
+
+def _result(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
+    robot, columns = run.system.robot, run.record.columns()
+    parts = split(columns, frames, robot.nq, robot.nv)
+    info = info | {"steps": run.steps}
+    return Result(**parts, events=run.occurrences, info=info, robot=robot, held=run.system.held, elastic=run.system.elastic)
+
+
+def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
+    """The error with its place in time, and what was computed."""
+    if not run.steps and not isinstance(error, NotFinite):
+        return error  # nothing was computed: the arguments are to blame
+    joint = info["coordinates"][march.culprit(run, info["dt"])]
+    overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
+    why = overflow if isinstance(error, NotFinite) else error
+    message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
+    return Stopped(message, _result(run, info, frames), run.t, run.steps, joint)

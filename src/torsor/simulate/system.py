@@ -1,0 +1,156 @@
+"""What is simulated: the acceleration of a robot as it is asked to move, rigid, sticking, in loops, or on springs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.constrained.system import Constrained, Stabilization
+from torsor.errors import ArgumentError, ClosureError
+from torsor.model.model import Model
+from torsor.procedures import stiction
+
+if TYPE_CHECKING:
+    from torsor.constraints import Constraint
+    from torsor.flexible import ElasticJoints
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+
+#: a loop open by more than this [m, rad], or torn at more [m/s, rad/s], is no start of a simulation
+OPEN = 1e-6
+#: what a hard stop can hold, against the largest force there is
+HARD = 1e4
+
+
+@dataclass
+class Frozen:
+    """What does not change within a step: which joints slid, and which way, when it began; which lean on their stops."""
+
+    v: Array
+    leaning: list[tuple[int, int]] = field(default_factory=list)  # (row of v, +1 at a lower stop or −1 at an upper one)
+
+
+@dataclass
+class System:
+    """A manifold and a(t, q, v, τ, *wrenches) on it; ``inertias`` belong to coordinates behind those of the model."""
+
+    robot: Robot
+    model: Model
+    dynamics: Callable[..., Array]
+    mobility: Callable[[Array], Array]  #: M⁻¹ of what may move, (nv, nv)
+    inertias: tuple[float, ...] = ()
+    project: Callable[[Array, Array, float], tuple[Array, Array]] | None = None
+    held: Constrained | None = None
+    elastic: ElasticJoints | None = None
+    sticking: tuple[int, ...] = ()  #: rows of v with dry friction
+    direct: Callable[..., Array] | None = None  #: a(q, v, τ), where that is all there is to it
+    frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
+
+
+def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> System:
+    """a = M⁻¹(τ − h + Jᵀf − losses), one kernel."""
+    asked: dict[str, Any] = {word: True for word, on in losses.items() if on}
+    kernel = robot._kernel(("forward_dynamics",), frames=frames, **asked)
+    fast = kernel.builtin("forward_dynamics", "", kernel)
+    direct = None if frames else fast
+    return System(robot, robot.model, lambda t, q, v, tau, *F: fast(q, v, tau, *F), robot.mass_matrix_inverse, direct=direct)
+
+
+def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
+    """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.procedures.stiction`)."""
+    model = robot.model
+    if any(getattr(law, "states", 0) for row in model.friction for law in row):
+        raise ArgumentError("a friction law with a memory (LuGre) is a state of its own, which simulate does not carry yet")
+    levels = stiction.dry_friction(model, np.zeros(model.nv))
+    rows = tuple(int(k) for k in np.flatnonzero((levels.hold[0] != 0) | (levels.hold[1] != 0)))
+    if not rows:
+        return rigid(robot, frames, {"friction": True})
+    kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames)
+    terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
+
+    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        M, h = terms(q, v, still, *F)
+        f, dry = tau - h, stiction.dry_friction(model, v, tau)
+        if system.frozen.leaning:
+            dry = _leaning(dry, system.frozen.leaning, HARD * (1 + float(np.abs(f).max(initial=0.0))))
+        return stiction.accelerations(M, f, system.frozen.v, dry).x
+
+    system = System(robot, model, dynamics, robot.mass_matrix_inverse, sticking=rows)
+    return system
+
+
+def _leaning(dry: stiction.Dry, rows: Sequence[tuple[int, int]], hard: float) -> stiction.Dry:
+    """A stop holds like friction that acts one way only."""
+    low, high = dry.hold[0].copy(), dry.hold[1].copy()
+    for row, side in rows:
+        if side > 0:
+            low[row] -= hard
+        else:
+            high[row] += hard
+    return dry._replace(hold=(low, high))
+
+
+def closed(
+    robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
+) -> System:
+    """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
+    held = robot.constrained(*constraints)
+    timed = held.solver.programs.timed
+    gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
+
+    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        if damping:
+            tau = tau - robot.damping_force(v)
+        wrenches = dict(zip(frames, F, strict=True)) or None
+        return held.forward_dynamics(q, v, tau, wrenches, time=t if timed else None, stabilization=gains).a
+
+    def project(q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        return held.project(q, v, time=t if timed else None)
+
+    def mobility(q: Array) -> Array:
+        return held.acceleration_projector(q) @ robot.mass_matrix_inverse(q)
+
+    projected = project if stabilization == "projection" else None
+    return System(robot, robot.model, dynamics, mobility, project=projected, held=held)
+
+
+def started(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+    """The start, on the constraints to rounding; one that is not near them is refused."""
+    held = system.held
+    if held is None:
+        return q, v
+    clock = {"time": t} if held.solver.programs.timed else {}
+    gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
+    if np.abs(gap).max(initial=0.0) > OPEN:
+        row = held.rows[int(np.argmax(np.abs(gap)))]
+        raise ClosureError(f"the start leaves {row!r} open by {np.abs(gap).max():.3g}; robot.assemble(q) closes the loops")
+    if np.abs(slip).max(initial=0.0) > OPEN:
+        row = held.rows[int(np.argmax(np.abs(slip)))]
+        raise ArgumentError(
+            f"the start tears {row!r} at {np.abs(slip).max():.3g}; robot.constrained().project_velocity(q, v) keeps the loops"
+        )
+    return held.project(q, v, **clock)
+
+
+def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
+    """Motors and links apart, springs between (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
+    robot = elastic.robot
+    n, k = robot.nq, robot.nv
+    fast = elastic.kernels.kernel("forward_dynamics", frames)
+    entry = fast.builtin("forward_dynamics", "", fast)
+
+    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        return np.concatenate(entry(q[:n], v[:k], q[n:], v[k:], tau, *F))
+
+    def mobility(q: Array) -> Array:
+        out = np.zeros((k + len(B), k + len(B)))
+        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix", q[:n]))
+        out[range(k, len(out)), range(k, len(out))] = 1 / np.array(B)
+        return out
+
+    B = tuple(float(t.B) for t in elastic.elastic.transmissions)
+    return System(robot, elastic.elastic.model, dynamics, mobility, inertias=B, elastic=elastic)

@@ -1,0 +1,150 @@
+"""Fixed steps: their order on every kind of joint, what they conserve, and that recorded and asked steps are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.errors import UnknownName
+from torsor.simulate.simulate import simulate
+from torsor.simulate.stages import Unsettled
+from torsor.simulate.steps import ORDERS, STEPS, step_named
+
+STEPS_OF_RUN = (80, 160, 320)
+METHODS = ("euler", "semi_implicit", "rk4", "midpoint", "variational")
+
+
+def top() -> ts.Robot:
+    """A ball joint with a hinge behind it."""
+    return (
+        ts.Builder("top")
+        .link("base")
+        .link("top", mass=1, com=(0, 0, 0.3), inertia=(0.1, 0.2, 0.15))
+        .link("arm", mass=0.5, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.02))
+        .joint("ball", "spherical", "base", "top")
+        .joint("hinge", "revolute", "top", "arm", axis=(0, 1, 0), xyz=(0, 0, 0.4))
+        .build()
+    )
+
+
+def drifter() -> ts.Robot:
+    """Two bodies free in space, a hinge between them."""
+    return (
+        ts.Builder("drifter")
+        .link("a", mass=1, com=(0.1, 0, 0.2), inertia=(0.1, 0.2, 0.15))
+        .link("b", mass=0.7, com=(0, 0.2, 0), inertia=(0.03, 0.02, 0.04))
+        .joint("hinge", "revolute", "a", "b", axis=(0, 1, 0), xyz=(0, 0, 0.4))
+        .build(base="floating")
+    )
+
+
+ROBOTS = {"plain": ts.robots.two_link, "spherical": top, "floating": drifter}
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def swinging(request):
+    """A robot, a state, and where it is half a second later by SciPy's DOP853 at 1e-13."""
+    robot = ROBOTS[request.param]()
+    q, v = robot.random_configuration(1), 2 * np.random.default_rng(0).normal(size=robot.nv)
+    end = simulate(robot, q, v, 0.5, integrator="dop853", tolerance=1e-13, record="last")
+    return robot, q, v, np.r_[end.q[-1], end.v[-1]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order(swinging, method):
+    robot, q, v, end = swinging
+    errors = []
+    for n in STEPS_OF_RUN:
+        run = simulate(robot, q, v, 0.5, lambda t, q, v: np.zeros(robot.nv), integrator=method, dt=0.5 / n, record="last")
+        errors.append(np.abs(np.r_[run.q[-1], run.v[-1]] - end).max())
+    measured = np.log2(errors[-2] / errors[-1])
+    assert measured == pytest.approx(ORDERS[method], abs=0.15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_forces_held_in_one_kernel_or_asked_for_stage_by_stage(swinging, method):
+    """The recorded step and the staged one are one source; implicit ones iterate a fixed number of times or to the end."""
+    robot, q, v, _ = swinging
+    if method == "variational" and robot.nq > robot.nv:
+        pytest.skip(
+            "ten iterations recorded on rotations are 16 000 operations and more: seconds to compile, and the same source"
+        )
+    tau = np.linspace(-0.3, 0.4, robot.nv)
+    recorded = simulate(robot, q, v, 0.05, tau, integrator=method)
+    asked = simulate(robot, q, v, 0.05, lambda t, q, v: tau, integrator=method)
+    np.testing.assert_allclose(recorded.q, asked.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(recorded.v, asked.v, rtol=0, atol=1e-11)
+
+
+def slope(t, energy):
+    """Of a straight line through the energies [J/s]."""
+    return np.polyfit(t, energy, 1)[0]
+
+
+def test_variational_energy_does_not_drift():
+    """A double pendulum for 1e5 steps: the energy's trend over the run is far below its swing, while Euler's runs away."""
+    robot = ts.robots.two_link()
+    run = simulate(robot, [-1.2, 0.5], [0.0, 0.0], 1000.0, integrator="variational", dt=1e-2, record=10)
+    swing = np.ptp(run.energy)
+    assert swing < 5e-2
+    assert abs(slope(run.t, run.energy)) * run.t[-1] < 0.02 * swing
+    halves = np.array_split(run.energy, 2)
+    assert abs(halves[0].mean() - halves[1].mean()) < 0.02 * swing
+    other = simulate(robot, [-1.2, 0.5], [0.0, 0.0], 10.0, integrator="euler", dt=1e-2)
+    assert other.energy[-1] - other.energy[0] > 100 * swing
+
+
+def test_variational_keeps_what_symmetry_keeps():
+    """Noether: a body free in space without gravity keeps its momentum in the world, to rounding, step by step."""
+    robot = drifter().with_gravity((0, 0, 0))
+    q, v = robot.random_configuration(2), np.random.default_rng(3).normal(size=robot.nv)
+    run = simulate(robot, q, v, 2.0, lambda t, q, v: np.zeros(7), integrator="variational", dt=1e-2)
+    p = robot.momentum(run.q, run.v)
+    np.testing.assert_allclose(p, np.broadcast_to(p[0], p.shape), atol=1e-11)
+    rk4 = simulate(robot, q, v, 2.0, integrator="rk4", dt=1e-2)
+    assert np.ptp(robot.momentum(rk4.q, rk4.v), axis=0).max() > 1e-9
+
+
+def test_variational_on_rotations_does_not_drift():
+    """The heavy top with its arm, 6000 steps of 1e-2 s."""
+    robot = top()
+    q, v = robot.random_configuration(1), np.array([0.5, 1.0, 2.0, -0.5])
+    run = simulate(robot, q, v, 60.0, lambda t, q, v: np.zeros(4), integrator="variational", dt=1e-2, record=5)
+    assert abs(slope(run.t, run.energy)) * run.t[-1] < 0.1 * np.ptp(run.energy)
+
+
+def test_quaternions_stay_unit(swinging):
+    robot, q, v, _ = swinging
+    run = simulate(robot, q, v, 0.2)
+    for i, _ in robot.model.outward():
+        if robot.model.joint[i].nq > robot.model.joint[i].nv:
+            end = robot.model.q_start[i] + robot.model.joint[i].nq
+            np.testing.assert_allclose(np.linalg.norm(run.q[:, end - 4 : end], axis=1), 1, rtol=1e-14)
+
+
+def test_implicit_step_too_long():
+    with pytest.raises(Unsettled, match="smaller dt"):
+        simulate(ts.robots.two_link(), [0.0, 1.0], [30.0, -50.0], 5.0, lambda t, q, v: -30 * v, integrator="midpoint", dt=0.5)
+
+
+def test_names():
+    assert set(STEPS) == set(ORDERS) == set(METHODS)
+    with pytest.raises(UnknownName, match="variational"):
+        step_named("leapfrog")
+
+
+@pytest.mark.parametrize("method", ["dop853", "rk45", "lsoda", "radau"])
+def test_adaptive_on_the_manifold(swinging, method):
+    """Four methods of SciPy's, one interface; the coordinates move along when a rotation goes far."""
+    robot, q, v, end = swinging
+    run = simulate(robot, q, v, 0.5, integrator=method, tolerance=1e-9, record="last")
+    np.testing.assert_allclose(np.r_[run.q[-1], run.v[-1]], end, atol=2e-6)
+
+
+def test_adaptive_through_many_turns():
+    """A body that turns 30 times: coordinates around one place would end after half a turn."""
+    robot = ts.Builder("body").link("a", mass=1, inertia=(1.0, 1.0, 2.0)).build(base="floating").with_gravity((0, 0, 0))
+    spin = 20 * np.pi
+    run = simulate(robot, robot.neutral(), [0, 0, spin, 0, 0, 0], 3.0, integrator="dop853", tolerance=1e-11, record="last")
+    np.testing.assert_allclose(np.abs(run.q[-1]), [0, 0, 0, 0, 0, 0, 1], atol=1e-9)  # 30 turns: ± the identity

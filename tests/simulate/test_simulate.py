@@ -1,0 +1,375 @@
+"""robot.simulate: what drives it, what stops it, what holds it; each against a closed form or another way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.trees import random_tree
+from torsor.actuators import Drive, Gearbox, Motor, friction
+from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.flexible import Spring
+from torsor.scalar import sin
+from torsor.simulate.events import Event
+from torsor.simulate.march import grid
+from torsor.simulate.result import Stopped
+from torsor.simulate.sampled import Sampled
+from torsor.simulate.simulate import simulate
+
+G = 9.81
+
+
+def slider(lower=None, upper=None, mass=2.0, axis=(1, 0, 0), **joint) -> ts.Robot:
+    """One body on a rail."""
+    limits = {k: x for k, x in (("lower", lower), ("upper", upper)) if x is not None}
+    build = ts.Builder("slider").link("ground").link("body", mass=mass)
+    return build.joint("rail", "prismatic", "ground", "body", axis=axis, **limits, **joint).build()
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.two_link()
+
+
+# -- control ---------------------------------------------------------------------------------------------------
+
+
+def test_control_as_array_rows_or_function(arm):
+    tau = np.array([3.0, -1.0])
+    ways = [tau, np.tile(tau, (50, 1)), np.tile(tau, (500, 1)), lambda t, q, v: tau, Sampled(lambda t, q, v: tau, 125)]
+    runs = [simulate(arm, [0.1, 0.2], [0, 0], 0.5, way) for way in ways]
+    for run in runs[1:]:
+        np.testing.assert_allclose(run.q[-1], runs[0].q[-1], atol=1e-13)
+        np.testing.assert_array_equal(run.tau[-1], tau)
+
+
+def test_rows_are_held_in_turn():
+    """F = 2, −2, 0 N on 2 kg for a second each: a = ±1, x = ½, 1, 1."""
+    run = simulate(slider(), [0.0], [0.0], 3.0, [[2.0], [-2.0], [0.0]], dt=0.01)
+    np.testing.assert_allclose(run.q[[100, 200, 300], 0], [0.5, 1.0, 1.0], atol=1e-12)
+
+
+def test_sampled_controller_between_ticks():
+    """An integrator at 3 Hz, exactly, though its ticks are not on the grid of dt: v⁺ = v + u T/m, x⁺ = x + v T + u T²/2m."""
+    law = Sampled(lambda t, q, v, total: (-2 * q - v - total, total + q), 3, np.zeros(1))
+    run = simulate(slider(), [1.0], [0.0], 2.0, law, dt=0.01)
+    x, v, total, T = 1.0, 0.0, 0.0, 1 / 3
+    for _ in range(6):
+        u = -2 * x - v - total
+        total, x, v = total + x, x + v * T + u * T * T / 4, v + u * T / 2
+    np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], [x, v], atol=1e-12)
+    other = simulate(slider(), [1.0], [0.0], 2.0, law, integrator="dop853", tolerance=1e-12)
+    np.testing.assert_allclose(other.q[-1, 0], x, atol=1e-9)
+
+
+def test_controllers_start_afresh(arm):
+    law = Sampled(lambda t, q, v, k: (np.array([k, 0.0]), k + 1), 100, 0)
+    first, second = (simulate(arm, [0, 0], [0, 0], 0.1, law) for _ in range(2))
+    np.testing.assert_array_equal(first.q, second.q)
+
+
+def test_grid_meets_ticks_and_the_end():
+    times, widths, ticks, _ = grid(1.0, 0.3, 0.25, 1)
+    np.testing.assert_allclose(times, [0, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
+    np.testing.assert_allclose(np.cumsum(widths), times[1:])
+    assert [times[k] for k in sorted(ticks)] == [0, 0.25, 0.5, 0.75]
+
+
+def test_wrench_over_time():
+    """F = cos t on 2 kg: x = (1 − cos t)/2."""
+    push = {"body": lambda t, q, v: [0, 0, 0, np.cos(t), 0, 0]}
+    run = simulate(slider(), [0.0], [0.0], 2.0, wrenches=push, dt=1e-2)
+    np.testing.assert_allclose(run.q[:, 0], (1 - np.cos(run.t)) / 2, atol=1e-10)
+    assert run.audit().worst < 1e-9
+    steady = simulate(slider(), [0.0], [0.0], 1.0, wrenches={"body": [0, 0, 0, 4.0, 0, 0]})
+    assert steady.q[-1, 0] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_drive_cuts_what_its_motor_cannot():
+    """At no-load speed nothing is left: a geared motor asked for too much ends at w₀/G."""
+    wheel = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(1, 1, 0.01)).joint("j", "continuous", "g", "w").build()
+    drive = Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(10))
+    run = simulate(wheel, [0.0], [0.0], 5.0, [1e6], drives={"j": drive}, dt=2e-3)
+    assert run.v[-1, 0] == pytest.approx(drive.no_load_speed, rel=1e-6)
+    assert run.tau[0, 0] == pytest.approx(drive.peak_torque)
+    assert run.audit().relative < 1e-6
+
+
+# -- events and stops --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_event_times(integrator):
+    """A body thrown up at 5 m/s: highest at 5/g, back at 10/g."""
+    thrown = slider(axis=(0, 0, 1))
+    events = [
+        Event(lambda t, q, v: v[0], name="top"),
+        Event(lambda t, q, v: q[0], direction=-1, terminal=True, name="back"),
+        Event(lambda t, q, v: q[0], direction=1, name="never"),
+    ]
+    run = simulate(thrown, [0.0], [5.0], 3.0, events=events, integrator=integrator)
+    assert [e.name for e in run.events] == ["top", "back"]
+    np.testing.assert_allclose([e.t for e in run.events], [5 / G, 10 / G], atol=2e-10)
+    assert run.t[-1] == run.events[-1].t
+    np.testing.assert_allclose(run.v[-1], [-5.0], atol=1e-8)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
+def test_bounces_of_a_hard_stop(integrator):
+    """A ball dropped from 1 m, e = 0.8: impacts at T(1 + 2e + 2e² + ...), T = √(2/g), energy e² each time."""
+    e, T = 0.8, np.sqrt(2 / G)
+    run = simulate(slider(0.0, 10.0, axis=(0, 0, 1)), [1.0], [0.0], 3.0, limits=e, integrator=integrator, dt=5e-3)
+    times = [T * (1 + 2 * sum(e**j for j in range(1, k + 1))) for k in range(6)]
+    np.testing.assert_allclose([x.t for x in run.events], times, atol=2e-9)
+    assert {x.name for x in run.events} == {"rail: lower stop"}
+    audit = run.audit()
+    assert audit.impacts == pytest.approx(2 * G * (1 - e**12), rel=1e-8)
+    assert audit.worst < 1e-7
+    assert run.q.min() >= 0
+
+
+def test_bouncing_comes_to_rest_and_leaves_again():
+    """e = ½: all bounces are over at 3T; then the body lies still to the bit, until it is lifted."""
+    T = np.sqrt(2 / G)
+    lift = lambda t, q, v: np.array([0.0 if t < 2 else 2 * G + 4.0])  # noqa: E731
+    run = simulate(slider(0.0, 10.0, axis=(0, 0, 1)), [1.0], [0.0], 3.0, lift, limits=0.5)
+    assert run.events[-1].t == pytest.approx(3 * T, abs=1e-5)
+    lying = (run.t > 1.5) & (run.t < 1.999)
+    assert (run.q[lying] == 0).all()
+    assert (run.v[lying] == 0).all()
+    assert run.q[-1, 0] == pytest.approx(1.0, abs=1e-3)  # 2 m/s² for a second
+
+
+def test_stop_pushes_through_the_mechanism():
+    """A joint that runs into its stop passes an impulse on: M (v⁺ − v⁻) has an entry at that joint alone."""
+    rod = {"inertia": (0, 0.02, 0.02)}
+    robot = (
+        ts.Builder("elbow").link("base").link("a", mass=1, com=(0.5, 0, 0), **rod).link("b", mass=1, com=(0.5, 0, 0), **rod)
+        .joint("shoulder", "continuous", "base", "a")
+        .joint("elbow", "revolute", "a", "b", xyz=(1, 0, 0), lower=-0.5, upper=0.5)
+        .build(gravity=(0, 0, 0))
+    )  # fmt: skip
+    run = simulate(robot, [0.0, 0.0], [0.0, 1.0], 2.0, limits={"elbow": 0.6})
+    k = int(np.flatnonzero(np.diff(run.t) == 0)[0])
+    impulse = robot.mass_matrix(run.q[k]) @ (run.v[k + 1] - run.v[k])
+    assert run.v[k + 1, 1] == pytest.approx(-0.6 * run.v[k, 1])
+    assert abs(impulse[0]) < 1e-12 < abs(impulse[1])
+
+
+def test_several_stops_at_once():
+    """A Panda that falls among its stops, several leaned on at a time: two integrators see the same 40 blows or so."""
+    panda = ts.robots.panda()
+    joints = [panda.joint(n) for n in panda.joints if n != "panda_finger_joint2"]
+    q = np.array([np.clip(0.0, float(np.ravel(j.lower)[0]), float(np.ravel(j.upper)[0])) for j in joints])
+    runs = [simulate(panda, q, np.full(8, 0.1), 1.0, limits=0.2, integrator=x) for x in ("rk4", "dop853")]
+    names, times = [[e.name for e in r.events] for r in runs], [[e.t for e in r.events] for r in runs]
+    assert names[0] == names[1]
+    assert len(names[0]) > 20
+    np.testing.assert_allclose(times[0], times[1], atol=1e-5)
+    for run in runs:
+        assert run.audit().worst < 1e-5
+        for joint, column in zip(joints, run.q.T, strict=True):
+            assert float(np.ravel(joint.lower)[0]) - 1e-9 <= column.min()
+            assert column.max() <= float(np.ravel(joint.upper)[0]) + 1e-9
+
+
+def test_start_outside_the_limits():
+    with pytest.raises(ArgumentError, match="beyond its limit"):
+        simulate(slider(0.0, 1.0), [-0.5], [0.0], 1.0, limits=0.5)
+
+
+# -- friction ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "dop853"])
+def test_dry_friction_stops_and_holds(integrator):
+    """2 kg at 2 m/s against 3 N: rest after 4/3 s and 4/3 m, and then not a bit of motion."""
+    block = slider().with_friction({"rail": friction.Coulomb(3.0)})
+    run = simulate(block, [0.0], [2.0], 2.0, friction=True, integrator=integrator, dt=1e-2)
+    assert run.v[-1, 0] == 0.0
+    assert run.q[-1, 0] == pytest.approx(4 / 3, abs=1e-2 if integrator == "semi_implicit" else 1e-9)
+    rest = run.t > 1.4
+    assert (run.v[rest] == 0).all()
+    assert np.ptp(run.q[rest]) == 0
+
+
+def test_static_friction_breaks_away_at_its_level():
+    """A force of 2t N against 4 N static, 2 N kinetic: nothing until t = 2, then m a = 2t − 2."""
+    block = slider().with_friction({"rail": friction.StaticKinetic(4.0, 2.0)})
+    run = simulate(block, [0.0], [0.0], 3.0, lambda t, q, v: np.array([2 * t]), friction=True, dt=1e-2)
+    still = run.t < 1.99
+    assert (run.q[still] == 0).all()
+    assert run.v[-1, 0] == pytest.approx((9 - 6 - (4 - 4)) / 2, abs=3e-2)  # ∫(2t − 2)/2 from 2 to 3
+
+
+def test_pendulum_with_dry_friction_loses_the_same_angle_each_swing():
+    """Small swings about the bottom: amplitude falls by 2 τ/(m g l) each half period."""
+    swing = (
+        ts.Builder("p").link("g").link("b", mass=1, com=(0, 0, -1)).joint("j", "continuous", "g", "b", axis=(0, 1, 0)).build()
+    ).with_friction({"j": friction.Coulomb(0.02)})
+    turns = Event(lambda t, q, v: v[0], name="turn")
+    run = simulate(swing, [0.05], [0.0], 8.0, events=turns, friction=True, dt=1e-2)
+    ends = [abs(e.q[0]) for e in run.events][:4]
+    np.testing.assert_allclose(np.diff([0.05, *ends]), -2 * 0.02 / G, rtol=2e-3)  # sin θ for θ: 0.05²/6
+
+
+def test_two_ways_of_viscous_friction(arm):
+    law = {"joint1": friction.Viscous(0.4), "joint2": friction.Viscous(0.7)}
+    by_law = simulate(arm.with_friction(law), [0.3, 0.1], [0, 0], 1.0, friction=True)
+    by_hand = simulate(arm, [0.3, 0.1], [0, 0], 1.0, lambda t, q, v: -np.array([0.4, 0.7]) * v)
+    np.testing.assert_allclose(by_law.q, by_hand.q, atol=1e-12)
+    assert by_law.audit().worst < 1e-8
+
+
+def test_lugre_is_refused(arm):
+    law = friction.LuGre(friction.Coulomb(1.0), stiffness=1e4)
+    with pytest.raises(ArgumentError, match="memory"):
+        simulate(arm.with_friction({"joint1": law}), [0, 0], [0, 0], 1.0, friction=True)
+
+
+# -- loops and constraints -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_four_bar_keeps_loop_and_energy(integrator):
+    linkage = ts.mechanisms.four_bar()
+    q = linkage.neutral()
+    v = linkage.constrained().project_velocity(q, np.ones(3))
+    run = simulate(linkage, q, v, 0.5, integrator=integrator, dt=2e-3, tolerance=1e-10)
+    assert np.abs(run.residual).max() < 1e-14
+    assert run.audit().worst < 1e-7
+
+
+def test_stabilization_by_choice():
+    """Left alone the loop drifts; Baumgarte holds it back; projection to rounding."""
+    linkage = ts.mechanisms.four_bar()
+    q = linkage.neutral()
+    v = linkage.constrained().project_velocity(q, 3 * np.ones(3))
+    drift, held, projected = (
+        np.abs(simulate(linkage, q, v, 3.0, dt=5e-3, stabilization=way).residual).max()
+        for way in (None, (50, 50), "projection")
+    )
+    assert projected < 1e-14 < held < drift / 2
+
+
+def test_constraint_on_an_arm(arm):
+    """MR Example 8.5's arm with its tip on a vertical wall slides down it; the wall does no work."""
+    wall = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
+    q = arm.constrained(wall).project(np.array([-np.pi / 3, 2 * np.pi / 3]))
+    run = simulate(arm, q, [0, 0], 0.3, constraints=[wall])
+    tip = arm.pose(run.q, "tip")[:, :3, 3]
+    np.testing.assert_allclose(tip[:, 0], 1, atol=1e-12)
+    assert np.ptp(tip[:, 1]) > 0.05
+    assert run.audit().worst < 1e-8
+
+
+def test_constraint_that_moves_does_work(arm):
+    """The tip is carried up and down by x = 1 m, y = 0.3 sin 2t: what the carrier gives is the change of energy."""
+    carried = ts.constraints.driven(
+        ts.constraints.point_on_plane("tip", normal=(0, 1, 0), through=(0, 0, 0)), lambda t: [0.3 * sin(2 * t)]
+    )
+    held = arm.constrained(carried)
+    q = held.project(np.array([-0.6, 1.2]), time=0.0)
+    v = held.project_velocity(q, np.zeros(2), time=0.0)
+    run = simulate(arm, q, v, 1.0, constraints=[carried], dt=2e-3)
+    np.testing.assert_allclose(arm.pose(run.q, "tip")[:, 1, 3], 0.3 * np.sin(2 * run.t), atol=1e-12)
+    audit = run.audit()
+    assert np.ptp(audit.work) > 1
+    assert audit.worst < 1e-6
+
+
+def test_start_off_the_loops():
+    linkage = ts.mechanisms.four_bar()
+    with pytest.raises(ClosureError, match="open by"):
+        simulate(linkage, linkage.neutral() + 0.3, np.zeros(3), 1.0)
+    with pytest.raises(ArgumentError, match="tears"):
+        simulate(linkage, linkage.neutral(), [1.0, 0.0, 0.0], 1.0)
+
+
+# -- springs ---------------------------------------------------------------------------------------------------
+
+
+def test_elastic_joint_vibrates_at_its_frequency():
+    """A rotor B and a link J with a spring K between, nothing else: ω² = K (1/B + 1/J)."""
+    J, B, K = 0.5, 0.2, 300.0
+    wheel = ts.Builder("w").link("g").link("w", mass=1, inertia=(1, 1, J)).joint("j", "continuous", "g", "w").build()
+    w = np.sqrt(K * (1 / B + 1 / J))
+    run = simulate(wheel, [0.01], [0.0], 1.0, springs={"j": Spring(K, rotor_inertia=B)}, motors=([0.0], [0.0]))
+    mean = J * 0.01 / (J + B)
+    np.testing.assert_allclose(run.q[:, 0], mean + (0.01 - mean) * np.cos(w * run.t), rtol=0, atol=1e-8)  # (w dt)⁵/120 a step
+    np.testing.assert_allclose(run.theta[:, 0], mean - mean * np.cos(w * run.t), rtol=0, atol=2e-8)
+    assert run.audit().worst < 1e-8
+
+
+def test_stiff_springs_are_rigid(arm):
+    """K → ∞ with the rotors' inertia as armature is the rigid robot."""
+    tau = [2.0, 1.0]
+    springs = Spring(3e5, 200.0, rotor_inertia=0.3)
+    soft = simulate(arm, [0.1, 0.2], [0, 0], 0.3, tau, springs=springs, dt=2e-4)
+    joints = tuple(replace(j, armature=(0.3,)) for j in arm.description.joints)
+    stiff = simulate(ts.Robot(replace(arm.description, joints=joints)), [0.1, 0.2], [0, 0], 0.3, tau)
+    np.testing.assert_allclose(soft.q[-1], stiff.q[-1], atol=2e-4)
+
+
+# -- every joint there is ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_balance(seed):
+    """Trees with every kind of joint, coupled ones among them: forces, wrenches and damping account for all the energy."""
+    robot = ts.Robot(random_tree(seed, bodies=4))
+    q, v, tau = robot.random_configuration(seed), np.full(robot.nv, 0.5), np.linspace(-1, 1, robot.nv)
+    push = {robot.links[-1]: [0.1, -0.2, 0.3, 1.0, 0.5, -1.0]}
+    run = simulate(robot, q, v, 0.2, tau, wrenches=push, damping=True, integrator="dop853", tolerance=1e-11, record=1)
+    audit = run.audit()
+    assert audit.worst < 1e-6 * max(1.0, np.ptp(audit.work))
+
+
+# -- what is wrong is said ---------------------------------------------------------------------------------------
+
+
+def test_not_finite_stops_with_time_step_joint_and_keeps_what_there_is(arm):
+    with pytest.raises(Stopped, match=r"t = 0.499 s, step 499, joint 'joint2'") as caught:
+        simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: np.array([0.0, np.nan if t >= 0.4999 else 0.0]))
+    assert (caught.value.step, caught.value.joint) == (499, "joint2")
+    assert caught.value.time == pytest.approx(0.499)  # whose last stage looks at t = 0.5
+    assert len(caught.value.result.t) == 500
+    assert np.isfinite(caught.value.result.q).all()
+
+
+def test_overflow_in_a_recorded_run_is_kept_too(arm):
+    with pytest.raises(Stopped, match="not finite") as caught:
+        simulate(arm, [0, 0], [10, 20], 20.0, integrator="euler", dt=5e-2)
+    assert len(caught.value.result.t) == caught.value.step + 1
+    assert caught.value.joint in arm.joints
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"duration": -1.0}, "duration must be a positive"),
+        ({"dt": 0.0}, "dt must be a positive"),
+        ({"control": np.zeros(3)}, r"control has shape \(3,\)"),
+        ({"control": lambda t, q, v: [0.0]}, r"joint forces of shape \(1,\)"),
+        ({"wrenches": {"tip": [0, 0]}}, r"expected \(6,\)"),
+        ({"record": 0}, "record must be"),
+        ({"limits": 1.5}, "between 0 and 1"),
+        ({"motors": ([0.0], [0.0])}, "without springs"),
+        ({"damping": True, "friction": True}, "ask for one of them"),
+    ],
+)
+def test_arguments(arm, words, message):
+    words = {"duration": 0.1, **words}
+    robot = ts.Robot(arm.description)
+    with pytest.raises(ArgumentError, match=message):
+        simulate(robot, [0, 0], [0, 0], words.pop("duration"), words.pop("control", None), **words)
+
+
+def test_unknown_names(arm):
+    with pytest.raises(UnknownName, match="dop853"):
+        simulate(arm, [0, 0], [0, 0], 1.0, integrator="ode45")
+    with pytest.raises(UnknownName, match="joint2"):
+        simulate(arm, [0, 0], [0, 0], 1.0, limits={"elbow": 0.1})
