@@ -145,6 +145,7 @@ def start(folder: Path, guard: str) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs are born deaf to it
     )
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.algorithms.joining import NONE, dot, listed, six
+from torsor.algorithms.joining import NONE, listed, six
 from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
+from torsor.spatial.linear import dot
 
 
 def dual(S: Subspace) -> list[Force]:

@@ -37,6 +37,7 @@ from torsor.spatial import (
     solve,
     symmetric,
 )
+from torsor.spatial.linear import dot
 
 #: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
 ROUNDING = 4e-15
@@ -175,11 +176,3 @@ def _less(row: Force, k: Sequence[Any], UD: Sequence[Force]) -> Force:
     for kd, column in zip(k, UD, strict=True):
         row = row - column * kd
     return row
-
-
-def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
-    """Σ x y"""
-    total: Any = 0
-    for a, b in zip(x, y, strict=True):
-        total = total + a * b
-    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from torsor.constraints.base import Constraint, Rows, Scalars, State
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.model import Model
 from torsor.scalar import Dual, rate, value
+from torsor.spatial.linear import dot
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Pfaffian(Constraint):
         at = (state.moving, Dual(state.t, 1)) if self.timed else (state.moving,)
         A = self._matrix(self.function(*at), state.model.nv)
         b = [0] * self.count if self.right is None else _listed(self.right(*at), self.count, self, "its right-hand side")
-        drift = [_dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
+        drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
         return Rows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
     def _matrix(self, A: Any, n: int) -> list[list[Any]]:
@@ -179,10 +180,3 @@ def _listed(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
     if len(items) != count:
         raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")
     return items
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    total: Any = 0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
