@@ -224,12 +224,6 @@ def test_two_ways_of_viscous_friction(arm):
     assert by_law.audit().worst < 1e-8
 
 
-def test_lugre_is_refused(arm):
-    law = friction.LuGre(friction.Coulomb(1.0), stiffness=1e4)
-    with pytest.raises(ArgumentError, match="memory"):
-        simulate(arm.with_friction({"joint1": law}), [0, 0], [0, 0], 1.0, friction=True)
-
-
 # -- loops and constraints -------------------------------------------------------------------------------------
 
 

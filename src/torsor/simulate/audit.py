@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.simulate import bristles
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
@@ -81,6 +82,8 @@ def _at_motors(result: Result, v: list[Array], width: Array) -> list[Array]:
 def _lost(result: Result, v: list[Array]) -> Array:
     """The power of damping, friction or springs' dampers, in the mean of each interval."""
     lost = _power(_losses(result, v), v)
+    if "z" in result.states:
+        lost = lost + _by_bristles(result, v)
     if result.elastic is not None and result.theta is not None and result.omega is not None:
         taken = result.elastic.dissipation(result.q, result.v, result.theta, result.omega)
         lost = lost + (taken[:-1] + taken[1:]) / 2
@@ -137,9 +140,26 @@ def _losses(result: Result, v: list[Array]) -> list[Array]:
     if result.info.get("damping"):
         return [result.robot.damping_force(np.ascontiguousarray(x)) for x in v]
     if result.info.get("friction"):
-        loads = [result.tau[:-1], (result.tau[:-1] + result.tau[1:]) / 2, result.tau[1:]]
-        return [result.robot.friction_force(np.ascontiguousarray(x), u) for x, u in zip(v, loads, strict=True)]
+        at, model = zip(v, _loads(result), strict=True), result.robot.model
+        # what has a memory is counted apart
+        return [result.robot.friction_force(np.ascontiguousarray(x), u) - bristles.steady(model, x, u) for x, u in at]
     return [np.zeros_like(x) for x in v]
+
+
+def _loads(result: Result) -> list[Array]:
+    return [result.tau[:-1], (result.tau[:-1] + result.tau[1:]) / 2, result.tau[1:]]
+
+
+def _by_bristles(result: Result, v: list[Array]) -> Array:
+    """What LuGre friction turns to heat; in the middle, z is what half an interval of the parabola v makes of it."""
+    assert result.robot is not None
+    model, z, h = result.robot.model, result.states["z"], np.maximum(np.diff(result.t), 0.0)
+    half = np.where(h > 0, h, 1.0) / 2
+    moved = (5 * v[0] + 8 * v[1] - v[2]) / 12 * half[:, None]
+    loads = _loads(result)
+    middle = bristles.halfway(model, z[:-1], moved, half, loads[0])
+    at = zip((z[:-1], middle, z[1:]), v, loads, strict=True)
+    return np.array([1, 4, 1]) / 6 @ np.array([bristles.heat(model, *x) for x in at])
 
 
 def _summed(x: Array) -> Array:

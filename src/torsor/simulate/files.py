@@ -44,9 +44,10 @@ def _groups(result: Result) -> dict[str, Array]:
     """Everything by name, (T,) or (T, n)."""
     motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
+    beside = {f"state:{k}": x for k, x in result.states.items()}
     residual = {"residual": result.residual} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
-    return {**states, **motors, **wrenches, **result.energies, **residual}
+    return {**states, **motors, **wrenches, **beside, **result.energies, **residual}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -60,10 +61,13 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
         raise ArgumentError(f"the simulation is of {info.get('robot')!r}, not of a robot like {robot.name!r}")
     events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
     wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
+    beside = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
     states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
-    stored: dict[str, Array] = {k: groups[k] for k in ("kinetic", "potential", "elastic", "residual") if k in groups}
-    parts: dict[str, Any] = {**states, "wrenches": wrenches, "events": events, "info": info, "robot": robot, "stored": stored}
-    return Result(**parts)
+    stored: dict[str, Array] = {
+        k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual") if k in groups
+    }
+    parts: dict[str, Any] = {**states, "wrenches": wrenches, "states": beside, "events": events, "info": info}
+    return Result(**parts, robot=robot, stored=stored)
 
 
 # -- formats -------------------------------------------------------------------------------------------------
@@ -88,6 +92,7 @@ def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], li
         "q": meta["info"].get("configuration"),
         "v": meta["info"].get("coordinates"),
         "tau": meta["info"].get("coordinates"),
+        **{f"state:{k}": names for k, names in meta["info"].get("states", {}).items()},
     }
     for group, x in groups.items():
         if x.ndim == 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -69,6 +69,16 @@ class Forces:
             self.box[0] = self.sample(t, q, v)
 
 
+class Memory(Protocol):
+    """States of the first order beside the motion, solved from the beginning of a step to any time within it."""
+
+    felt: bool  #: whether the motion depends on them
+
+    def begin(self, t: float, q: Array, v: Array, tau: Array) -> None: ...
+    def states(self, t: float, q: Array, v: Array) -> list[Array]: ...
+    def columns(self) -> dict[str, list[str]]: ...
+
+
 @dataclass
 class Run:
     """A simulation under way."""
@@ -86,6 +96,7 @@ class Run:
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
     struck: dict[str, float] = field(default_factory=dict)  #: when each stop was struck last
+    memories: list[Memory] = field(default_factory=list)  #: states beside the motion
 
     def accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         F = [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
@@ -110,7 +121,20 @@ class Run:
     def keep(self) -> None:
         """The state, as it is now."""
         t, (q, v) = self.t, self.seen(self.q, self.v)
-        self.record.add(t, self.q, self.v, self.forces.law(t, q, v), *(w(t, q, v) for w in self.forces.wrenches))
+        wrenches = (w(t, q, v) for w in self.forces.wrenches)
+        self.record.add(t, self.q, self.v, self.forces.law(t, q, v), *wrenches, *self.remembered(t, q, v))
+
+    def remembered(self, t: float, q: Array, v: Array) -> list[Array]:
+        """The states beside the motion."""
+        return [x for m in self.memories for x in m.states(t, q, v)]
+
+    def remember(self) -> None:
+        """A step ends or begins here, as far as the states beside the motion are concerned."""
+        if self.memories:
+            t, (q, v) = self.t, self.seen(self.q, self.v)
+            tau = self.forces.law(t, q, v)
+            for memory in self.memories:
+                memory.begin(t, q, v, tau)
 
 
 class Grid(NamedTuple):
@@ -224,6 +248,7 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
     if _pressed(run):
         method.restart()
     system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
+    run.remember()  # forces that are held may be new
     segment = method.advance(run.t, run.q, run.v, stop)
     guards = _guards(run)
     found = None
@@ -236,6 +261,7 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
     if isinstance(method, Adaptive):
         _kept(run, segment, end, wanted)
     run.t, (run.q, run.v) = end, (segment.q, segment.v) if found is None else segment.at(end)
+    run.remember()
     if isinstance(method, Adaptive):
         _drift(run, method)
     if found is not None:
@@ -273,7 +299,9 @@ def _kept(run: Run, segment: Segment, end: float, wanted: list[float]) -> None:
         q, v = segment.at(t)
         q, v = (q, v) if run.system.project is None else run.system.project(q, v, t)
         here = run.seen(q, v)
-        run.record.add(t, q, v, run.forces.law(t, *here), *(w(t, *here) for w in run.forces.wrenches))
+        run.record.add(
+            t, q, v, run.forces.law(t, *here), *(w(t, *here) for w in run.forces.wrenches), *run.remembered(t, *here)
+        )
 
 
 def _drift(run: Run, method: Adaptive) -> None:

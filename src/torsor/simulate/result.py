@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
+from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
 from torsor.understanding.state import coordinate_names, pyplot
 
@@ -51,6 +52,7 @@ class Result:
     v: Array
     tau: Array
     wrenches: dict[str, Array] = field(default_factory=dict)  #: external, (T, 6) by frame
+    states: dict[str, Array] = field(default_factory=dict)  #: beside the motion, (T, n): "z", "current", "voltage", ...
     theta: Array | None = None  #: motors of elastic joints (T, ne)
     omega: Array | None = None
     events: list[Occurrence] = field(default_factory=list)
@@ -69,14 +71,15 @@ class Result:
 
     @cached_property
     def energies(self) -> dict[str, Array]:
-        """``kinetic``, ``potential`` and, with springs, ``elastic``, (T,) each [J]."""
+        """``kinetic``, ``potential`` and, with springs, ``elastic``, with LuGre friction, ``bristles``, (T,) each [J]."""
         if self.stored:
-            return {k: self.stored[k] for k in ("kinetic", "potential", "elastic") if k in self.stored}
+            return {k: self.stored[k] for k in ("kinetic", "potential", "elastic", "bristles") if k in self.stored}
         if self.elastic is not None and self.theta is not None and self.omega is not None:
             kinetic, potential, elastic = self.elastic.energy(self.q, self.v, self.theta, self.omega)
             return {"kinetic": kinetic, "potential": potential, "elastic": elastic}
         robot = self._its_robot()
-        return {"kinetic": robot.kinetic_energy(self.q, self.v), "potential": robot.potential_energy(self.q)}
+        rigid = {"kinetic": robot.kinetic_energy(self.q, self.v), "potential": robot.potential_energy(self.q)}
+        return rigid | ({"bristles": bristles.stored(robot.model, self.states["z"])} if "z" in self.states else {})
 
     @property
     def energy(self) -> Array:
@@ -164,9 +167,10 @@ def names_of(robot: Robot) -> dict[str, Any]:
     return {"robot": robot.name, "configuration": q, "coordinates": list(coordinate_names(robot))}
 
 
-def split(columns: Sequence[Array], frames: Sequence[str], nq: int, nv: int) -> Mapping[str, Any]:
-    """Records as a Result has them; motors are behind the robot's own coordinates."""
-    t, q, v, tau, *F = columns
+def split(columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int) -> Mapping[str, Any]:
+    """Records as a Result has them; motors are behind the robot's own coordinates, ``beside`` names the last columns."""
+    t, q, v, tau, *rest = columns
+    F, others = rest[: len(frames)], dict(zip(beside, rest[len(frames) :], strict=True))
     motors = {"theta": q[:, nq:].copy(), "omega": v[:, nv:].copy()} if q.shape[1] > nq else {}
     states = {"t": t, "q": q[:, :nq].copy(), "v": v[:, :nv].copy(), "tau": tau}
-    return {**states, "wrenches": dict(zip(frames, F, strict=True)), **motors}
+    return {**states, "wrenches": dict(zip(frames, F, strict=True)), "states": others, **motors}

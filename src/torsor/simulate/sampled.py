@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError
+from torsor.simulate.windings import rows_of
 
 if TYPE_CHECKING:
     from torsor.actuators import Drive
@@ -109,14 +110,7 @@ def as_forces(tau: Any, nv: int) -> Array:
 
 def driven(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
     """Forces as the drives let them through: commands beyond a motor's current and voltage are cut (MR §8.9.1)."""
-    rows = []
-    for name, drive in drives.items():
-        if name not in robot.joints:
-            raise UnknownName("joint", name, robot.joints)
-        joint = robot.joint(name)
-        if joint.v_slice.stop - joint.v_slice.start != 1:
-            raise ArgumentError(f"joint {name!r} has several freedoms; a drive moves one")
-        rows.append((joint.v_slice.start, drive))
+    rows = rows_of(robot, drives)
     command = control.sample if isinstance(control, Held) else control
 
     def law(t: float, q: Array, v: Array) -> Array:

@@ -22,6 +22,7 @@ from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_la
 from torsor.simulate.stages import advance, stages
 from torsor.simulate.steps import STEPS, Midpoint
 from torsor.simulate.whole import held_step, whole
+from torsor.simulate.windings import COMMANDS, Windings
 from torsor.understanding.state import one_state
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def simulate(
     damping: bool = False,
     friction: bool = False,
     drives: Mapping[str, Drive] | None = None,
+    command: str = "torque",
     springs: ElasticJoints | Mapping[str, Spring | Law] | Spring | Law | None = None,
     motors: tuple[ArrayLike, ArrayLike] | None = None,
     constraints: Sequence[Constraint] = (),
@@ -64,7 +66,8 @@ def simulate(
     "lsoda", "radau" to a ``tolerance``, relative and absolute.  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
     ``damping`` and ``friction`` (true dry friction, with stiction) as the model has them; ``drives={joint: Drive}`` cut forces
-    to what a motor can; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
+    to what a motor can, or with ``command="voltage"`` take the control's entries as volts, currents rising as L/R lets them;
+    ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
     Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None).
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
@@ -80,15 +83,17 @@ def simulate(
     laws, losses = wrench_laws(robot, wrenches), {"damping": damping, "friction": friction}
     system = _system(robot, tuple(laws), constraints, stabilization, springs, **losses)
     steady = control_of(robot, control, duration)
-    forces = _forces(robot, steady, drives or {}, list(laws.values()))
+    forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
     at, speed = _started(system, start, motors)
     run = march.Run(
         system, forces, stops, events_of(events), march.Record(), Progress(duration, progress), 0.0,
-        hard_stops.inside(stops, at), speed,
+        hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses}
     info = {**names_of(robot), **how, "held": isinstance(steady, Held) and not drives}
+    if columns := {k: names for m in memories for k, names in m.columns().items()}:
+        info["states"] = columns
     try:
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all")
@@ -154,11 +159,26 @@ def _system(
     return systems.sticking(robot, frames) if friction else systems.rigid(robot, frames, {"damping": damping})
 
 
-def _forces(robot: Robot, steady: Any, drives: Mapping[str, Drive], wrenches: list[Any]) -> march.Forces:
-    box = [np.zeros(robot.nv)]
+def _forces(
+    system: systems.System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
+) -> tuple[march.Forces, list[march.Memory]]:
+    """The joint forces, through the drives, and the states beside the motion that they and friction have."""
+    if command not in COMMANDS:
+        raise UnknownName("command", command, COMMANDS)
+    voltages = command == "voltage"
+    if voltages and (not drives or system.elastic):
+        raise ArgumentError('command="voltage" wants drives={joint: Drive}, and joints without springs=')
+    robot, box = system.robot, [np.zeros(system.robot.nv)]
     sample = steady.sample if isinstance(steady, Held) else None
     law = steady if sample is None else lambda t, q, v: box[0]
-    return march.Forces(driven(robot, law, drives) if drives else law, sample, wrenches, box)
+    memories: list[march.Memory] = [system.bristles] if system.bristles else []
+    if drives and not voltages:
+        law = driven(robot, law, drives)
+    if voltages or any(d.motor.thermal for d in drives.values()):
+        windings = Windings(robot, drives, law, voltages)
+        law = windings.law if voltages else law
+        memories.append(windings)
+    return march.Forces(law, sample, wrenches, box), memories
 
 
 def _started(system: systems.System, start: list[Array], motors: Any) -> tuple[Array, Array]:
@@ -181,7 +201,7 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
     """Steps of dt: all in machine code if the forces are known; a kernel a step if they are held; else a kernel a stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
-    watch = bool(run.events or run.stops or system.sticking)
+    watch = bool(run.events or run.stops or system.sticking or run.memories)
     if known is not _UNKNOWN and system.direct and not watch:
         whole(run, known, duration, dt, every, integrator=integrator, **losses)
         return
@@ -203,11 +223,18 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
 
 def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool) -> None:
     """Steps as SciPy's methods choose them, from tick to tick."""
+    if any(m.felt for m in run.memories):
+        raise ArgumentError(
+            "friction with a memory (LuGre) and motors with inductance or temperature under voltage have states that need "
+            f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
+        )
     duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
     period = steady.period if isinstance(steady, Held) else None
     longest = period or np.inf
     if run.events or run.stops or run.system.sticking:
         longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
+    if run.memories:
+        longest = min(longest, 10 * dt)  # temperatures take currents as linear in a step
     method = Adaptive(run.system, info["integrator"], run.quickest(), tolerance, tolerance, longest)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
@@ -218,7 +245,7 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
 
 def _result(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
     robot, columns = run.system.robot, run.record.columns()
-    parts = split(columns, frames, robot.nq, robot.nv)
+    parts = split(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
     info = info | {"steps": run.steps}
     return Result(**parts, events=run.occurrences, info=info, robot=robot, held=run.system.held, elastic=run.system.elastic)
 

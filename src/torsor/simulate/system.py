@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
 from torsor.model.model import Model
 from torsor.procedures import stiction
+from torsor.simulate.bristles import Bristles, bristle_rows
 
 if TYPE_CHECKING:
     from torsor.constraints import Constraint
@@ -48,6 +49,7 @@ class System:
     elastic: ElasticJoints | None = None
     sticking: tuple[int, ...] = ()  #: rows of v with dry friction
     direct: Callable[..., Array] | None = None  #: a(q, v, τ), where that is all there is to it
+    bristles: Bristles | None = None  #: of joints whose friction has a memory
     frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
 
 
@@ -63,23 +65,42 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> Sys
 def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
     """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.procedures.stiction`)."""
     model = robot.model
-    if any(getattr(law, "states", 0) for row in model.friction for law in row):
-        raise ArgumentError("a friction law with a memory (LuGre) is a state of its own, which simulate does not carry yet")
     levels = stiction.dry_friction(model, np.zeros(model.nv))
     rows = tuple(int(k) for k in np.flatnonzero((levels.hold[0] != 0) | (levels.hold[1] != 0)))
-    if not rows:
-        return rigid(robot, frames, {"friction": True})
+    bristles = Bristles(robot) if bristle_rows(model) else None
+    if rows:
+        return _held(robot, frames, rows, bristles)
+    return rigid(robot, frames, {"friction": True}) if bristles is None else _bending(robot, frames, bristles)
+
+
+def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> System:
+    """LuGre friction, whose bristles are a state beside the motion, and perhaps viscous laws; no joint sticks for good."""
+    system = rigid(robot, frames, {})
+    bare = system.dynamics
+
+    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        drag = stiction.dry_friction(robot.model, v, tau).drag
+        return bare(t, q, v, tau - drag - bristles.forces(t, q, v), *F)
+
+    return replace(system, dynamics=dynamics, bristles=bristles, direct=None)
+
+
+def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:
+    """Joints that dry friction can hold, on these rows of v."""
+    model = robot.model
     kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames)
     terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         M, h = terms(q, v, still, *F)
         f, dry = tau - h, stiction.dry_friction(model, v, tau)
+        if bristles is not None:
+            f = f - bristles.forces(t, q, v)
         if system.frozen.leaning:
             dry = _leaning(dry, system.frozen.leaning, HARD * (1 + float(np.abs(f).max(initial=0.0))))
         return stiction.accelerations(M, f, system.frozen.v, dry).x
 
-    system = System(robot, model, dynamics, robot.mass_matrix_inverse, sticking=rows)
+    system = System(robot, model, dynamics, robot.mass_matrix_inverse, sticking=rows, bristles=bristles)
     return system
 
 

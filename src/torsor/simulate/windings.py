@@ -1,0 +1,136 @@
+"""Motors with their electricity in a simulation: currents, voltages and temperatures beside the motion (MR 8.103)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from torsor.actuators.parameters import clip
+from torsor.errors import ArgumentError, UnknownName
+
+if TYPE_CHECKING:
+    from torsor.actuators import Drive, Motor
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+Law = Callable[[float, Array, Array], Array]
+
+#: what a control may say to a drive
+COMMANDS = ("torque", "voltage")
+
+
+def rows_of(robot: Robot, drives: Mapping[str, Drive]) -> list[tuple[int, Drive]]:
+    """Drives by their rows of v."""
+    rows = []
+    for name, drive in drives.items():
+        if name not in robot.joints:
+            raise UnknownName("joint", name, robot.joints)
+        joint = robot.joint(name)
+        if joint.v_slice.stop - joint.v_slice.start != 1:
+            raise ArgumentError(f"joint {name!r} has several freedoms; a drive moves one")
+        rows.append((joint.v_slice.start, drive))
+    return rows
+
+
+class Windings:
+    """I, V and T (nd,) of the drives; the control's entries at their joints are voltages, or torques that came out already.
+
+    L dI/dt = V − k_t w − R(T) I is solved exactly from the beginning of the step, for V and w that change linearly in it;
+    with L = 0 it has no memory.  T, where a motor has ``thermal`` (else NaN), moves on once a step with the mean of I² in it.
+    """
+
+    def __init__(self, robot: Robot, drives: Mapping[str, Drive], command: Law, voltages: bool):
+        self.rows, self.command, self.voltages = rows_of(robot, drives), command, voltages
+        kernel = robot._kernel(("difference",))
+        self.moved = kernel.builtin("difference", "", kernel)
+        self.names, motors = list(drives), [d.motor for _, d in self.rows]
+        self.warm = [k for k, m in enumerate(motors) if m.thermal is not None]
+        self.felt = voltages and any(m.inductance or m.thermal for m in motors)
+        self.I, self.V, self.t, self.q = np.zeros(len(motors)), np.zeros(len(motors)), 0.0, np.zeros(0)
+        self.T = np.array([m.thermal.ambient if m.thermal else 0 for m in motors], float)
+
+    def columns(self) -> dict[str, list[str]]:
+        """Whose states they are."""
+        warm = {"temperature": [self.names[k] for k in self.warm]} if self.warm else {}
+        return {"current": self.names, "voltage": self.names, **warm}
+
+    def begin(self, t: float, q: Array, v: Array, tau: Array) -> None:
+        """A step begins here."""
+        V = self._commanded(t, q, v)
+        I = self._currents(t, q, v, V)
+        self.T, self.I, self.V, self.t, self.q = self._temperatures(t, I), I, V, t, q
+
+    def states(self, t: float, q: Array, v: Array) -> list[Array]:
+        """[I, V, T] at a time within the step, T of those that have one; V is what the motor gets, after all limits."""
+        V = self._commanded(t, q, v)
+        I = self._currents(t, q, v, V)
+        for n, (k, drive) in enumerate(self.rows):
+            m = drive.motor
+            if not self.voltages or abs(I[n]) == m.max_current:  # the amplifier gives what this current needs
+                V[n] = m.back_emf(drive.motor_speed(v[k])) + self._resistance(n) * I[n]
+        return [I, V, self._temperatures(t, I)[self.warm]] if self.warm else [I, V]
+
+    def law(self, t: float, q: Array, v: Array) -> Array:
+        """The joint forces that the voltages make."""
+        tau = np.array(self.command(t, q, v))
+        I = self._currents(t, q, v, self._commanded(t, q, v))
+        for i, (k, drive) in zip(I.tolist(), self.rows, strict=True):
+            tau[k] = drive.torque(drive.motor.torque(i), float(v[k]))
+        return tau
+
+    def _commanded(self, t: float, q: Array, v: Array) -> Array:
+        """Voltages within their limits; 0 where the control says torques."""
+        if not self.voltages:
+            return np.zeros(len(self.rows))
+        u = self.command(t, q, v)
+        return np.array([clip(float(u[k]), -d.motor.max_voltage, d.motor.max_voltage) for k, d in self.rows])
+
+    def _currents(self, t: float, q: Array, v: Array, V: Array) -> Array:
+        if not self.voltages:
+            tau = self.command(t, q, v)
+            return np.array([float(d.current(float(tau[k]), float(v[k]))) for k, d in self.rows])
+        dt = t - self.t if len(self.q) else 0.0
+        mean = self.moved(self.q, q) / dt if dt > 0 else v
+        out = []
+        for n, (k, drive) in enumerate(self.rows):
+            m = drive.motor
+            end = V[n] - m.back_emf(drive.motor_speed(v[k]))  # what is left for R and L
+            start = self.V[n] - m.back_emf(drive.motor_speed(2 * mean[k] - v[k]))
+            I = risen(float(self.I[n]), float(start), float(end), self._resistance(n), m.inductance, dt)
+            out.append(float(clip(I, -m.max_current, m.max_current)))
+        return np.array(out)
+
+    def _resistance(self, n: int) -> float:
+        """R(T), of the beginning of the step."""
+        m = self.rows[n][1].motor
+        return float(m.resistance * (m.thermal.growth(self.T[n]) if m.thermal else 1))
+
+    def _temperatures(self, t: float, I: Array) -> Array:
+        T, dt = self.T.copy(), t - self.t
+        if dt > 0 and len(self.q):
+            square = (self.I**2 + self.I * I + I**2) / 3  # the mean of I², I changing linearly
+            for n in self.warm:
+                T[n] = warmed(self.rows[n][1].motor, float(T[n]), math.sqrt(square[n]), dt)
+        return T
+
+
+def risen(I: float, start: float, end: float, R: float, L: float, dt: float) -> float:
+    """I after dt of L dI/dt = u − R I, u from ``start`` to ``end`` in a straight line [V]; u/R where L = 0."""
+    if not L:
+        return end / R
+    if dt <= 0:
+        return I
+    lag = (end - start) / dt * L / R  # by which the current stays behind a ramp
+    return (end - lag) / R + (I - (start - lag) / R) * math.exp(-R * dt / L)
+
+
+def warmed(motor: Motor, T: float, I: float, dt: float) -> float:
+    """T after dt at a constant current, R(T) growing with it: a linear equation, solved exactly."""
+    thermal = motor.thermal
+    assert thermal is not None
+    decay = (1 / thermal.resistance - motor.heat(I) * thermal.coefficient) / thermal.capacitance  # −∂(dT/dt)/∂T [1/s]
+    time = -math.expm1(-decay * dt) / decay if decay else dt
+    return float(T + motor.temperature_rate(T, I) * time)

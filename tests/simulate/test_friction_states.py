@@ -1,0 +1,122 @@
+"""LuGre friction in simulate: a spring before it slips, the curve after, stick–slip as an independent solver has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import torsor as ts
+from torsor.actuators import friction
+from torsor.actuators.friction import Coulomb, LuGre, Stribeck
+from torsor.errors import ArgumentError
+from torsor.simulate.simulate import simulate
+from torsor.simulate.steps import STEPS
+
+CURVE = Stribeck(1.5, 1.0, 0.4, v_stribeck=0.05)
+LAW = LuGre(CURVE, stiffness=1e3, damping=20.0)
+
+
+def slider(law, mass=1.0) -> ts.Robot:
+    """A body on a level rail with this friction."""
+    build = ts.Builder("slider").link("ground").link("body", mass=mass)
+    return build.joint("rail", "prismatic", "ground", "body", axis=(1, 0, 0)).build().with_friction({"rail": law})
+
+
+def pull(t, q, v):
+    """A spring of 2 N/m whose end moves at 0.1 m/s."""
+    return 2 * (0.1 * t - q)
+
+
+def reference(law, duration) -> np.ndarray:
+    """(q, v, z) of the pulled slider, by SciPy."""
+
+    def rate(t, y):
+        q, v, z = y
+        return [v, pull(t, q, v) - law.force(z, v), law.state_rate(z, v)]
+
+    return solve_ivp(rate, (0, duration), [0, 0, 0], method="Radau", rtol=1e-10, atol=1e-13).y[:, -1]
+
+
+@pytest.mark.parametrize("integrator", STEPS)
+def test_before_it_slips_friction_is_a_spring(integrator):
+    """m ẍ = −σ₀ x: x = (v₀/ω) sin ωt, ω² = σ₀/m, as long as σ₀ x is far below the level, 1e-7 of it here."""
+    block = slider(LuGre(Coulomb(100.0), stiffness=5000.0), mass=2.0)
+    w = np.sqrt(5000.0 / 2)
+    run = simulate(block, [0.0], [1e-7], 0.2, friction=True, integrator=integrator, dt=2e-4)
+    error = np.abs(run.q[:, 0] * w / 1e-7 - np.sin(w * run.t)).max()
+    orders = {"euler": 0.1, "semi_implicit": 5e-3, "midpoint": 1e-4, "variational": 1e-4, "rk4": 1e-6}  # phase: h²ω²·ωT/24
+    assert error < orders[integrator]
+    np.testing.assert_allclose(run.states["z"], run.q, atol=1e-6 * np.abs(run.q).max())
+
+
+@pytest.mark.parametrize("speed", [0.02, 0.1, 2.0, -0.5])
+@pytest.mark.parametrize("dt", [5e-3, 0.02])
+def test_steady_sliding_is_on_the_curve(speed, dt):
+    """A servo holds the speed: what it spends is the curve, also where a step is many times what bristles take to settle."""
+    block = slider(LuGre(CURVE, stiffness=1e3))
+    run = simulate(block, [0.0], [speed], 4.0, lambda t, q, v: 30 * (speed - v) + CURVE.force(speed), friction=True, dt=dt)
+    assert run.v[-1, 0] == pytest.approx(speed, rel=1e-9)
+    assert run.tau[-1, 0] == pytest.approx(CURVE.force(speed), rel=1e-9)
+    assert run.states["z"][-1, 0] == pytest.approx(LAW.steady_state(speed), rel=1e-9)
+
+
+@pytest.mark.night
+def test_stick_slip_against_scipy():
+    """Half the step, a fourth of the error or less."""
+    exact = reference(LAW, 15.0)
+    runs = [simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=dt, integrator="midpoint") for dt in (2e-2, 1e-2)]
+    errors = [abs(run.q[-1, 0] - exact[0]) for run in runs]
+    assert errors[1] < 5e-5
+    assert np.log2(errors[0] / errors[1]) > 1.7
+    run = runs[1]
+    stuck, slipping = np.abs(run.v[:, 0]) < 0.01, run.v[:, 0] > 0.2
+    assert np.count_nonzero(np.diff(slipping.astype(int)) == 1) >= 1
+    assert stuck.mean() > 0.3
+    np.testing.assert_allclose(run.states["z"][-1, 0], exact[2], atol=1e-6)
+
+
+def test_stiff_bristles_need_no_short_steps():
+    """Canudas de Wit's constants, σ₀ = 1e5: z settles in 0.1 ms at 0.1 m/s, in steps of 2 ms."""
+    law = LuGre(Stribeck(1.5, 1.0, 0.4, v_stribeck=0.001), stiffness=1e5, damping=316.0)
+    run = simulate(slider(law), [0.0], [0.0], 9.0, pull, friction=True, dt=2e-3)
+    q, v, z = reference(law, 9.0)
+    np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], [q, v], atol=1e-4)
+    assert run.states["z"][-1, 0] == pytest.approx(z, rel=1e-3)
+    assert run.audit().relative < 1e-5
+
+
+def test_energy_goes_into_bristles_and_heat():
+    run = simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=5e-3)
+    audit = run.audit()
+    np.testing.assert_allclose(run.energies["bristles"], 500.0 * run.states["z"][:, 0] ** 2)
+    assert audit.relative < 1e-5
+    assert audit.dissipated[-1] > 0.5
+    assert (np.diff(audit.dissipated) > -1e-9).all()
+
+
+def test_beside_dry_and_viscous_laws():
+    """One joint bends, the other sticks or only drags; nothing is counted twice."""
+    arm = ts.robots.two_link()
+    for other in (friction.Coulomb(3.0), friction.Viscous(1.0)):
+        laws = {"joint1": LuGre(Coulomb(2.0), stiffness=500.0, damping=1.0, fading=True), "joint2": other}
+        run = simulate(arm.with_friction(laws), [0.0, 0.3], [0.0, 0.0], 1.5, friction=True, dt=1e-3)
+        assert run.states["z"].shape == (len(run.t), 1)
+        assert run.info["states"] == {"z": ["joint1"]}
+        assert run.audit().relative < 1e-5
+
+
+def test_saved_with_the_rest(tmp_path):
+    block = slider(LAW)
+    run = simulate(block, [0.0], [0.2], 0.2, pull, friction=True)
+    for ending in ("npz", "csv"):
+        run.save(tmp_path / f"run.{ending}")
+        again = ts.simulate.load(tmp_path / f"run.{ending}", robot=block)
+        np.testing.assert_array_equal(again.states["z"], run.states["z"])
+        np.testing.assert_array_equal(again.energy, run.energy)
+        assert again.audit().worst == run.audit().worst
+
+
+def test_adaptive_methods_say_which_do():
+    with pytest.raises(ArgumentError, match=r"memory.*'rk4'"):
+        simulate(slider(LAW), [0.0], [0.0], 1.0, friction=True, integrator="dop853")
