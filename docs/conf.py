@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
@@ -75,6 +76,7 @@ class Picture(SphinxDirective):
         path.parent.mkdir(parents=True, exist_ok=True)
         with matplotlib.rc_context({"svg.hashsalt": docname}):
             state["namespace"][name].savefig(path, metadata={"Date": None})
+        matplotlib.pyplot.close("all")  # pyplot would keep every figure of every page
         uri = Path(os.path.relpath(path, page.parent)).as_posix()
         figure = nodes.figure("", nodes.image(uri=uri, alt=self.options.get("alt", name)))
         if self.content:
