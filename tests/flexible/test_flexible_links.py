@@ -160,7 +160,7 @@ def test_a_column_buckles_under_its_own_weight():
 
 @pytest.mark.parametrize(("spin", "flap", "rel"), [(3.0, 4.7973, 1e-4), (12.0, 13.1702, 2e-3)])  # a fast one bends at its root
 def test_spin_stiffens(spin, flap, rel):
-    """Frequencies out of the plane of a beam that spins at Ω (Wright et al. 1982), and in it: ω² less by Ω²."""
+    """Frequencies out of the plane of a beam that spins at Ω (Wright et al. 1982, as quoted), and in it: ω² less by Ω²."""
     arm = hinged(modes=(4, 4, 0), EI_y=EI)
     v = arm.joined([spin * UNIT])
     h = 1e-6

@@ -39,11 +39,9 @@ def articulated(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> 
     U: list[Any] = [None] * len(X)
     D: list[Any] = [None] * len(X)
     for i, j in model.inward():
-        U[i] = IA[i] @ S[i]
-        D[i] = factor(plus_diagonal(S[i].T @ U[i], drive[i]), [model.joint_names[i]] * len(S[i]))
+        U[i], D[i] = opened(IA[i], S[i], drive[i], model.joint_names[i])
         U[i] = rotors.seen_from(spin, i, j, X[i], U[i])  # MR 8.110
-        free = S[i] if all(linear.is_zero(x) for x in drive[i]) else Subspace(())
-        IA[j] = IA[j] + X[i].T @ IA[i].without(free, U[i], linear.solve(D[i], U[i]))  # F&O 12
+        IA[j] = IA[j] + X[i].T @ felt(IA[i], S[i], drive[i], U[i], D[i])
     return Articulated(X, S, U, D)
 
 
@@ -65,7 +63,7 @@ def innovations(
     for i, j in model.inward():
         e[i] = [a - b for a, b in zip(t[i], S[i].T @ pA[i], strict=True)]
         u[i] = linear.solve(D[i], e[i])
-        pA[j] = pA[j] + X[i].T @ sum((f * ui for f, ui in zip(U[i], u[i], strict=True)), start=pA[i])  # F&O 13
+        pA[j] = pA[j] + X[i].T @ handed(pA[i], U[i], u[i])
     return e, u
 
 
@@ -87,11 +85,31 @@ def outward(model: Model, bodies: Articulated, u: Sequence[Scalars]) -> list[Any
     a: list[Any] = [[] for _ in X]
     for i, j in model.outward():
         carried = X[i] @ A[j]
-        a[i] = [x - y for x, y in zip(u[i], linear.solve(D[i], [carried.dot(f) for f in U[i]]), strict=True)]  # F&O 14
+        a[i] = accelerated(u[i], carried, U[i], D[i])
         A.append(carried + S[i] @ a[i])
     return model.gathered(a)
 
 
-def solve(model: Model, bodies: Articulated, tau: Scalars) -> list[Any]:
-    """M(q)⁻¹ τ in O(N): the accelerations from rest, without gravity."""
-    return joint_accelerations(model, bodies, tau)
+# -- one joint, which :mod:`torsor.large.sweeps` takes too ----------------------------------------------------------------
+
+
+def opened(IA: ArticulatedInertia, S: Subspace, drive: Scalars, name: str = "") -> tuple[list[Force], Factors]:
+    """U = I^A S, and the factors of D = SᵀI^A S + drive: a joint let go (F&O 12)."""
+    U = IA @ S
+    return U, factor(plus_diagonal(S.T @ U, drive), [name] * len(S))
+
+
+def felt(IA: ArticulatedInertia, S: Subspace, drive: Scalars, U: list[Force], D: Factors) -> ArticulatedInertia:
+    """I^A − U D⁻¹ Uᵀ: what of the inertia is felt through the joint (F&O 12)."""
+    free = S if all(linear.is_zero(x) for x in drive) else Subspace(())
+    return IA.without(free, U, linear.solve(D, U))  # F&O 12
+
+
+def handed(p: Force, U: list[Force], u: Scalars) -> Force:
+    """p^A + U u: what of the forces is handed on through the joint (F&O 13)."""
+    return sum((f * ui for f, ui in zip(U, u, strict=True)), start=p)  # F&O 13
+
+
+def accelerated(u: Scalars, carried: Motion, U: list[Force], D: Factors) -> list[Any]:
+    """q̈ = u − D⁻¹ Uᵀ a_λ: what its own forces and the acceleration of its parent leave to the joint (F&O 14)."""
+    return [x - y for x, y in zip(u, linear.solve(D, [carried.dot(f) for f in U]), strict=True)]  # F&O 14

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
-from torsor.spatial import Force
+from torsor.spatial import Force, Subspace, Transform
 
 
 def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
@@ -17,3 +17,13 @@ def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Forc
         body, X = model.frame(name)
         f[body] = f[body] + X.T @ Force.of(F)
     return f
+
+
+def felt(model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]) -> list[Any]:
+    """Jᵀf (nv): the joint forces that wrenches on bodies come to, handed from the tips to the base (MR 8.53, 8.54)."""
+    F = [f.get(i, Force.zero()) for i in range(len(model.parent))]
+    tau: list[Any] = [[] for _ in model.parent]
+    for i, p in model.inward():
+        tau[i] = S[i].T @ F[i]
+        F[p] = F[p] + X[i].T @ F[i]
+    return model.gathered(tau)

@@ -10,6 +10,7 @@ from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.wrenches import felt
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.compile.derivative import forward
 from torsor.constraints.base import Constraint, Rows, State, stacked
@@ -151,7 +152,7 @@ class Programs:
         h = rnea(self.lean, g["q"], g["v"], [0] * self.model.nv, wrenches or None)
         f = [t - x for t, x in zip(g["tau"], h, strict=True)]
         for force in self._pushed(g, inputs):
-            f = [x + y for x, y in zip(f, _felt(state, force), strict=True)]
+            f = [x + y for x, y in zip(f, felt(self.model, *state.kinematics, force), strict=True)]
         right = [-d for d in r.drift]
         if inputs.gains:
             slip = [dot(row, g["v"]) - b for row, b in zip(r.A, r.speed, strict=True)]
@@ -228,14 +229,3 @@ class Programs:
         if self.model.nv > 4 * FEW:
             return program("articulated")
         return min((program(route) for route in ("factors", "articulated")), key=lambda p: p.operations)
-
-
-def _felt(state: State, on_bodies: dict[int, Force]) -> list[Any]:
-    """Jᵀf of wrenches on bodies."""
-    model, (X, S) = state.model, state.kinematics
-    F = [on_bodies.get(i, Force.zero()) for i in range(len(model.parent))]
-    tau: list[Any] = [[] for _ in model.parent]
-    for i, p in model.inward():
-        tau[i] = S[i].T @ F[i]
-        F[p] = F[p] + X[i].T @ F[i]
-    return model.gathered(tau)

@@ -1,8 +1,8 @@
 """Inverse and forward dynamics of a large tree in O(N): the recursions of a Model, as compiled loops over the bodies.
 
-A step is recorded once, from the same spatial algebra and by the same equations as :mod:`torsor.algorithms`; the bodies are
-data.  Along a chain what one step hands to the next stays in registers and scratch; in a tree it is gathered from the
-parent's row, or added to it.
+A step is recorded once, from the articulated joint of :mod:`torsor.algorithms.articulated` and the spatial algebra that RNEA
+uses; the bodies are data.  Along a chain what one step hands to the next stays in registers and scratch; in a tree it is
+gathered from the parent's row, or added to it.
 
 A hinge of a chain takes 480 bytes while this runs, besides the 344 of the tree; in a branched tree 570 (ABA) and 490 (RNEA).
 """
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.algorithms.articulated import accelerated, felt, handed, opened
 from torsor.compile import Argument, Scan, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
 from torsor.large.joints import joint_states
-from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
+from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec, solve
 from torsor.spatial.vector import flat
 from torsor.version import __version__
 
@@ -98,22 +99,21 @@ def _articulated(
     below: Scalars,
 ) -> dict[str, Any]:  # fmt: skip
     """Inwards: the articulated inertia and bias force of a body, felt through its joint."""
-    X, s = _transform(E, r), Motion.of(S)
+    X, s = _transform(E, r), Subspace((Motion.of(S),))
     children = ArticulatedInertia(Sym(*below[:6]), _matrix(below[6:15]), Sym(*below[15:21]))
     IA = ArticulatedInertia.of(Inertia(m[0], Vec(*h), Sym(*I))) + children
     pA = Force.of(p) + Force.of(below[21:])
-    U = IA @ s
-    d = 1 / (s.dot(U) + armature[0])
-    u = (tau[0] - s.dot(pA)) * d
-    felt = X.T @ IA.without(Subspace(()), [U], [U * d])  # F&O 12
-    return {"U": _flat(U), "d": d, "u": u, "next": [*_flat(felt), *_flat(X.T @ (pA + U * u))]}  # F&O 13
+    U, D = opened(IA, s, armature)
+    u = solve(D, [tau[0] - x for x in s.T @ pA])
+    IA, pA = felt(IA, s, armature, U, D), handed(pA, U, u)  # F&O 12, 13
+    return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ IA), *_flat(X.T @ pA)]}
 
 
 def _accelerated(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and what it adds to the body's."""
     carried = _transform(E, r) @ Motion.of(A)
-    a = u[0] - carried.dot(Force.of(U)) * d[0]  # F&O 14
-    return {"a": a, "next": _flat(carried + Motion.of(S) * a)}
+    a = accelerated(u, carried, [Force.of(U)], ([[0]], d))  # F&O 14
+    return {"a": a[0], "next": _flat(carried + Motion.of(S) * a[0])}
 
 
 #: step → its inputs; the last one comes from the step before, or from the parent's or the children's rows

@@ -103,8 +103,7 @@ def n_four_bar(n: int = 1, *, length: float = 1.0, mass: float = 1.0, g: float =
     Frame ``"top"`` is on the first rod.
 
     n loops, the revolutes ``"pin1"`` ...: 5n rows of rank 2n, one freedom, overconstrained by 3n.  Where all rods lie level the
-    rank drops to n, and for a moment n + 1 motions are possible: that is what the benchmark is for.  M. González et al., "A
-    collaborative benchmarking framework for multibody system dynamics", Engineering with Computers 26 (2010).
+    rank drops to n, and for a moment n + 1 motions are possible: that is what the benchmark is for.
 
     >>> import numpy as np
     >>> import torsor as ts

@@ -25,14 +25,12 @@ def close(
     integrate: Callable[[np.ndarray, np.ndarray], np.ndarray],
     q: np.ndarray,
     free: np.ndarray,
-    scale: np.ndarray | None = None,
 ) -> Closure:
     """Gauss and Newton with Levenberg's damping, on the manifold: q ← q ⊕ δ, δ = −A⁺φ over the free coordinates.
 
-    ``residual(q)`` is (φ, A); ``free`` marks the velocities that may change; ``scale`` weighs them (a heavy coordinate moves
-    less).  The damping follows the error, so that the last steps are Newton's own and a singular A does no harm.
+    ``residual(q)`` is (φ, A); ``free`` marks the velocities that may change.  The damping follows the error, so that the last
+    steps are Newton's own and a singular A does no harm.
     """
-    weight = np.ones(int(free.sum())) if scale is None else scale[free]
     phi, A = residual(q)
     best, damping = float(phi @ phi), 1e-3
     last = False
@@ -40,14 +38,13 @@ def close(
         if last or not best:
             break
         last = bool(np.abs(phi).max(initial=0.0) <= CLOSED)  # one step more, Newton's own: to rounding
-        B = A[:, free] * weight
-        U, s, Vt = np.linalg.svd(B, full_matrices=False)
+        U, s, Vt = np.linalg.svd(A[:, free], full_matrices=False)
         while True:
             ridge = damping * best
             keep = s > 1e-9 * s.max(initial=0.0)
             shrink = np.where(keep, s / np.where(keep, s * s + ridge, 1.0), 0.0)
             step = np.zeros(len(free))
-            step[free] = -weight * (Vt.T @ (shrink * (U.T @ phi)))
+            step[free] = -(Vt.T @ (shrink * (U.T @ phi)))
             size = np.abs(step).max(initial=0.0)
             step *= min(1.0, 1.0 / size) if size > 0 else 1.0  # a step of a radian or a metre at most
             trial = integrate(q, step)

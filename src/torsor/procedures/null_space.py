@@ -58,7 +58,8 @@ def null_space(
     """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states whatever the rank of A.  F&O 22.
 
     x = K y + x₀ with A K = 0 and A x₀ = g, and KᵀM K y = Kᵀ(f − M x₀).  K is the null space of A, orthonormal in the metric M,
-    so KᵀM K = 1 and nothing is left to solve.  Of all λ that give the same forces, it is the shortest (rows at unit length).
+    so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other (a state off its
+    loops), A x is as near to g as it can be.  Of all λ that give the same forces, it is the shortest (rows at unit length).
     """
     w = whitened(M, A)
     rank = w.rank(tolerance)
