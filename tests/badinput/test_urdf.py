@@ -482,7 +482,6 @@ ACCEPTED = {
             "2 <transmission> elements ignored: actuators are not read; give a rotor's inertia as armature",
             "1 <gazebo> element ignored: settings of a simulator or controller are not part of a rigid-body description",
             "1 <sensor> element ignored: sensors are not part of a rigid-body description",
-            "1 <material> element ignored: appearance is not kept",
             "1 <f:oo> element ignored: torsor knows no such element in <robot>",
             "1 passage ignored: it is text inside <robot>, which is read by its attributes and elements",
             '1 <link type="..."> attribute ignored: torsor knows no such attribute there',

@@ -1,7 +1,7 @@
 """Reading URDF.
 
-What is read: links with their inertia and shapes (recorded, never opened), joints with limits, dynamics and mimic.  What a
-file says besides is ignored, and ``Description.report`` tells what and how often; nothing is replaced in silence.
+What is read: links with their inertia and coloured shapes (recorded, never opened), joints with limits, dynamics and mimic.
+What a file says besides is ignored, and ``Description.report`` tells what and how often; nothing is replaced in silence.
 
 Choices where URDF leaves one, or other readers differ:
 
@@ -19,6 +19,7 @@ Choices where URDF leaves one, or other readers differ:
 
 from __future__ import annotations
 
+import os
 import re
 
 from lxml import etree
@@ -28,6 +29,7 @@ from torsor.io.document import Document, Element, Source, parse
 from torsor.io.notes import listed
 from torsor.io.urdf_joints import read_joint
 from torsor.io.urdf_links import read_link
+from torsor.io.urdf_looks import note_materials, read_palette
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
 
@@ -36,7 +38,6 @@ _IGNORED = {
     "transmission": "actuators are not read; give a rotor's inertia as armature",
     "gazebo": _SIMULATOR,
     "ros2_control": _SIMULATOR,
-    "material": "appearance is not kept",
     "sensor": "sensors are not part of a rigid-body description",
 }
 _OTHERS = {"mujoco": "an MJCF (MuJoCo) file", "sdf": "an SDF file", "html": "a web page", "COLLADA": "a COLLADA mesh"}
@@ -59,21 +60,28 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         found = _OTHERS.get(etree.QName(doc.root).localname)
         why = f"this is {found}" if found else f"its root element is <{doc.tag(doc.root)}>"
         raise FileError(f"is not a URDF: {why}, not <robot>", file=doc.file, line=doc.line(doc.root))
-    parts = doc.look(doc.root, {"name", "version"}, {"link", "joint"}, _IGNORED)
-    links = tuple(read_link(doc, e) for e in parts if doc.tag(e) == "link")
+    parts = doc.look(doc.root, {"name", "version"}, {"link", "joint", "material"}, _IGNORED)
+    palette = read_palette(doc)
+    links = tuple(read_link(doc, e, palette) for e in parts if doc.tag(e) == "link")
     joints = tuple(read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint")
+    note_materials(doc)
     name = doc.root.get("name", "")
     if not name:
         name = "robot"
         doc.notes.said("<robot> has no name, so it is called", repr(name))
     try:
-        d = Description(name, links, joints, base=base, report=doc.notes.lines())
+        d = Description(name, links, joints, base=base, report=doc.notes.lines(), source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
         line, element = _blamed(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
     return d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}") if odd else d
+
+
+def _path(source: Source, doc: Document) -> str:
+    """The file read, in full; "" for text and bytes."""
+    return os.path.abspath(os.fsdecode(source)) if doc.file and isinstance(source, (str, os.PathLike)) else ""
 
 
 _NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

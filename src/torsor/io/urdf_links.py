@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from torsor.io.document import Document, Element
+from torsor.io.urdf_looks import Palette, color_of
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec, from_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 
 _CONTACT = "contact is not part of a rigid-body description"
-_LOOKS = "appearance is not kept"
 _IGNORED = {
     "contact": _CONTACT, "surface": _CONTACT, "collision_checking": _CONTACT, "self_filter": _CONTACT,
-    "material": _LOOKS, "verbose": _LOOKS,
+    "verbose": "appearance is not kept",
 }  # fmt: skip
 #: shape → the attributes that give its size, each with how many numbers
 _SHAPES = {
@@ -23,14 +23,14 @@ _SHAPES = {
 }
 
 
-def read_link(doc: Document, element: Element) -> Link:
+def read_link(doc: Document, element: Element, palette: Palette) -> Link:
     name = doc.text(element, "name")
     parts = doc.look(element, {"name"}, {"inertial", "visual", "collision"}, _IGNORED)
     inertial = doc.single(element, "inertial")
     return Link(
         name,
         Inertia.zero() if inertial is None else _inertia(doc, inertial),
-        tuple(g for part in parts if part is not inertial for g in _geometry(doc, part)),
+        tuple(g for part in parts if part is not inertial for g in _geometry(doc, part, palette)),
     )
 
 
@@ -75,9 +75,9 @@ def _inertia(doc: Document, element: Element) -> Inertia:
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def _geometry(doc: Document, element: Element) -> list[Geometry]:
+def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
     """A <visual> or <collision>: one shape, or none if it is of a kind torsor does not know (noted)."""
-    doc.look(element, {"name"}, {"origin", "geometry"}, _IGNORED)
+    doc.look(element, {"name"}, {"origin", "geometry", "material"}, _IGNORED)
     holder = doc.single(element, "geometry")
     if holder is None or not len(holder):
         raise doc.fail(element, "has no shape; a <geometry> holds a mesh, box, cylinder, sphere or capsule")
@@ -85,7 +85,10 @@ def _geometry(doc: Document, element: Element) -> list[Geometry]:
     if len(shapes) > 1:
         raise doc.fail(shapes[1], f"is the second shape of one <geometry>; give each its own <{doc.tag(element)}>")
     R, p = read_pose(doc, element)
-    place = {"origin": Transform.of_pose(R, p), "name": element.get("name", ""), "role": doc.tag(element)}
+    place = {
+        "origin": Transform.of_pose(R, p), "name": element.get("name", ""), "role": doc.tag(element),
+        "color": color_of(doc, element, palette),
+    }  # fmt: skip
     return [_shape(doc, shape, place) for shape in shapes]
 
 

@@ -112,6 +112,9 @@ def _geometry(who: str, g: Geometry) -> Element:
     out = etree.Element(g.role, {"name": g.name} if g.name else {})
     _add_origin(who, out, g.origin)
     holder = etree.SubElement(out, "geometry")
+    if g.color is not None:
+        look = etree.SubElement(out, "material", name="")
+        etree.SubElement(look, "color", rgba=_numbers(who, g.color))
     if g.shape == "mesh":
         scale = {} if tuple(g.scale) == (1.0, 1.0, 1.0) else {"scale": _numbers(who, g.scale)}
         etree.SubElement(holder, "mesh", filename=g.uri, **scale)

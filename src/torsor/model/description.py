@@ -35,6 +35,7 @@ class Geometry:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     origin: Transform = Transform.identity()
     name: str = ""
+    color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class Description:
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
+    source: str = field(default="", compare=False, kw_only=True)  # the file it was read from, where its meshes are looked for
 
     def __post_init__(self) -> None:
         validate(self)

@@ -1,0 +1,129 @@
+"""Scene: the parts of a robot to draw, and where its links are at any configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.scene import skeleton
+from torsor.scene.places import Places
+from torsor.scene.shapes import triangles
+from torsor.scene.triangles import Triangles
+
+if TYPE_CHECKING:
+    from torsor.compile import Kernel
+    from torsor.robot import Robot
+
+Array = np.ndarray
+
+STYLES = ("auto", "mesh", "skeleton")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A surface that moves with a link.  ``kind``: "visual", "skeleton" or "ellipsoid"."""
+
+    link: str
+    kind: str
+    surface: Triangles
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A robot to look at: ``parts`` in the frames of ``links``; ``notes`` say what could not be drawn, and why.
+
+    >>> import torsor as ts
+    >>> scene = Scene.of(ts.robots.two_link())
+    >>> scene.poses([0.0, 0.0]).shape == (len(scene.links), 7), scene.drawn_as
+    (True, 'skeleton')
+    """
+
+    robot: Robot
+    links: tuple[str, ...]
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+    size: float  #: radius of a ball round the robot at its neutral configuration [m]
+    _kernel: Kernel = field(repr=False)
+
+    @classmethod
+    def of(cls, robot: Robot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto") -> Scene:
+        """The scene of a robot.
+
+        ``style="mesh"`` draws the description's shapes, ``"skeleton"`` bones, joints and inertia ellipsoids, ``"auto"`` the
+        shapes if there are any to be had.  ``roots`` are folders meshes may be in beside the robot's own.
+        """
+        if style not in STYLES:
+            raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
+        kernel = robot.kernel(*(("pose", link) for link in robot.links))
+        size = _size(kernel, robot)
+        visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
+        bare = style == "skeleton" or (style == "auto" and not visuals)
+        parts = _skeleton(robot, size) if bare else visuals
+        return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)
+
+    @property
+    def drawn_as(self) -> str:
+        """ "mesh" or "skeleton"."""
+        return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
+
+    def poses(self, q: ArrayLike) -> Array:
+        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link in the world."""
+        T = np.stack(_several(self._kernel(np.asarray(q, float))), axis=-3)
+        return np.concatenate((T[..., :3, 3], quaternions(T[..., :3, :3])), axis=-1)
+
+
+def quaternions(R: Array) -> Array:
+    """(x, y, z, w) of rotation matrices ``(..., 3, 3)``, w ≥ 0: of four formulas the one that divides by the largest part.
+
+    K below is 4 q qᵀ in the order (w, x, y, z), so each of its columns is a multiple of q.
+    """
+    a, b, c = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    x, y, z = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
+    xy, yz, zx = R[..., 1, 0] + R[..., 0, 1], R[..., 2, 1] + R[..., 1, 2], R[..., 0, 2] + R[..., 2, 0]
+    rows = ((1 + a + b + c, x, y, z), (x, 1 + a - b - c, xy, zx), (y, xy, 1 - a + b - c, yz), (z, zx, yz, 1 - a - b + c))
+    K = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    largest = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
+    wxyz = np.take_along_axis(K, largest[..., None, None], axis=-2)[..., 0, :]
+    wxyz = wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True)
+    return np.where(wxyz[..., :1] < 0, -wxyz, wxyz)[..., [1, 2, 3, 0]]
+
+
+def _several(found: Array | tuple[Array, ...]) -> tuple[Array, ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _size(kernel: Kernel, robot: Robot) -> float:
+    places = np.array([T[:3, 3] for T in _several(kernel(robot.neutral()))])
+    centres = [
+        float(np.linalg.norm([float(x) for x in link.inertia.com])) for link in robot.description.links if link.inertia.m
+    ]
+    return max(float(np.linalg.norm(places - places[0], axis=1).max()), *centres, 0.05)
+
+
+def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
+    """The shapes to draw; where a robot has none, those to collide."""
+    links = robot.description.links
+    role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
+    parts: list[Part] = []
+    notes: dict[str, None] = {}
+    for link in links:
+        for g in link.geometry:
+            if g.role != role:
+                continue
+            try:
+                parts += [Part(link.name, "visual", surface) for surface in triangles(g, places)]
+            except (FileError, MissingExtra) as error:
+                notes[f"link {link.name!r}: {error}"] = None
+    return parts, list(notes)
+
+
+def _skeleton(robot: Robot, size: float) -> list[Part]:
+    d = robot.description
+    solid = [Part(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols) for link, s in found(d, size)]
+    return solid + [Part(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]

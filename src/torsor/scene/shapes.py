@@ -1,0 +1,112 @@
+"""The shapes of a description as triangles: solids made here, meshes read by trimesh, bundled meshes from their archive."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torsor.errors import FileError, MissingExtra
+from torsor.model.description import Geometry
+from torsor.scene.places import Places
+from torsor.scene.triangles import PLAIN, SOLIDS, Color, Triangles
+from torsor.spatial import Transform
+
+Array = np.ndarray
+
+#: a mesh larger than this is refused: a browser could not show it either [bytes]
+LARGEST = 256 * 2**20
+#: meshes that come with torsor: torsor://robot/mesh is the entry ``mesh`` of data/meshes/robot.npz
+BUNDLED = "torsor://"
+
+
+def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
+    """The surfaces of one shape, in the frame of its link [m].
+
+    A mesh may hold several, each with its colour; the colour of the description, where there is one, counts for all.
+    FileError if a mesh cannot be found or read, MissingExtra without trimesh.
+    """
+    surfaces = _mesh(geometry.uri, places) if geometry.shape == "mesh" else [SOLIDS[geometry.shape](*geometry.size)]
+    R, p = pose(geometry.origin)
+    stretched = R @ np.diag(geometry.scale)
+    return [surface.moved(stretched, p).colored(geometry.color) for surface in surfaces]
+
+
+def pose(X: Transform) -> tuple[Array, Array]:
+    """(R, p) of a transform as arrays."""
+    R, p = X.pose
+    return np.array([[float(x) for x in row] for row in R]), np.array([float(x) for x in p])
+
+
+def _mesh(uri: str, places: Places) -> list[Triangles]:
+    if uri.startswith(BUNDLED):
+        robot, _, name = uri.removeprefix(BUNDLED).partition("/")
+        return _bundled(robot, name)
+    return list(_read(places.find(uri)))
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path) -> tuple[Triangles, ...]:
+    """The surfaces of a mesh file, its parts placed as the file says."""
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtra("trimesh", "mesh", f"reading the mesh {path.name}") from None
+    if path.stat().st_size > LARGEST:
+        raise FileError(f"is larger than {LARGEST >> 20} MB", file=str(path))
+    try:
+        scene = trimesh.load_scene(BytesIO(path.read_bytes()), file_type=path.suffix[1:].lower(), process=False)
+        parts = [(part, *scene.graph[node]) for node in scene.graph.nodes_geometry for part in (scene.graph[node][1],)]
+        found = [_surface(scene.geometry[name], T) for name, T, _ in parts if hasattr(scene.geometry[name], "faces")]
+    except ModuleNotFoundError as error:  # trimesh reads COLLADA through another library
+        raise MissingExtra(str(error.name), "mesh", f"reading the mesh {path.name}") from None
+    except Exception as error:  # whatever a broken mesh makes trimesh raise
+        raise FileError(f"cannot be read as a mesh: {error}", file=str(path)) from error
+    if not any(len(s.faces) for s in found):
+        raise FileError("holds no triangles", file=str(path))
+    return tuple(found)
+
+
+def _surface(mesh: Any, T: Array) -> Triangles:
+    surface = Triangles(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32), _color(mesh))
+    return surface.moved(T[:3, :3], T[:3, 3])
+
+
+def _color(mesh: Any) -> Color:
+    try:
+        rgba = np.asarray(mesh.visual.main_color if mesh.visual.kind == "vertex" else mesh.visual.material.main_color)
+    except Exception:  # a mesh without looks
+        return PLAIN
+    r, g, b, a = (float(x) / 255 for x in rgba)
+    return (r, g, b, a if a > 0 else 1.0)
+
+
+@lru_cache(maxsize=8)
+def _archive(robot: str) -> dict[str, Array]:
+    try:
+        with np.load(BytesIO((files("torsor") / "data" / "meshes" / f"{robot}.npz").read_bytes()), allow_pickle=False) as data:
+            return dict(data)
+    except OSError:
+        raise FileError("no meshes of that robot come with torsor", file=f"{BUNDLED}{robot}") from None
+
+
+def _bundled(robot: str, name: str) -> list[Triangles]:
+    """A mesh of the archive: corners as 16-bit steps of its box, so that a whole robot takes a few hundred kilobytes."""
+    data = _archive(robot)
+    if f"{name}/faces" not in data:
+        raise FileError("there is no such bundled mesh", file=f"{BUNDLED}{robot}/{name}")
+    low, high = data[f"{name}/box"]
+    vertices = low + data[f"{name}/vertices"].astype(np.float32) / 65535 * (high - low)
+    faces, parts = data[f"{name}/faces"].astype(np.uint32), data[f"{name}/parts"]
+    colors = data[f"{name}/colors"]
+    out = []
+    for k, rgba in enumerate(colors):
+        mine = faces[parts[k] : parts[k + 1]]
+        used, renumbered = np.unique(mine, return_inverse=True)
+        color = tuple(float(x) / 255 for x in rgba)
+        out.append(Triangles(vertices[used].astype(np.float32), renumbered.reshape(-1, 3).astype(np.uint32), color))  # type: ignore[arg-type]
+    return out
