@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torsor.symbolic.closed_form import ClosedForm
     from torsor.task import Task
     from torsor.understanding import Ellipsoid, Explanation, Trace
+    from torsor.viewer import Viewer
 
 
 class Robot(Computed):
@@ -132,6 +133,17 @@ class Robot(Computed):
         from torsor.simulate import rollout
 
         return rollout(self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, **options)
+
+    # -- looking at it ---------------------------------------------------------------------------------------
+
+    def view(self, q: ArrayLike | None = None, result: Result | None = None, **options: Any) -> Viewer:
+        """The robot in the browser, on this machine alone: sliders, joint forces, a force to pull with, ``result`` to play.
+
+        Options as :func:`torsor.viewer.view` has them: ``port=``, ``roots=``, ``style=``, ``open=``, ``block=``.
+        """
+        from torsor.viewer import view
+
+        return view(self, q, result, **options)
 
     # -- understanding, one state at a time ------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ a mesh is looked for only below
 * the folders given as ``roots``,
 * the package the description lies in: the nearest folder above it that has a ``package.xml`` or ``model.config``, else the
   folder above its own (``robot/urdf/robot.urdf`` names ``../meshes/link.stl``),
-* for ``package://name/...`` the folder of that name: above the description, in ``roots``, in ``$ROS_PACKAGE_PATH`` and
-  ``share`` of ``$AMENT_PREFIX_PATH``.
+* for ``package://name/...`` the folder of that name: above the description, beside one above it if it is a package by its
+  manifest, in ``roots``, in ``$ROS_PACKAGE_PATH`` and ``share`` of ``$AMENT_PREFIX_PATH``.
+
+A home, ``/etc`` and the like are no packages, whatever lies in them.
 """
 
 from __future__ import annotations
@@ -43,6 +45,14 @@ class Places:
 
     def find(self, uri: str) -> Path:
         """The file of a URI, or :class:`FileError` that says why it is not to be had."""
+        try:
+            return self._found(uri)
+        except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"is no name of a file ({error.__class__.__name__})", file=uri[:200]) from None
+
+    def _found(self, uri: str) -> Path:
         parts = urlsplit(uri) if "://" in uri else None
         if parts is None:
             return self._below(uri, uri.replace("\\", "/"))
@@ -58,9 +68,9 @@ class Places:
         if self.folder is None:
             return None
         for above in (self.folder, *self.folder.parents):
-            if any((above / name).is_file() for name in _MANIFESTS):
+            if _is_package(above):
                 return above
-        return self.folder.parent if self.folder.parent != Path(self.folder.anchor) else self.folder
+        return self.folder.parent if _ordinary(self.folder.parent) else self.folder
 
     def _below(self, uri: str, path: str) -> Path:
         """A path of its own: relative to the description or to a root, and below one of them in the end."""
@@ -75,6 +85,8 @@ class Places:
         raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
 
     def _packaged(self, uri: str, package: str, path: str) -> Path:
+        if Path(package).name != package or "\\" in package or not package.strip("."):
+            raise FileError(f"{package!r} is no name of a package", file=uri)
         folders = list(dict.fromkeys(self._folders(package)))
         for folder in folders:
             file = (folder / path).resolve()
@@ -88,14 +100,25 @@ class Places:
 
     def _folders(self, package: str) -> Iterator[Path]:
         above = (self.folder, *self.folder.parents) if self.folder else ()
-        named = [folder for folder in (*self.roots, *above) if folder.name == package]
-        inside = [folder / package for folder in (*self.roots, *_ros_folders(), *above)]
-        yield from (folder.resolve() for folder in (*named, *inside) if folder.is_dir())
+        declared = [folder for folder in self.roots if folder.name == package]
+        declared += [folder / package for folder in (*self.roots, *_ros_folders())]
+        near = [folder for folder in above if folder.name == package and _ordinary(folder)]
+        near += [folder / package for folder in above if _is_package(folder / package)]
+        yield from (folder.resolve() for folder in (*declared, *near) if folder.is_dir())
 
 
 def _ros_folders() -> Iterator[Path]:
     yield from (Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p)
     yield from (Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p)
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _MANIFESTS)
+
+
+def _ordinary(folder: Path) -> bool:
+    """Not a home, what homes are in, or a folder at the root of the disk: nobody means all of those by one description."""
+    return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
 
 
 def _mesh(uri: str, file: Path) -> Path:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.compile.arrays import check_finite, coerced
+from torsor.compile.replay import replay
 from torsor.errors import ArgumentError, FileError, MissingExtra
-from torsor.scene import skeleton
+from torsor.scene import loops, skeleton
 from torsor.scene.places import Places
 from torsor.scene.shapes import triangles
 from torsor.scene.triangles import Triangles
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 STYLES = ("auto", "mesh", "skeleton")
+#: pictures up to which a film is computed without compiling
+FILM = 10_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """A surface that moves with a link.  ``kind``: "visual", "skeleton" or "ellipsoid"."""
+    """A surface that moves with a link.  ``kind``: "visual", "skeleton", "ellipsoid" or "loop"."""
 
     link: str
     kind: str
@@ -65,6 +69,7 @@ class Scene:
         visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
         bare = style == "skeleton" or (style == "auto" and not visuals)
         parts = _skeleton(robot, size) if bare else visuals
+        parts += [Part(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
         return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)
 
     @property
@@ -74,8 +79,12 @@ class Scene:
 
     def poses(self, q: ArrayLike) -> Array:
         """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link in the world."""
-        T = np.stack(_several(self._kernel(np.asarray(q, float))), axis=-3)
+        T = np.stack(_transforms(self._kernel, q), axis=-3)
         return np.concatenate((T[..., :3, 3], quaternions(T[..., :3, :3])), axis=-1)
+
+    def loop_ends(self, q: ArrayLike) -> Array:
+        """``(..., loops, 2, 3)``: where the two ends of every joint that closes a loop are [m]; apart where it is open."""
+        return loops.ends(self.robot.description, self.links, self.poses(q))
 
 
 def quaternions(R: Array) -> Array:
@@ -94,15 +103,21 @@ def quaternions(R: Array) -> Array:
     return np.where(wxyz[..., :1] < 0, -wxyz, wxyz)[..., [1, 2, 3, 0]]
 
 
-def _several(found: Array | tuple[Array, ...]) -> tuple[Array, ...]:
+def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
+    """Of every link; a film's few hundred pictures are there in NumPy before a kernel for them is compiled."""
+    argument = kernel.program.inputs[0]
+    array = coerced(argument, q, np.dtype(np.float64))
+    check_finite([argument], [array])
+    if array.ndim == 2 and len(array) <= FILM:
+        return replay(kernel.program, [array])
+    found = kernel(array)
     return found if isinstance(found, tuple) else (found,)
 
 
 def _size(kernel: Kernel, robot: Robot) -> float:
-    places = np.array([T[:3, 3] for T in _several(kernel(robot.neutral()))])
-    centres = [
-        float(np.linalg.norm([float(x) for x in link.inertia.com])) for link in robot.description.links if link.inertia.m
-    ]
+    places = np.array([T[:3, 3] for (T,) in _transforms(kernel, robot.neutral()[None])])
+    inertias = [link.inertia for link in robot.description.links]
+    centres = [float(np.linalg.norm([float(x) for x in G.com])) for G in inertias if G.m]
     return max(float(np.linalg.norm(places - places[0], axis=1).max()), *centres, 0.05)
 
 

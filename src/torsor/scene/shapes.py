@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from torsor.errors import FileError, MissingExtra
 from torsor.model.description import Geometry
+from torsor.scene.archive import SCHEME, bundled
 from torsor.scene.places import Places
 from torsor.scene.triangles import PLAIN, SOLIDS, Color, Triangles
 from torsor.spatial import Transform
@@ -20,8 +20,6 @@ Array = np.ndarray
 
 #: a mesh larger than this is refused: a browser could not show it either [bytes]
 LARGEST = 256 * 2**20
-#: meshes that come with torsor: torsor://robot/mesh is the entry ``mesh`` of data/meshes/robot.npz
-BUNDLED = "torsor://"
 
 
 def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
@@ -43,9 +41,8 @@ def pose(X: Transform) -> tuple[Array, Array]:
 
 
 def _mesh(uri: str, places: Places) -> list[Triangles]:
-    if uri.startswith(BUNDLED):
-        robot, _, name = uri.removeprefix(BUNDLED).partition("/")
-        return _bundled(robot, name)
+    if uri.startswith(SCHEME):
+        return bundled(uri)
     return list(_read(places.find(uri)))
 
 
@@ -83,30 +80,3 @@ def _color(mesh: Any) -> Color:
         return PLAIN
     r, g, b, a = (float(x) / 255 for x in rgba)
     return (r, g, b, a if a > 0 else 1.0)
-
-
-@lru_cache(maxsize=8)
-def _archive(robot: str) -> dict[str, Array]:
-    try:
-        with np.load(BytesIO((files("torsor") / "data" / "meshes" / f"{robot}.npz").read_bytes()), allow_pickle=False) as data:
-            return dict(data)
-    except OSError:
-        raise FileError("no meshes of that robot come with torsor", file=f"{BUNDLED}{robot}") from None
-
-
-def _bundled(robot: str, name: str) -> list[Triangles]:
-    """A mesh of the archive: corners as 16-bit steps of its box, so that a whole robot takes a few hundred kilobytes."""
-    data = _archive(robot)
-    if f"{name}/faces" not in data:
-        raise FileError("there is no such bundled mesh", file=f"{BUNDLED}{robot}/{name}")
-    low, high = data[f"{name}/box"]
-    vertices = low + data[f"{name}/vertices"].astype(np.float32) / 65535 * (high - low)
-    faces, parts = data[f"{name}/faces"].astype(np.uint32), data[f"{name}/parts"]
-    colors = data[f"{name}/colors"]
-    out = []
-    for k, rgba in enumerate(colors):
-        mine = faces[parts[k] : parts[k + 1]]
-        used, renumbered = np.unique(mine, return_inverse=True)
-        color = tuple(float(x) / 255 for x in rgba)
-        out.append(Triangles(vertices[used].astype(np.float32), renumbered.reshape(-1, 3).astype(np.uint32), color))  # type: ignore[arg-type]
-    return out

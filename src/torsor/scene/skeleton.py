@@ -22,10 +22,13 @@ THICKNESS, SYMBOL, POINT = 0.018, 0.03, 0.02
 
 
 def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
-    """(link, surface): from where a link is moved to where it moves others, to its frames, or else to its centre of mass."""
+    """(link, surface): from where a link is moved to its joints, loops and frames; has it none, to its centre of mass."""
     ends: dict[str, list[Array]] = {link.name: [] for link in d.links}
     for j in d.joints:
         ends[j.parent].append(pose(j.origin)[1])
+    for loop in d.loops:
+        for name, X in ((loop.parent, loop.origin), (loop.child, loop.child_origin)):
+            ends.get(name, []).append(pose(X)[1])  # an end in the world has no bone
     for frame in d.frames:
         ends[frame.link].append(pose(frame.origin)[1])
     for link in d.links:

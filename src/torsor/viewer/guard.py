@@ -1,0 +1,114 @@
+"""Who may talk to the page: this machine's browser, from the page itself.
+
+A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
+rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
+thinks it talks to, and the ``Origin`` of the page that talks.  So both must be this server's; and what is served carries a
+Content-Security-Policy under which the browser itself lets no request leave for elsewhere, and runs no ``onerror=`` of markup.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+from torsor.errors import TorsorError
+
+#: the address the page is served at, and no other
+ADDRESS = "127.0.0.1"
+#: what a browser on this machine may call it
+NAMES = (ADDRESS, "localhost")
+
+_starting = threading.Lock()
+
+
+class GuardError(TorsorError, RuntimeError):
+    """The page would have been served unguarded, so it is not served."""
+
+
+def hosts(port: int) -> tuple[str, ...]:
+    """What the Host header of a request to this server says."""
+    return tuple(f"{name}:{port}" for name in NAMES)
+
+
+def refusal(port: int, headers: Any) -> str:
+    """Why a request is refused, "" if it is not.  ``headers`` have ``get_all(name)``, as websockets' do.
+
+    A page is fetched without an Origin where the address is typed or followed; a websocket never is.
+    """
+    host, origin = headers.get_all("Host"), headers.get_all("Origin")
+    if len(host) != 1 or host[0].lower() not in hosts(port):
+        return "this server is not called that"
+    if origin and (len(origin) != 1 or origin[0].lower() not in [f"http://{name}" for name in hosts(port)]):
+        return "this server talks to its own page only"
+    if not origin and headers.get_all("Upgrade"):
+        return "a websocket must say which page it is from"
+    return ""
+
+
+def policy(port: int) -> dict[str, str]:
+    """Headers of every answer: nothing from elsewhere, no markup that runs, no frame of a page that is not local."""
+    near = " ".join(f"ws://{name} http://{name}" for name in hosts(port))
+    rules = (
+        "default-src 'none'",
+        "script-src 'unsafe-inline' 'unsafe-eval' blob:",  # viser's client is one inline script that unpacks itself
+        "script-src-attr 'none'",
+        "style-src 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src data:",
+        "worker-src blob: data:",
+        f"connect-src {near} data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self' " + " ".join(f"http://{name}:*" for name in NAMES),
+    )
+    return {
+        "Content-Security-Policy": "; ".join(rules),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def guarded(answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A websockets ``process_request`` that refuses strangers before it asks ``answer``."""
+
+    def process_request(connection: Any, request: Any) -> Any:
+        port = connection.local_address[1]
+        why = refusal(port, request.headers)
+        response = connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n") if why else answer(connection, request)
+        if response is not None:
+            for name, value in policy(port).items():
+                response.headers[name] = value
+        return response
+
+    return process_request
+
+
+@contextmanager
+def guarding() -> Iterator[None]:
+    """Servers viser starts inside are guarded; GuardError if none was.
+
+    viser has no hook of its own for this, so websockets' ``serve`` is wrapped while its server starts.
+    """
+    from websockets.asyncio import server
+
+    with _starting:
+        serve, count = server.serve, 0
+
+        def wrapped(*args: Any, process_request: Any = None, **options: Any) -> Any:
+            nonlocal count
+            if process_request is not None and process_request.__module__.startswith("viser."):
+                count += 1
+                process_request = guarded(process_request)
+            return serve(*args, process_request=process_request, **options)
+
+        server.serve = wrapped  # type: ignore[misc, assignment]
+        try:
+            yield
+        finally:
+            server.serve = serve  # type: ignore[misc]
+    if not count:
+        raise GuardError("viser has started its server another way than torsor can guard; try viser 1.1")

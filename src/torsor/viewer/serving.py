@@ -1,0 +1,68 @@
+"""A viser server on this machine alone: guarded, quiet, and without the tunnel viser offers to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from torsor.errors import ArgumentError, MissingExtra
+from torsor.viewer.guard import ADDRESS, GuardError, guarding
+
+if TYPE_CHECKING:
+    import viser
+
+
+def serve(port: int = 0, label: str = "") -> viser.ViserServer:
+    """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port asked for is taken."""
+    if not (isinstance(port, int) and 0 <= port <= 65535):
+        raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtra("viser", "view", "looking at a robot in the browser") from None
+    server = None
+    try:
+        with _quiet(), guarding():
+            server = viser.ViserServer(host=ADDRESS, port=port, label=label or None, verbose=False)
+    except GuardError:
+        if server is not None:
+            stop(server)
+        raise
+    if port and server.get_port() != port:
+        stop(server)
+        raise ArgumentError(f"port {port} is taken; leave it out, and a free one is found")
+    _without_tunnel(server)
+    return server
+
+
+def stop(server: viser.ViserServer) -> None:
+    """Ends the server, without viser's word about it."""
+    with _quiet():
+        server.stop()
+
+
+def url(server: viser.ViserServer) -> str:
+    """Where the page is."""
+    return f"http://{ADDRESS}:{server.get_port()}"
+
+
+def _without_tunnel(server: viser.ViserServer) -> None:
+    """viser answers a message of the page by opening a public address for it through a server abroad; here it does not."""
+    from viser import _messages
+
+    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """viser prints its address when it starts and a word when it stops, through rich; torsor says what there is to say."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before

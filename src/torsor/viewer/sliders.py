@@ -1,0 +1,110 @@
+"""The sliders of a robot: one for each way a joint moves, and q from where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.spatial.rotation import Quaternion, to_rpy
+from torsor.spatial.vector import AXES
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array = np.ndarray
+
+#: what the coordinates of a joint are called and measured in, where it has several, or one that is no angle
+_WORDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "prismatic": (("", "m"),),
+    "cylindrical": (("turn", "rad"), ("slide", "m")),
+    "universal": (("1", "rad"), ("2", "rad")),
+    "planar": (("x", "m"), ("y", "m"), ("turn", "rad")),
+    "spherical": (("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
+    "floating": (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
+}
+
+
+class Slider(NamedTuple):
+    """One way to move: its joint, what to call it, [rad] or [m], and how far it goes."""
+
+    joint: str
+    label: str
+    unit: str
+    lower: float
+    upper: float
+
+
+class Sliders:
+    """The sliders of a robot.  ``rows`` are in the order of q; a joint with a quaternion has roll, pitch and yaw in its place.
+
+    A joint without limits goes half a turn either way, or twice the robot's ``size`` [m].  Mimic joints have none: they follow.
+
+    >>> import torsor as ts
+    >>> sliders = Sliders(ts.robots.cart_pole(), 1.0)
+    >>> [(s.label, s.unit) for s in sliders.rows]
+    [('slide', 'm'), ('hinge', 'rad')]
+    >>> sliders.configuration([0.1, 0.2])
+    array([0.1, 0.2])
+    """
+
+    def __init__(self, robot: Robot, size: float):
+        self.joints = [joint for joint in map(robot.joint, robot.joints) if joint.mimic is None]
+        self.rows: list[Slider] = []
+        for joint in self.joints:
+            words = _WORDS.get(joint.type, (("", "rad"),))
+            bounded = len(words) == len(joint.lower)  # limits of a quaternion's numbers are none of its angles
+            for k, (word, unit) in enumerate(words):
+                free = pi if unit == "rad" else 2 * size
+                lower, upper = (joint.lower[k], joint.upper[k]) if bounded else (-np.inf, np.inf)
+                self.rows.append(Slider(joint.name, f"{joint.name} {word}".strip(), unit, *_range(lower, upper, free)))
+
+    def values(self, q: ArrayLike) -> list[float]:
+        """Where the sliders stand at q."""
+        q, out = np.asarray(q, float), []
+        for joint in self.joints:
+            mine = q[joint.q_slice].tolist()
+            turned = 4 if joint.type in ("spherical", "floating") else 0
+            out += mine[: len(mine) - turned]
+            out += _angles(mine[len(mine) - turned :]) if turned else []
+        return out
+
+    def within(self, q: ArrayLike) -> Array:
+        """q with every slider inside its range: the neutral configuration of a Panda is not."""
+        pairs = zip(self.values(q), self.rows, strict=True)
+        return self.configuration([min(max(value, row.lower), row.upper) for value, row in pairs])
+
+    def configuration(self, values: Sequence[float]) -> Array:
+        """q from where the sliders stand."""
+        q, rest = [], list(values)
+        for joint in self.joints:
+            turned = joint.type in ("spherical", "floating")
+            straight = joint.q_slice.stop - joint.q_slice.start - (4 if turned else 0)
+            mine, rest = rest[: straight + 3 * turned], rest[straight + 3 * turned :]
+            q += mine[:straight]
+            q += _quaternion(mine[straight:]) if turned else []
+        return np.array(q, float)
+
+
+def _range(lower: float, upper: float, free: float) -> tuple[float, float]:
+    """Limits that are there, and where one is not, ``free`` beyond the other."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        return (float(lower), float(upper)) if upper > lower else (float(lower) - 1e-6, float(lower) + 1e-6)
+    if np.isfinite(lower):
+        return float(lower), float(lower) + 2 * free
+    if np.isfinite(upper):
+        return float(upper) - 2 * free, float(upper)
+    return -free, free
+
+
+def _angles(xyzw: Sequence[float]) -> list[float]:
+    return list(to_rpy(Quaternion(*xyzw).matrix))
+
+
+def _quaternion(rpy: Sequence[float]) -> list[float]:
+    """Rz(yaw) Ry(pitch) Rx(roll)."""
+    x, y, z = (Quaternion.exp(axis * angle) for axis, angle in zip(AXES, rpy, strict=True))
+    return [float(c) for c in z @ y @ x]

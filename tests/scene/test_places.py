@@ -1,0 +1,124 @@
+"""Which files a description may name: those below declared folders that are meshes, whatever the spelling."""
+
+from __future__ import annotations
+
+import pytest
+
+from torsor.errors import FileError
+from torsor.scene import Places
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A package with a description and a mesh, another folder of meshes, and a secret beside them."""
+    for path in (
+        "ws/robot/urdf/robot.urdf",
+        "ws/robot/meshes/link.stl",
+        "ws/robot/package.xml",
+        "extra/more.STL",
+        "ws/other/link.stl",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("solid\n")
+    (tmp_path / "secret.key").write_text("secret")
+    (tmp_path / "secret.stl").write_text("secret, though called a mesh")
+    (tmp_path / "ws/robot/meshes/notes.txt").write_text("no mesh")
+    (tmp_path / "ws/robot/meshes/leak.stl").symlink_to(tmp_path / "secret.stl")
+    (tmp_path / "ws/robot/meshes/folder.stl").mkdir()
+    return tmp_path
+
+
+def places(world, roots=()):
+    return Places(str(world / "ws/robot/urdf/robot.urdf"), roots)
+
+
+@pytest.mark.parametrize(
+    "uri", ["../meshes/link.stl", "package://robot/meshes/link.stl", "model://robot/meshes/link.stl", "..\\meshes\\link.stl",
+            "package://robot/meshes/%6cink.stl", "package://robot/urdf/../meshes/link.stl"],
+)  # fmt: skip
+def test_found(world, uri):
+    assert places(world).find(uri) == (world / "ws/robot/meshes/link.stl").resolve()
+
+
+def test_found_by_file_uri_and_absolute_path(world):
+    file = (world / "ws/robot/meshes/link.stl").resolve()
+    assert places(world).find(file.as_uri()) == places(world).find(str(file)) == file
+
+
+def test_found_in_declared_roots(world):
+    file = (world / "extra/more.STL").resolve()
+    assert places(world, [world / "extra"]).find("more.STL") == file
+    assert places(world, [world]).find("package://extra/more.STL") == file
+    assert places(world, [world / "extra"]).find(str(file)) == file
+
+
+def test_found_by_ros_paths(world, monkeypatch):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(world / "ws"))
+    assert Places().find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
+
+
+@pytest.mark.parametrize(
+    ("uri", "why"),
+    [
+        ("../../../secret.stl", "outside"),
+        ("../meshes/../../../secret.stl", "outside"),
+        ("%2e%2e/secret.stl", "no such file"),
+        ("package://robot/../../secret.stl", "outside its package"),
+        ("package://robot/%2e%2e/%2e%2e/secret.stl", "outside its package"),
+        ("package://../../secret.stl", "no name of a package"),
+        ("package://%2e%2e/secret.stl", "no name of a package"),
+        ("package:///etc/passwd", "no name of a package"),
+        ("package://robot%2f..%2f..%2f/secret.stl", "no name of a package"),
+        ("package://other/link.stl", "no folder named"),
+        ("package://etc/passwd", "no folder named"),
+        ("file:///etc/passwd", "outside"),
+        ("/etc/passwd", "outside"),
+        ("../meshes/leak.stl", "outside"),
+        ("package://robot/meshes/leak.stl", "outside its package"),
+        ("../meshes/notes.txt", "is no mesh by its name"),
+        ("../meshes/folder.stl", "outside"),
+        ("../meshes/none.stl", "no such file"),
+        ("http://evil.example/link.stl", "not fetched"),
+        ("https://evil.example/link.stl", "not fetched"),
+        ("\\\\evil\\share\\link.stl", "no such file"),
+        ("", "outside"),
+        ("../meshes/link.stl\0.txt", "no name of a file"),
+    ],
+)
+def test_refused(world, uri, why):
+    with pytest.raises(FileError, match=why):
+        places(world).find(uri)
+
+
+def test_secret_outside_never_comes_back(world):
+    """However many steps up, wherever it starts."""
+    for up in range(8):
+        for name in ("secret.stl", "secret.key"):
+            for start in ("", "../meshes/", "package://robot/", "model://robot/meshes/"):
+                with pytest.raises(FileError):
+                    places(world).find(start + "../" * up + name)
+
+
+def test_root_that_is_no_folder(world):
+    with pytest.raises(FileError, match="is no folder"):
+        Places(roots=[world / "secret.key"])
+
+
+def test_unreadable_is_missing_not_a_crash(world):
+    with pytest.raises(FileError, match="no name of a file"):
+        places(world).find("../meshes/" + "x" * 5000 + ".stl")
+
+
+def test_sibling_package_needs_its_manifest(world):
+    (world / "ws/other/package.xml").write_text("<package/>")
+    assert places(world).find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
+
+
+def test_home_is_no_package(world, monkeypatch):
+    """A description saved right in the home, or in a folder of it, does not open the rest of it."""
+    monkeypatch.setenv("HOME", str(world / "ws"))
+    (world / "ws/loose.urdf").write_text("")
+    with pytest.raises(FileError, match="outside"):
+        Places(str(world / "ws/loose.urdf")).find("../secret.stl")
+    with pytest.raises(FileError, match="no folder named 'ws'"):
+        Places(str(world / "ws/loose.urdf")).find("package://ws/other/link.stl")

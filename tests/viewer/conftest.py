@@ -1,0 +1,67 @@
+"""A robot whose names are markup, its page, and a browser looking at it: one of each for all tests of the page."""
+
+from __future__ import annotations
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+import torsor as ts
+from torsor.model.builder import Builder
+
+EVIL = '<img src=x onerror="window.hacked=1">'
+
+
+def evil_arm():
+    """Two links and two hinges; every name would run, were it ever taken for markup."""
+    built = (
+        Builder(f"{EVIL}robot")
+        .link("base")
+        .link(f"{EVIL}link1", mass=1.0, com=(0, 0, 0.5), inertia=(0.02, 0.02, 0.01))
+        .link(f"{EVIL}link2", mass=0.5, com=(0, 0, 0.5), inertia=(0.02, 0.02, 0.01))
+        .joint(f"{EVIL}one", "revolute", "base", f"{EVIL}link1", axis=(0, 1, 0), lower=-2, upper=2)
+        .joint(f"{EVIL}two", "revolute", f"{EVIL}link1", f"{EVIL}link2", axis=(0, 1, 0), xyz=(0, 0, 1))
+        .frame(f"{EVIL}tip", f"{EVIL}link2", xyz=(0, 0, 1))
+    )
+    return built.build()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert found, "the tests of the page need Chromium: `make browser` installs it (apt-get install chromium)"
+    gl = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    # a proxy that answers nobody: whatever is not for this machine fails, and shows in the console
+    away = ["--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=127.0.0.1;localhost"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *gl, *away])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def shown(browser):
+    """``viewer``, its ``page`` in the browser, and what the browser said and asked for meanwhile."""
+    from torsor.viewer import view
+
+    robot = evil_arm()
+    viewer = view(robot, [0.4, -0.8], open=False)
+    page = browser.new_page(viewport={"width": 860, "height": 420}, device_scale_factor=0.5)
+    said, asked = [], []
+    page.on("console", lambda message: said.append((message.type, message.text)))
+    page.on("pageerror", lambda error: said.append(("error", str(error))))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(viewer.url)
+    page.wait_for_selector("canvas")
+    page.get_by_text("Joints", exact=True).first.wait_for()
+    yield SimpleNamespace(viewer=viewer, robot=robot, page=page, said=said, asked=asked)
+    page.close()
+    viewer.close()
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.two_link()

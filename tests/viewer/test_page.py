@@ -1,0 +1,103 @@
+"""The page in a real browser: it loads, draws, follows a hand on a slider, says nothing bad, and asks nobody else."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+
+from tests.viewer.conftest import EVIL
+
+#: the middle of the scene, made small: what is drawn, as numbers
+PIXELS = """() => {
+  const canvas = [...document.querySelectorAll("canvas")].sort((a, b) => b.width * b.height - a.width * a.height)[0];
+  const small = document.createElement("canvas");
+  small.width = small.height = 48;
+  small.getContext("2d").drawImage(canvas, 0, 0, 48, 48);
+  return [...small.getContext("2d").getImageData(0, 0, 48, 48).data];
+}"""
+
+
+def pixels(page):
+    return np.array(page.evaluate(PIXELS), float).reshape(48, 48, 4)[..., :3]
+
+
+def eventually(happens, seconds=30.0):
+    """Whether something comes true while the browser works; its patience is for a slow machine, not a measurement."""
+    end = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_robot_is_drawn(shown):
+    assert eventually(lambda: np.ptp(pixels(shown.page)) > 60)  # not one colour: something darker before the background
+    assert shown.page.url.startswith("http://127.0.0.1:")
+
+
+def test_hand_on_a_slider_moves_the_robot(shown):
+    assert eventually(lambda: np.ptp(pixels(shown.page)) > 60)
+    before, values = pixels(shown.page), list(shown.viewer.session.values)
+    track = shown.page.locator(".mantine-Slider-track").first.bounding_box()
+    shown.page.mouse.click(track["x"] + 0.9 * track["width"], track["y"] + track["height"] / 2)
+    assert eventually(lambda: shown.viewer.session.values[0] != values[0])
+    assert np.allclose(shown.viewer.session.values[0], -2 + 0.9 * 4, atol=0.15)
+    assert eventually(lambda: np.abs(pixels(shown.page) - before).max() > 40)
+
+
+def test_script_moves_the_sliders_of_the_page(shown):
+    shown.viewer.show([-0.25, 0.5])
+    first = shown.page.get_by_role("slider").first
+    assert eventually(lambda: first.get_attribute("aria-valuenow") == "-0.25")
+
+
+def test_simulation_plays(shown):
+    shown.viewer.play(shown.robot.simulate([0.4, 0.0], [0.0, 0.0], 0.4, dt=2e-3, progress=False))
+    assert eventually(lambda: not shown.viewer.session.playing)
+    assert shown.viewer.session.time == shown.viewer.session.track.duration
+    shown.page.get_by_text("Plots", exact=True).click()
+    shown.page.get_by_text("energy [J]").wait_for()
+    shown.page.get_by_text("Forces", exact=True).click()
+
+
+def test_arrow_that_is_dragged_is_a_force_and_pushes(shown):
+    """The tip two metres along x̂ from the frame; then a real click on the button."""
+    page, session = shown.viewer._page, shown.viewer.session
+    shown.viewer.show([0.4, -0.8])
+    origin = shown.robot.pose([0.4, -0.8], session.frame)[:3, 3]
+    assert eventually(lambda: page.looked is not None and np.allclose(page.looked.origin, origin))
+    page.dragged(SimpleNamespace(client_id=0, target=SimpleNamespace(position=origin + np.array([0.2, 0, 0]))))
+    np.testing.assert_allclose(session.force, [0.2 * page.drawing.newtons, 0, 0], atol=1e-9)
+    g, J = shown.robot.gravity_force([0.4, -0.8]), shown.robot.jacobian([0.4, -0.8], session.frame)[3:]
+    np.testing.assert_allclose(session.look().tau, g - J.T @ session.force, rtol=1e-12)  # what holds it now
+    before = session.track
+    shown.page.get_by_text("Push for 2 s").click()
+    assert eventually(lambda: session.track is not before)
+    assert session.track.duration == 2.0
+    session.playing = False
+
+
+def test_layer_is_switched_by_a_click(shown):
+    shown.page.get_by_text("Show", exact=True).click()
+    shown.page.get_by_label("Centre of mass").click()
+    assert eventually(lambda: shown.viewer._page.drawing.shown["Centre of mass"])
+    shown.page.get_by_text("Joints", exact=True).first.click()
+
+
+def test_names_that_are_markup_stay_text(shown):
+    session = shown.viewer.session
+    shown.page.get_by_text(f"{EVIL}robot").first.wait_for()  # as it is spelt
+    shown.viewer._page.forces.explain.value = session.stage.names[0]
+    shown.page.get_by_text(f"gravity {EVIL}link1").first.wait_for()
+    assert shown.page.evaluate("window.hacked") is None
+    assert shown.page.locator("img[src=x]").count() == 0
+
+
+def test_nothing_is_said_and_nobody_is_asked(shown):
+    assert [text for kind, text in shown.said if kind == "error"] == []
+    own = (shown.viewer.url, f"blob:{shown.viewer.url}", "data:", f"ws://{shown.viewer.url.removeprefix('http://')}")
+    assert shown.asked
+    assert [url for url in shown.asked if not url.startswith(own)] == []
