@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree as xml
 
 import numpy as np
 import pinocchio as pin
 
 from torsor.constraints.loop import JointConstraint
-from torsor.model import Model
+from torsor.io.mjcf import write_mjcf
+from torsor.model import Description, Joint, Link, Loop, Model
+from torsor.model.description import WORLD
+from torsor.model.joints import Spherical
 from torsor.spatial import Inertia, Transform
 
-#: what holds two frames together as a joint type does, in Pinocchio and in MuJoCo.  A hinge that closes a planar loop says
-#: nothing that a ball in its place does not, and neither peer has a hinge
+#: what holds two frames together as a joint type does in Pinocchio.  A hinge that closes a planar loop says nothing that a ball
+#: in its place does not, and neither peer has a hinge
 CLOSURES = {
-    "fixed": (pin.ContactType.CONTACT_6D, "weld"),
-    "revolute": (pin.ContactType.CONTACT_3D, "connect"),
-    "spherical": (pin.ContactType.CONTACT_3D, "connect"),
+    "fixed": pin.ContactType.CONTACT_6D,
+    "revolute": pin.ContactType.CONTACT_3D,
+    "spherical": pin.ContactType.CONTACT_3D,
 }
 
 
@@ -46,7 +48,7 @@ def pinocchio_constraints(model: Model, theirs: Any, constraints: tuple[JointCon
     for c in constraints:
         p, s = c.frames(model)
         ends = [x for f in (s, p) for x in (_joint_id(model, theirs, f.body), placement(f.X))]
-        out.append(pin.RigidConstraintModel(CLOSURES[c.kind.name][0], theirs, *ends, pin.ReferenceFrame.LOCAL))
+        out.append(pin.RigidConstraintModel(CLOSURES[c.kind.name], theirs, *ends, pin.ReferenceFrame.LOCAL))
     return out
 
 
@@ -79,30 +81,21 @@ def _pinocchio_inertia(I: Inertia) -> Any:
 
 
 def mujoco_xml(model: Model, constraints: tuple[JointConstraint, ...]) -> str:
-    """MJCF of the tree, the constraints as equalities; contacts off, what it would add to inertias off."""
-    root = xml.Element("mujoco")
-    xml.SubElement(root, "compiler", angle="radian")
-    option = xml.SubElement(root, "option", gravity=_text(model.gravity))
-    xml.SubElement(option, "flag", contact="disable")
-    bodies = [xml.SubElement(root, "worldbody")]
-    for i, j in model.outward():
-        M = placement(model.offset[i])
-        body = xml.SubElement(bodies[j], "body", name=f"body{i}", pos=_text(M.translation), quat=_quaternion(M))
-        bodies.append(body)
-        I = model.inertia[i]
-        if float(I.m):
-            six = _thickened(I)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            xml.SubElement(body, "inertial", mass=repr(float(I.m)), pos=_text(I.com), fullinertia=_text(six))
-        for joint in _mujoco_joints(model.joint[i]):
-            xml.SubElement(body, "joint", {"armature": "0", **joint})
-    equality = xml.SubElement(root, "equality")
-    for c in constraints:
-        ends = dict(zip(("site1", "site2"), (f"{c.name} successor", f"{c.name} predecessor"), strict=True))
-        for site, frame in zip(ends.values(), reversed(c.frames(model)), strict=True):
-            M = placement(frame.X)
-            xml.SubElement(bodies[frame.body], "site", name=site, pos=_text(M.translation), quat=_quaternion(M))
-        xml.SubElement(equality, CLOSURES[c.kind.name][1], ends)
-    return xml.tostring(root, encoding="unicode")
+    """MJCF of the tree, a body a row, the constraints as equalities; a hinge as the ball that says as much in a plane."""
+    names = [WORLD, *(f"body{i}" for i, _ in model.outward())]
+    links = tuple(Link(name, model.inertia[i]) for i, name in enumerate(names))
+    joints = tuple(
+        Joint(model.joint_names[i], model.joint[i], names[j], names[i], model.offset[i], armature=model.armature[i])
+        for i, j in model.outward()
+    )
+    loops = tuple(_loop(c, c.frames(model), names) for c in constraints)
+    return write_mjcf(Description(model.name, links, joints, loops=loops, gravity=model.gravity), motors=False)
+
+
+def _loop(c: JointConstraint, ends: Any, names: list[str]) -> Loop:
+    p, s = ends
+    kind = Spherical() if c.kind.name == "revolute" else c.kind
+    return Loop(c.name, kind, names[p.body], names[s.body], p.X, s.X)
 
 
 def mujoco_state(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
@@ -140,26 +133,3 @@ def _free_pose(model: Model, i: int, q: np.ndarray) -> pin.SE3:
     """Where a free body is in the world."""
     at = model.q_start[i]
     return placement(model.offset[i]) * pin.SE3(pin.Quaternion(q[at + 3 : at + 7]).matrix(), q[at : at + 3])
-
-
-def _mujoco_joints(kind: Any) -> list[dict[str, str]]:
-    if kind.name == "universal":
-        return [{"type": "hinge", "axis": _text(kind.axis)}, {"type": "hinge", "axis": _text(kind.second_axis)}]
-    types = {"floating": "free", "spherical": "ball", "revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
-    axis = {"axis": _text(kind.axis)} if hasattr(kind, "axis") else {}
-    return [{"type": types[kind.name], **axis}]
-
-
-def _thickened(I: Inertia) -> np.ndarray:
-    """The inertia about the centre of mass; a thin rod's, which MuJoCo refuses, is made rounder in the twelfth digit."""
-    about = np.array(I.about_com.rows, float)
-    return about + 1e-12 * np.trace(about) * np.eye(3)
-
-
-def _text(numbers: Any) -> str:
-    return " ".join(repr(float(x)) for x in numbers)
-
-
-def _quaternion(M: pin.SE3) -> str:
-    x, y, z, w = pin.Quaternion(M.rotation).coeffs()
-    return _text((w, x, y, z))

@@ -23,7 +23,7 @@ from torsor.errors import (
     TorsorError,
     UnknownName,
 )
-from torsor.loading import from_dh, from_mr, from_screws, load, save_loops, save_urdf, to_mr
+from torsor.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
 from torsor.model.builder import Builder
 from torsor.robot import Robot
 from torsor.version import __version__
@@ -31,19 +31,28 @@ from torsor.version import __version__
 #: names that bring more with them, imported when first used
 _LAZY = {
     "actuators": "torsor.actuators",
+    "bridges": "torsor.bridges",
+    "check": "torsor.doctor:check",
     "compat": "torsor.compat",
     "constrained": "torsor.constrained",
     "constraints": "torsor.constraints",
     "large": "torsor.large",
     "mechanisms": "torsor.mechanisms",
     "flexible": "torsor.flexible",
+    "from_drake": "torsor.bridges:from_drake",
+    "from_mujoco": "torsor.bridges:from_mujoco",
+    "from_pinocchio": "torsor.bridges:from_pinocchio",
     "lagrange": "torsor.symbolic.lagrange:lagrange",
+    "logs": "torsor.logs",
     "operators": "torsor.operators",
+    "repair": "torsor.doctor:repair",
+    "replay": "torsor.replay",
     "rigid": "torsor.rigid",
     "simulate": "torsor.simulate",
     "sweep": "torsor.sweeps:sweep",
     "sweeps": "torsor.sweeps",
     "symbolic": "torsor.symbolic",
+    "to_pinocchio": "torsor.bridges:to_pinocchio",
 }
 
 
@@ -77,21 +86,30 @@ __all__ = [
     "UnknownName",
     "__version__",
     "actuators",
+    "bridges",
+    "check",
     "compat",
     "constrained",
     "constraints",
     "flexible",
     "from_dh",
+    "from_drake",
     "from_mr",
+    "from_mujoco",
+    "from_pinocchio",
     "from_screws",
     "joints",
     "lagrange",
     "large",
     "load",
+    "logs",
     "mechanisms",
     "operators",
+    "repair",
+    "replay",
     "rigid",
     "robots",
+    "save",
     "save_loops",
     "save_urdf",
     "simulate",
@@ -100,4 +118,5 @@ __all__ = [
     "symbolic",
     "threads",
     "to_mr",
+    "to_pinocchio",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from torsor.errors import ArgumentError
 from torsor.model.description import EARTH
 from torsor.robot import Robot
 
@@ -16,22 +17,33 @@ if TYPE_CHECKING:
 def load(
     source: str | PathLike | bytes,
     *,
-    base: str = "fixed",
+    format: str | None = None,
+    base: str | None = None,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
     strict: bool = False,
     loops: str | PathLike | bytes | bool | None = None,
+    roots: Sequence[str | PathLike] = (),
+    xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """The robot of a URDF file (or of URDF text).
+    """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
-    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
-    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
-    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
-    is read.  ``robot.report`` says what was changed or ignored.
+    What it is, its name says (``.urdf``, ``.dh.csv``, ...), else its root element, else ``format=``.  ``base="floating"`` frees
+    its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses what is otherwise a warning,
+    such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic loops
+    (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none is
+    read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
+    folders in which it finds its packages.  ``robot.report`` says what was changed or ignored.
     """
-    from torsor.io.urdf import read_urdf
+    from torsor.io.formats import Options, named, recognised
 
-    d = read_urdf(source, base=base, mimic=mimic, strict=strict)
+    if base not in (None, "fixed", "floating"):
+        raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
+    options = Options(base, mimic, strict, tuple(roots), xacro_args)
+    chosen = recognised(source, options) if format is None else named(format)
+    if xacro_args is not None and chosen.name not in ("xacro", "robot_descriptions"):
+        raise ArgumentError(f"xacro_args are for a xacro file, and this is {chosen.name}; format='xacro' reads it as one")
+    d = chosen.read(source, options)
     if loops is not None and loops is not False:
         from torsor.io.loops_file import beside, with_loops
 
@@ -40,21 +52,22 @@ def load(
     return robot if gravity is None else robot.with_gravity(gravity)
 
 
-def save_urdf(robot: Robot, path: str | PathLike) -> None:
-    """Write the robot as a URDF that loads to the same dynamics.
+def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> None:
+    """Write the robot as URDF or MJCF, as the name ends (``.urdf``, ``.mjcf``) or ``format=`` says; all of it or nothing.
 
     URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
     ``load(path, loops=True)`` reads.
     """
-    from torsor.io.loops_file import beside, write_loops
-    from torsor.io.urdf_writer import write_urdf
+    from torsor.io.formats import writer
 
-    side = write_loops(robot.description) if robot.loops else ""  # first, so that a loop that cannot be written stops it all
-    write_urdf(robot.description, path)
-    if side:
-        from torsor.io.files import write_text
+    write = writer(path, format).write
+    assert write is not None
+    write(robot.description, path)
 
-        write_text(beside(path), side)
+
+def save_urdf(robot: Robot, path: str | PathLike) -> None:
+    """Write the robot as a URDF that loads to the same dynamics; :func:`save` with ``format="urdf"``."""
+    save(robot, path, format="urdf")
 
 
 def save_loops(robot: Robot, path: str | PathLike) -> None:

@@ -24,7 +24,10 @@ from torsor.spatial import Inertia, Vec
 UNIT = 'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
 LARGEST = repr(sys.float_info.max)
 PLAIN = "write a plain decimal such as 1.5 or 2e-3"
-XACRO = "is xacro, a program that makes URDF; run it first (xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+XACRO = (
+    "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
+    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+)
 DOCTYPE = "declares a DOCTYPE; DTDs and entities are refused, remove it"
 INDEPENDENT = "mimic=False makes such joints independent"
 

@@ -1,14 +1,19 @@
-"""Robots from files and to files: URDF in :mod:`torsor.io.urdf` and :mod:`torsor.io.urdf_writer`."""
+"""Robots from files and to files: a table of formats in :mod:`torsor.io.formats`, and a reader or writer for each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torsor.io.mjcf import read_mjcf, write_mjcf
     from torsor.io.urdf import read_urdf
     from torsor.io.urdf_writer import write_urdf
 
-__all__ = ["read_urdf", "write_urdf"]
+__all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
+_ROOMS = {
+    "read_mjcf": "torsor.io.mjcf", "write_mjcf": "torsor.io.mjcf",
+    "read_urdf": "torsor.io.urdf", "write_urdf": "torsor.io.urdf_writer",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -17,4 +22,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module({"read_urdf": "torsor.io.urdf", "write_urdf": "torsor.io.urdf_writer"}[name]), name)
+    return getattr(import_module(_ROOMS[name]), name)

@@ -210,7 +210,10 @@ def _parsed(text: str, file: str) -> Element:
     return root
 
 
-_XACRO = "is xacro, a program that makes URDF; run it first (xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+_XACRO = (
+    "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
+    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+)
 
 
 def _refuse_xacro(document: Document) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
 
 from torsor.errors import ArgumentError, FileError
 
@@ -54,31 +56,48 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write so that the path holds either what it held or all of the data, whatever happens on the way."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentError(f"path must be a path, not {type(path).__name__}")
-    name = label(path)
-    temporary = ""
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A stream whose bytes become the file when the block ends well; an error leaves the path as it was.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/out.txt") as stream:
+    ...         _ = stream.write(b"all of it")
+    ...     print(pathlib.Path(f"{folder}/out.txt").read_text())
+    all of it
+    """
+    target = _target(path)
+    temporary = f"{target}.{secrets.token_hex(6)}.tmp"
     try:
-        target = os.path.realpath(path)  # a symbolic link stays one: the file it leads to is replaced
-        if os.path.lexists(target) and not os.path.isfile(target):
-            raise FileError("is a directory or a device, and is not replaced by a file", file=name)
-        temporary = f"{target}.{secrets.token_hex(6)}.tmp"
         # mode 0666 under the umask: what open() would give, which tempfile's private 0600 is not
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+        with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b") as stream:
             if os.path.exists(target):
                 os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
-        temporary = ""
-    except FileError:
-        raise
     except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", file=name) from error
-    except ValueError as error:
-        raise FileError(f"cannot be written: {error}", file=name) from error
+        raise FileError(f"cannot be written: {error.strerror or error}", file=label(path)) from error
     finally:
-        if temporary:
-            with suppress(OSError):
-                os.unlink(temporary)
+        with suppress(OSError):  # it is gone if all went well
+            os.unlink(temporary)
+
+
+def _target(path: str | os.PathLike[str]) -> str:
+    """The file to replace.  A symbolic link stays one: the file it leads to is replaced."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path must be a path, not {type(path).__name__}")
+    try:
+        target = os.fsdecode(os.path.realpath(path))
+        taken = os.path.lexists(target) and not os.path.isfile(target)
+    except ValueError as error:  # a NUL in the path, a lone surrogate
+        raise FileError(f"cannot be written: {error}", file=label(path)) from error
+    if taken:
+        raise FileError("is a directory or a device, and is not replaced by a file", file=label(path))
+    return target

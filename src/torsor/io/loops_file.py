@@ -10,8 +10,7 @@
 ``xyz`` [m] and ``rpy`` [rad] place the joint frame on either link, at the link's own frame where left out; ``link: world`` is
 the fixed frame.  ``name``, ``type`` and the two links must be there.  Keys besides these are refused, not ignored.
 
-YAML is read as a tree of words with a line each: nothing is constructed, no tag means anything, and numbers are the plain
-decimals of :mod:`torsor.io.decimals` (YAML's own 1_000, 0x10, 1:30 and .inf are not).
+YAML is read as a tree of words with a line each (:mod:`torsor.io.yaml_nodes`), and numbers are plain decimals.
 """
 
 from __future__ import annotations
@@ -19,12 +18,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
-from torsor.io.decimals import parse_numbers
-from torsor.io.files import label, read_bytes, write_text
+from torsor.io.files import write_text
+from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.builder import loop_joint
 from torsor.model.description import Description, Loop
 from torsor.model.joints import JOINT_TYPES
@@ -32,15 +30,10 @@ from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
-Source = str | os.PathLike[str] | bytes
-
 #: how many numbers each key holds; 1 is a plain number, no list
-_NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1, "xyz": 3, "rpy": 3}
+_NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1}
 _LOOP = ("name", "type", "axis", "second_axis", "pitch", "parent", "child")
 _END = ("link", "xyz", "rpy")
-_STANDARD = "tag:yaml.org,2002:"
-#: what YAML 1.1 guesses a plain word to be; any is a name here, and none changes how it is spelt
-_WORDS = {_STANDARD + tag for tag in ("str", "int", "float", "bool", "timestamp", "merge", "value")}
 
 
 class _Read(NamedTuple):
@@ -56,12 +49,12 @@ def read_loops(source: Source) -> tuple[Loop, ...]:
     >>> [loop.name for loop in read_loops(text)]
     ['close']
     """
-    return tuple(item.loop for item in _read(*_text(source)))
+    return tuple(item.loop for item in _read(*text_of(source, "loops")))
 
 
 def with_loops(d: Description, source: Source) -> Description:
     """The description with the loops of a side-file, checked against its links and joints."""
-    text, file = _text(source)
+    text, file = text_of(source, "loops")
     items = _read(text, file)
     try:
         whole = replace(d, loops=(*d.loops, *(item.loop for item in items)))
@@ -105,58 +98,25 @@ def beside(path: Any) -> str:
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def _text(source: Source) -> tuple[str, str]:
-    """(text, file name for errors)."""
-    if isinstance(source, str) and "\n" in source:
-        return source, ""
-    if not isinstance(source, (str, os.PathLike, bytes)):
-        raise ArgumentError(f"loops must be a path, text or bytes, not {type(source).__name__}")
-    data, file = (source, "") if isinstance(source, bytes) else (read_bytes(source), label(source))
-    try:
-        return data.decode("utf-8-sig"), file
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise FileError(f"is not UTF-8: byte {data[error.start]:#04x} cannot be read", file=file, line=line) from error
-
-
 def _read(text: str, file: str) -> list[_Read]:
-    import yaml
-
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise FileError(f"is not YAML: {error.problem}", file=file, line=mark.line + 1 if mark else None) from error
-    except yaml.YAMLError as error:
-        raise FileError(f"is not YAML: {' '.join(str(error).split())}", file=file) from error
-    except RecursionError:
-        raise FileError("is nested too deeply to be a list of loops", file=file) from None
-    if root is None:
-        raise FileError("is empty; it must hold loops: [...]", file=file)
+    root = compose(text, file, "loops: [...]")
     reader = _Reader(file)
     items = reader.mapping(root, "loops.yaml", ("loops",), required=("loops",))["loops"]
-    if items.id != "sequence":
-        raise reader.fail(items, "loops", "must be a list, an entry a loop (- name: ...)")
-    return [reader.loop(node, f"loops[{n}]") for n, node in enumerate(items.value)]
+    nodes = reader.items(items, "loops", "an entry a loop (- name: ...)")
+    return [reader.loop(node, f"loops[{n}]") for n, node in enumerate(nodes)]
 
 
-class _Reader:
-    """YAML nodes to values, with complaints that say file, line and element."""
-
-    def __init__(self, file: str):
-        self.file = file
-
-    def fail(self, node: Any, element: str, reason: str) -> FileError:
-        return FileError(reason, file=self.file, line=node.start_mark.line + 1, element=element)
+class _Reader(Nodes):
+    """A loop of its nodes."""
 
     def loop(self, node: Any, element: str) -> _Read:
         parts = self.mapping(node, element, _LOOP, required=("name", "type", "parent", "child"))
         name = self.word(parts["name"], f"{element}.name")
         kind = self.word(parts["type"], f"{element}.type")
         if kind not in JOINT_TYPES:
-            raise self.fail(parts["type"], f"{element}.type", f"loop {name!r}: {_unknown('joint type', kind, JOINT_TYPES)}")
+            raise self.fail(parts["type"], f"{element}.type", f"loop {name!r}: {unknown('joint type', kind, JOINT_TYPES)}")
         values: dict[str, Any] = {
-            k: self.numbers(parts[k], f"{element}.{k}", k) for k in ("axis", "second_axis", "pitch") if k in parts
+            k: self.numbers(parts[k], f"{element}.{k}", _NUMBERS[k]) for k in ("axis", "second_axis", "pitch") if k in parts
         }
         parent, values["xyz"], values["rpy"] = self.end(parts["parent"], f"{element}.parent")
         child, values["child_xyz"], values["child_rpy"] = self.end(parts["child"], f"{element}.child")
@@ -168,52 +128,8 @@ class _Reader:
     def end(self, node: Any, element: str) -> tuple[str, Any, Any]:
         """(link, xyz, rpy) of one side."""
         parts = self.mapping(node, element, _END, required=("link",))
-        xyz, rpy = (self.numbers(parts[k], f"{element}.{k}", k) if k in parts else (0, 0, 0) for k in ("xyz", "rpy"))
+        xyz, rpy = (self.numbers(parts[k], f"{element}.{k}", 3) if k in parts else (0, 0, 0) for k in ("xyz", "rpy"))
         return self.word(parts["link"], f"{element}.link"), xyz, rpy
-
-    def mapping(self, node: Any, element: str, known: tuple[str, ...], required: tuple[str, ...]) -> dict[str, Any]:
-        """The nodes of a mapping by key; unknown, double and missing keys are errors."""
-        if node.id != "mapping" or node.tag != f"{_STANDARD}map":
-            raise self.fail(node, element, f"must be a mapping with the keys {', '.join(known)}")
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            word = self.word(key, element)
-            if word not in known:
-                raise self.fail(key, element, _unknown("key", word, known))
-            if word in found:
-                raise self.fail(key, element, f"{word!r} is given twice")
-            found[word] = value
-        for word in required:
-            if word not in found:
-                raise self.fail(node, element, f"{word!r} is missing")
-        return found
-
-    def word(self, node: Any, element: str) -> str:
-        if node.id != "scalar" or node.tag not in _WORDS or not node.value:
-            raise self.fail(node, element, "must be a name")
-        return node.value
-
-    def numbers(self, node: Any, element: str, key: str) -> Any:
-        size = _NUMBERS[key]
-        items = [node] if size == 1 else node.value
-        if (node.id == "sequence") != (size > 1) or len(items) != size or not all(x.id == "scalar" for x in items):
-            raise self.fail(node, element, "must be a number" if size == 1 else f"must be a list of {size} numbers: [x, y, z]")
-        values = [self._number(x, element) for x in items]
-        return values[0] if size == 1 else values
-
-    def _number(self, node: Any, element: str) -> float:
-        try:
-            values = parse_numbers(node.value)
-        except ValueError as error:
-            raise self.fail(node, element, str(error)) from None
-        if len(values) != 1 or node.style is not None or node.tag not in _WORDS:
-            raise self.fail(node, element, f"{node.value!r} is not a number: write it without quotes or tag")
-        return values[0]
-
-
-def _unknown(what: str, word: str, known: Any) -> str:
-    near = get_close_matches(word, list(known), n=1)
-    return f"{word!r} is no {what} here{f'; did you mean {near[0]!r}?' if near else ''} (there are {', '.join(known)})"
 
 
 # -- writing -------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ What URDF has no words for:
 * ``base`` and ``gravity`` are for whoever loads the file; where they are not the usual ones a comment tells them.
 * A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: how it turns with its
   mount is lost, and a comment says so.
+* An ellipsoid to draw or collide is left out, with a comment.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`); a comment says that there are some.
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf`; a joint type of your
   own cannot be written and is refused.
@@ -33,6 +34,8 @@ from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 
+#: shapes other formats have: a comment stands for them
+_UNSAID = ("ellipsoid",)
 _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
 
@@ -88,7 +91,8 @@ def _link(link: Link) -> Element:
     if link.inertia != Inertia.zero():
         out.append(_inertial(f"link {link.name!r}", link.inertia))
     for g in link.geometry:
-        out.append(_geometry(f"link {link.name!r}", g))
+        unsaid = g.shape in _UNSAID
+        out.append(etree.Comment(f" {g.role}: {g.shape}, left out ") if unsaid else _geometry(f"link {link.name!r}", g))
     return out
 
 

@@ -53,11 +53,11 @@ def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[st
         message = f"robot {d.name!r} has an inertia that no body can have: {named}"
         if strict:
             raise ModelError(f"{message}; correct it, or load with strict=False")
-        warnings.warn(f"{message}; results follow from it all the same", ModelWarning, stacklevel=_callers_level())
+        warnings.warn(f"{message}; results follow from it all the same", ModelWarning, stacklevel=callers_level())
     return found
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """The stack level of the first caller outside torsor: the line of the user's that a warning should point at."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "torsor":

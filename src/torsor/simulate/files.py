@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import os
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.io import tables
 from torsor.io.files import label, read_bytes, write_bytes
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
@@ -37,7 +36,8 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:
             raise ValueError("its version is not known")
         return _result(groups, meta, robot)
     except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
-        raise FileError(f"is no simulation saved by torsor: {error}", file=label(path)) from error
+        why = error.reason if isinstance(error, FileError) else error
+        raise FileError(f"is no simulation saved by torsor: {why}", file=label(path)) from error
 
 
 def _groups(result: Result) -> dict[str, Array]:
@@ -74,15 +74,11 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
 
 
 def _to_npz(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **groups, meta=np.array(json.dumps(meta)))  # type: ignore[arg-type]
-    return stream.getvalue()
+    return tables.npz_bytes(groups, meta)
 
 
 def _from_npz(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        groups = {k: stored[k] for k in stored.files}
-    return groups, json.loads(str(groups.pop("meta")))
+    return tables.read_npz(io.BytesIO(data))
 
 
 def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], list[Array], dict[str, Any]]:
@@ -114,47 +110,26 @@ def _grouped(columns: list[Array], meta: dict[str, Any]) -> dict[str, Array]:
 
 
 def _to_csv(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    names, columns, meta = _flat(groups, meta)
-    stream = io.StringIO(newline="")
-    stream.write("# " + json.dumps(meta) + "\n")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(zip(*(c.tolist() for c in columns), strict=True))  # repr of a float: every bit of it
-    return stream.getvalue().encode()
+    return tables.csv_bytes(*_flat(groups, meta))
 
 
 def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
-    first, rest = data.decode().split("\n", 1)
-    if not first.startswith("# {"):
-        raise ValueError("its first line is not torsor's")
-    meta = json.loads(first[2:])
-    _, *rows = csv.reader(io.StringIO(rest))
-    return _grouped(list(np.array(rows, dtype=np.float64).T), meta), meta
+    rows = data.count(b"\n") + 1  # all of them in one piece
+    return _of_table(next(tables.read_csv(io.BytesIO(data), rows)))
 
 
 def _to_parquet(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    pa, parquet = _pyarrow()
-    names, columns, meta = _flat(groups, meta)
-    table = pa.table([pa.array(c) for c in columns], names=names)
-    stream = io.BytesIO()
-    parquet.write_table(table.replace_schema_metadata({"torsor": json.dumps(meta)}), stream)
-    return stream.getvalue()
+    return tables.parquet_bytes(*_flat(groups, meta))
 
 
 def _from_parquet(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
-    _, parquet = _pyarrow()
-    table = parquet.read_table(io.BytesIO(data))
-    meta = json.loads((table.schema.metadata or {})[b"torsor"])
-    return _grouped([np.array(c) for c in table.columns], meta), meta
+    pieces = list(tables.read_parquet(io.BytesIO(data), 65536))
+    columns = [np.concatenate(parts) for parts in zip(*(p.columns for p in pieces), strict=True)]
+    return _of_table(pieces[0]._replace(columns=columns))
 
 
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "tables", "Parquet files") from None
-    return pyarrow, pyarrow.parquet
+def _of_table(table: tables.Table) -> tuple[dict[str, Array], dict[str, Any]]:
+    return _grouped(table.columns, table.meta), table.meta
 
 
 #: by the ending of the name

@@ -1,0 +1,35 @@
+"""Robots and states between torsor and other libraries: Pinocchio, MuJoCo, Drake.
+
+:func:`from_pinocchio` and :func:`to_pinocchio` translate models through the library's own interface, :func:`from_mujoco` a
+compiled MjModel; :mod:`torsor.bridges.states` converts q, v, a and τ.  None of these libraries is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torsor.bridges import states
+    from torsor.bridges.drake import from_drake
+    from torsor.bridges.mujoco import from_mujoco
+    from torsor.bridges.reading_pinocchio import from_pinocchio
+    from torsor.bridges.writing_pinocchio import to_pinocchio
+
+_HOME = {
+    "from_drake": "torsor.bridges.drake:from_drake",
+    "from_mujoco": "torsor.bridges.mujoco:from_mujoco",
+    "from_pinocchio": "torsor.bridges.reading_pinocchio:from_pinocchio",
+    "states": "torsor.bridges.states",
+    "to_pinocchio": "torsor.bridges.writing_pinocchio:to_pinocchio",
+}
+
+__all__ = ["from_drake", "from_mujoco", "from_pinocchio", "states", "to_pinocchio"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _HOME[name].partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found

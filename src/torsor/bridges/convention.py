@@ -1,0 +1,191 @@
+"""States from one library's numbers to another's, row by row: a row is a joint, or a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.bridges.kinds import SAME, Kind
+from torsor.errors import ArgumentError, ModelError
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+Places = Sequence[int] | range
+
+
+@dataclass(frozen=True)
+class Row:
+    """Where a joint's coordinates are, here and there, and how they differ.
+
+    ``follows`` marks a coordinate they have and we do not, factor·q + offset of a joint of ours: a mimic joint.
+    """
+
+    kind: Kind
+    q: Places
+    v: Places
+    their_q: Places
+    their_v: Places
+    follows: bool = False
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+class Convention:
+    """The states of a robot as another library has them.  Every argument is one state or a batch, (..., n).
+
+    ``q``, ``v``, ``a``, ``tau`` lead there; the methods of ``back``, with their arrays, lead here.  Accelerations are time
+    derivatives of the velocities, there as here.  T(q), with V = T v, is :meth:`velocity_matrix`: then M = Tᵀ M′ T, and
+    J = J′ T.
+    """
+
+    def __init__(self, robot: Robot, library: str, rows: Sequence[Row], nq: int, nv: int):
+        self.robot, self.library, self.rows, self.nq, self.nv = robot, library, tuple(rows), nq, nv
+        self.back = Back(self)
+        own = [r for r in rows if not r.follows]
+        for size, found, whose in (
+            (robot.nq, [k for r in own for k in r.q], "the robot"),
+            (robot.nv, [k for r in own for k in r.v], "the robot"),
+            (nq, [k for r in rows for k in r.their_q], library),
+            (nv, [k for r in rows for k in r.their_v], library),
+        ):
+            if sorted(found) != list(range(size)):
+                raise ModelError(f"the coordinates of {whose} are not each named once: {len(set(found))} of {size} found")
+
+    def __repr__(self) -> str:
+        return f"<Convention of {self.library} for {self.robot.name!r}: nq={self.nq}, nv={self.nv}>"
+
+    # -- there -----------------------------------------------------------------------------------------------------------
+
+    def q(self, q: ArrayLike) -> Array:
+        """Their configuration (..., nq)."""
+        q = checked(q, self.robot.nq, "q")
+        out = np.empty((*q.shape[:-1], self.nq))
+        for r in self.rows:
+            x = r.kind.q(q[..., r.q])
+            out[..., r.their_q] = r.factor * x + r.offset if r.follows else x
+        return out
+
+    def v(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Their velocity (..., nv): T v."""
+        q, v = self._state(q, v)
+        return self._mapped(q, v, np.empty((*v.shape[:-1], self.nv)))
+
+    def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Their acceleration (..., nv): T a + Ṫ v."""
+        q, v, a = self._state(q, v, a)
+        return self._mapped(q, a, np.empty((*a.shape[:-1], self.nv))) + self._drift(q, v)
+
+    def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Their joint forces (..., nv), which do the same work; a mimic joint of theirs gets none, its leader all."""
+        q, tau = self._state(q, tau)
+        out = self._mapped(q, tau, np.empty((*tau.shape[:-1], self.nv)))
+        for r in self.rows:
+            if r.follows:
+                out[..., r.their_v] = 0.0
+        return out
+
+    def velocity_matrix(self, q: ArrayLike) -> Array:
+        """T(q) (..., their nv, nv)."""
+        q = checked(q, self.robot.nq, "q")
+        unit = np.broadcast_to(np.eye(self.robot.nv), (*q.shape[:-1], self.robot.nv, self.robot.nv))
+        columns = np.empty((*q.shape[:-1], self.robot.nv, self.nv))
+        return np.swapaxes(self._mapped(q[..., None, :], unit, columns), -1, -2)
+
+    def _mapped(self, q: Array, x: Array, out: Array) -> Array:
+        for r in self.rows:
+            part = x[..., r.v]
+            if r.kind.T is not None:
+                part = (r.kind.T(q[..., r.q]) @ part[..., None])[..., 0]
+            out[..., r.their_v] = r.factor * part
+        return out
+
+    def _drift(self, q: Array, v: Array) -> Array:
+        out = np.zeros((*v.shape[:-1], self.nv))
+        for r in self.rows:
+            if r.kind.drift is not None:
+                out[..., r.their_v] = r.kind.drift(q[..., r.q], v[..., r.v])
+        return out
+
+    def _state(self, q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
+        return together(checked(q, self.robot.nq, "q"), *(checked(x, self.robot.nv, "v, a or tau") for x in vectors))
+
+
+class Back:
+    """From their numbers to the robot's."""
+
+    def __init__(self, there: Convention):
+        self._there = there
+
+    def q(self, Q: ArrayLike) -> Array:
+        """The robot's configuration; an angle they have as (cos, sin) comes back in (−π, π]."""
+        there = self._there
+        Q = checked(Q, there.nq, "Q")
+        out = np.empty((*Q.shape[:-1], there.robot.nq))
+        for r in there.rows:
+            if not r.follows:
+                out[..., r.q] = r.kind.q_back(Q[..., r.their_q])
+        return out
+
+    def v(self, Q: ArrayLike, V: ArrayLike) -> Array:
+        """The robot's velocity; of a mimic joint of theirs, its leader's counts."""
+        Q, V = self._state(Q, V)
+        return self._mapped(self.q(Q), V, followers=False)
+
+    def a(self, Q: ArrayLike, V: ArrayLike, A: ArrayLike) -> Array:
+        """The robot's acceleration."""
+        Q, V, A = self._state(Q, V, A)
+        q = self.q(Q)
+        v = self._mapped(q, V, followers=False)
+        return self._mapped(q, A - self._there._drift(q, v), followers=False)
+
+    def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
+        """The robot's joint forces: Tᵀ TAU, what mimic joints of theirs push on their leaders included."""
+        Q, TAU = self._state(Q, TAU)
+        return self._mapped(self.q(Q), TAU, followers=True)
+
+    def _mapped(self, q: Array, X: Array, followers: bool) -> Array:
+        """Tᵀ X: T is orthogonal, so that is T⁻¹ X where no joint follows."""
+        out = np.zeros((*X.shape[:-1], self._there.robot.nv))
+        for r in self._there.rows:
+            part = X[..., r.their_v]
+            if r.kind.T is not None:
+                part = (np.swapaxes(r.kind.T(q[..., r.q]), -1, -2) @ part[..., None])[..., 0]
+            if followers or not r.follows:
+                out[..., r.v] += r.factor * part
+        return out
+
+    def _state(self, Q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
+        there = self._there
+        return together(checked(Q, there.nq, "Q"), *(checked(x, there.nv, "V, A or TAU") for x in vectors))
+
+
+def checked(x: ArrayLike, size: int, name: str) -> Array:
+    try:
+        array = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} must be numbers, not {type(x).__name__}") from None
+    if array.ndim < 1 or array.shape[-1] != size:
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {size})")
+    return array
+
+
+def together(*arrays: Array) -> tuple[Array, ...]:
+    """With leading axes alike."""
+    try:
+        shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    except ValueError:
+        raise ArgumentError(f"the batches {[x.shape[:-1] for x in arrays]} do not go together") from None
+    return tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays)
+
+
+def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> Row:
+    """A row, its sizes checked where nothing is changed on the way."""
+    if kind is SAME and (len(q) != len(their_q) or len(v) != len(their_v)):
+        raise ModelError(f"a joint with {len(q)} coordinates here has {len(their_q)} there")
+    return Row(kind, q, v, their_q, their_v)

@@ -1,0 +1,166 @@
+"""How the numbers of one joint are said elsewhere.
+
+Their velocity is V = T(q) v with T orthogonal, so joint forces go the same way, TAU = T τ, and accelerations as A = T a + Ṫ v.
+Leading axes are batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from torsor.spatial import Mat, Quaternion, Transform, Vec
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.vector import IDENTITY, ZERO
+
+Array: TypeAlias = np.ndarray
+
+
+def _same(x: Array) -> Array:
+    return x
+
+
+@dataclass(frozen=True)
+class Kind:
+    """q to theirs and back; T(q) (..., n, n), None where it is 1; Ṫ v (..., n), None where it is 0."""
+
+    q: Callable[[Array], Array] = _same
+    q_back: Callable[[Array], Array] = _same
+    T: Callable[[Array], Array] | None = None
+    drift: Callable[[Array, Array], Array] | None = None
+
+
+def rotation(quaternion: Array) -> Array:
+    """R (..., 3, 3) of quaternions (x, y, z, w)."""
+    R = Quaternion(*np.moveaxis(quaternion, -1, 0)).matrix
+    return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in R], axis=-2)
+
+
+def _times(R: Array, x: Array) -> Array:
+    return (R @ x[..., None])[..., 0]
+
+
+def _w_first(q: Array) -> Array:
+    return q[..., [3, 0, 1, 2]]
+
+
+def _w_last(q: Array) -> Array:
+    return q[..., [1, 2, 3, 0]]
+
+
+#: the same numbers
+SAME = Kind()
+
+#: an angle as (cos θ, sin θ); back it is in (−π, π], whole turns are lost
+CIRCLE = Kind(
+    lambda q: np.concatenate([np.cos(q), np.sin(q)], axis=-1), lambda Q: np.arctan2(Q[..., 1:2], Q[..., 0:1])
+)  # fmt: skip
+
+#: a quaternion (w, x, y, z)
+W_FIRST = Kind(_w_first, _w_last)
+
+
+# -- free bodies: ours is p, (x, y, z, w), and the body twist (ω, v) -----------------------------------------------------
+
+
+def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
+    """A 6×6 of two 3×3, on the diagonal or crossed."""
+    T = np.zeros((*upper.shape[:-2], 6, 6))
+    first, second = (slice(3, 6), slice(0, 3)) if crossed else (slice(0, 3), slice(3, 6))
+    T[..., :3, first], T[..., 3:, second] = upper, lower
+    return T
+
+
+def _turning(q: Array, v: Array) -> Array:
+    """R (ω × v): what the linear acceleration in the world has beside R v̇."""
+    return _times(rotation(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
+
+
+#: Pinocchio: the body twist as (v, ω)
+FREE_LINEAR_FIRST = Kind(T=lambda q: _blocks(np.eye(3), np.eye(3), True))
+
+#: MuJoCo: p, (w, x, y, z); velocity of the origin in the world, ω in the body
+FREE_MIXED = Kind(
+    lambda q: np.concatenate([q[..., :3], _w_first(q[..., 3:])], axis=-1),
+    lambda Q: np.concatenate([Q[..., :3], _w_last(Q[..., 3:])], axis=-1),
+    lambda q: _blocks(rotation(q[..., 3:]), np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3)), True),
+    lambda q, v: np.concatenate([_turning(q, v), np.zeros_like(v[..., :3])], axis=-1),
+)
+
+#: Drake: (w, x, y, z), p; ω and the velocity of the origin, both in the world
+FREE_WORLD = Kind(
+    lambda q: np.concatenate([_w_first(q[..., 3:]), q[..., :3]], axis=-1),
+    lambda Q: np.concatenate([Q[..., 4:], _w_last(Q[..., :4])], axis=-1),
+    lambda q: _blocks(rotation(q[..., 3:]), rotation(q[..., 3:]), False),
+    lambda q, v: np.concatenate([np.zeros_like(v[..., :3]), _turning(q, v)], axis=-1),
+)
+
+
+def placed(kind: Kind, X: Transform) -> Kind:
+    """A free body whose pose they say in the world, and we in a joint frame that X takes the world to."""
+    R, p = X.pose
+    if R == IDENTITY and p == ZERO:
+        return kind
+    assert kind.T is not None
+    assert kind.drift is not None
+    there, back = _moved(R, p), _moved(R.T, -(R.T @ p))
+    T, drift = kind.T, kind.drift
+    return Kind(
+        lambda q: kind.q(there(q)), lambda Q: back(kind.q_back(Q)), lambda q: T(there(q)), lambda q, v: drift(there(q), v)
+    )  # fmt: skip
+
+
+def _moved(R: Mat, p: Vec) -> Callable[[Array], Array]:
+    """Poses (p, quaternion) seen from elsewhere: p + R p_q, R R_q."""
+    turn, matrix, shift = quaternion_of(R), np.array(R, float), np.array(p, float)
+
+    def moved(q: Array) -> Array:
+        quaternion = turn @ Quaternion(*np.moveaxis(q[..., 3:], -1, 0))
+        return np.concatenate([shift + _times(matrix, q[..., :3]), np.stack(quaternion, axis=-1)], axis=-1)
+
+    return moved
+
+
+# -- balls and pucks -----------------------------------------------------------------------------------------------------
+
+
+def _to_rpy(q: Array) -> Array:
+    R = rotation(q)
+    pitch = np.arctan2(-R[..., 2, 0], np.hypot(R[..., 0, 0], R[..., 1, 0]))
+    return np.stack([np.arctan2(R[..., 2, 1], R[..., 2, 2]), pitch, np.arctan2(R[..., 1, 0], R[..., 0, 0])], axis=-1)
+
+
+def _from_rpy(Q: Array) -> Array:
+    half = np.moveaxis(Q, -1, 0) / 2
+    (cr, cp, cy), (sr, sp, sy) = np.cos(half), np.sin(half)
+    x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
+    z, w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+    return np.stack([x, y, z, w], axis=-1)
+
+
+#: Drake's ball: roll, pitch, yaw about fixed axes; ω in the frame it turns in
+BALL_RPY = Kind(_to_rpy, _from_rpy, rotation)
+
+
+def _table(q: Array) -> Array:
+    """Rᵀ(θ) on (x, y), 1 on θ."""
+    c, s, zero, one = np.cos(q[..., 2]), np.sin(q[..., 2]), np.zeros(q.shape[:-1]), np.ones(q.shape[:-1])
+    rows = ((c, s, zero), (-s, c, zero), (zero, zero, one))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _table_drift(q: Array, v: Array) -> Array:
+    u = _times(_table(q), v)
+    return np.stack([u[..., 1] * v[..., 2], -u[..., 0] * v[..., 2], np.zeros_like(v[..., 2])], axis=-1)
+
+
+#: Pinocchio's planar joint: (x, y, cos θ, sin θ), and the velocity in the axes of the puck, where ours is in those of the table
+PUCK = Kind(
+    lambda q: np.concatenate([q[..., :2], CIRCLE.q(q[..., 2:])], axis=-1),
+    lambda Q: np.concatenate([Q[..., :2], CIRCLE.q_back(Q[..., 2:])], axis=-1),
+    _table,
+    _table_drift,
+)

@@ -1,0 +1,28 @@
+"""From a model that MuJoCo has compiled to a Robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.errors import ArgumentError
+from torsor.robot import Robot
+
+
+def from_mujoco(model: Any, *, body: str | None = None, mimic: bool = True, strict: bool = False) -> Robot:
+    """The robot of an ``mujoco.MjModel``, with the numbers it has now: masses, ``qpos0``, gravity and flags you changed too.
+
+    q and v are ``qpos`` and ``qvel`` joint by joint, but quaternions end with w, and a floating base has its twist (ω, v) in
+    its own axes: :mod:`torsor.bridges.states` converts.  ``body`` takes only that body, what hangs on it and what it hangs on.
+    What is read and what is not: :mod:`torsor.io.mjcf.reader`; ``robot.report`` tells.  Needs the extra ``mujoco``.
+
+    >>> import mujoco
+    >>> pendulum = '<mujoco><worldbody><body name="bob"><joint/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>'
+    >>> from_mujoco(mujoco.MjModel.from_xml_string(pendulum)).nv
+    1
+    """
+    from torsor.io.mjcf.compiling import mujoco
+    from torsor.io.mjcf.reader import translated
+
+    if not isinstance(model, mujoco("reading a model of MuJoCo").MjModel):
+        raise ArgumentError(f"model must be a mujoco.MjModel, not {type(model).__name__}; ts.load reads files")
+    return Robot(translated(model, body=body, mimic=mimic, strict=strict))

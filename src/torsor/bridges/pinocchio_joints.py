@@ -1,0 +1,187 @@
+"""Pinocchio's joints and torsor's: one table, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.errors import MissingExtra, ModelError
+from torsor.io.poses import placed, unit
+from torsor.model.joints import (
+    Continuous,
+    Cylindrical,
+    Floating,
+    Helical,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)  # fmt: skip
+from torsor.model.joints.base import axes_about
+from torsor.spatial import Mat, Transform, Vec
+from torsor.spatial.vector import AXES, IDENTITY
+
+
+def library(purpose: str) -> Any:
+    try:
+        import pinocchio
+    except ImportError:
+        raise MissingExtra("pin", "pinocchio", purpose) from None
+    return pinocchio
+
+
+class Part(NamedTuple):
+    """A joint, or one of those a joint is composed of: name, Pinocchio's word for it, and which of the coordinates are its."""
+
+    name: str
+    word: str
+    kind: JointType
+    placement: Transform
+    q: range
+    v: range
+
+
+#: of Pinocchio's joints that torsor writes as several in a row, the axes
+_ROWS: dict[str, list[JointType]] = {
+    "Translation": [Prismatic(a) for a in AXES],
+    "SphericalZYX": [Revolute(AXES[2]), Revolute(AXES[1]), Revolute(AXES[0])],
+}
+_WHOLE: dict[str, JointType] = {
+    **{f"R{x}": Revolute(a) for x, a in zip("XYZ", AXES, strict=True)},
+    **{f"RUB{x}": Continuous(a) for x, a in zip("XYZ", AXES, strict=True)},
+    **{f"P{x}": Prismatic(a) for x, a in zip("XYZ", AXES, strict=True)},
+    "FreeFlyer": Floating(),
+    "Spherical": Spherical(),
+    "Planar": Planar(AXES[2]),
+}
+
+
+def parts(joint: Any, name: str) -> list[Part]:
+    """What one of Pinocchio's joints is made of: itself, or several in a row."""
+    word = joint.shortname().removeprefix("JointModel")
+    if word in _ROWS:
+        return [
+            Part(f"{name}_{n}", word, kind, Transform.identity(), range(n, n + 1), range(n, n + 1))
+            for n, kind in enumerate(_ROWS[word])
+        ]
+    inner = joint.extract()
+    if word != "Composite":
+        kind = _kind(joint, inner, word, name)
+        return [Part(name, word, kind, Transform.identity(), range(joint.nq), range(joint.nv))]
+    out: list[Part] = []
+    q = v = 0
+    for n, (sub, placement) in enumerate(zip(inner.joints, inner.jointPlacements, strict=True)):
+        first = transform(placement)
+        for part in parts(sub, f"{name}_{n}"):
+            at = range(q + part.q.start, q + part.q.stop), range(v + part.v.start, v + part.v.stop)
+            out.append(Part(part.name, part.word, part.kind, part.placement @ first, *at))
+            first = Transform.identity()
+        q, v = q + sub.nq, v + sub.nv
+    return out
+
+
+def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
+    if word in _WHOLE:
+        return _WHOLE[word]
+    if word == "Universal":
+        return Universal(unit(inner.axis1), unit(inner.axis2))
+    if word == "Mimic":
+        return _by_subspace(joint, 1 / inner.scaling)
+    if word in ("RevoluteUnaligned", "PrismaticUnaligned"):
+        return (Revolute if word[0] == "R" else Prismatic)(unit(inner.axis))
+    if word in ("HX", "HY", "HZ"):
+        return Helical(AXES["XYZ".index(word[1])], float(inner.pitch))
+    if word == "HelicalUnaligned":
+        return Helical(unit(inner.axis), float(inner.pitch))
+    if word == "RevoluteUnboundedUnaligned":
+        return Continuous(_by_subspace(joint, 1.0).axis)  # type: ignore[attr-defined]
+    raise ModelError(f"joint {name!r} is a {word} of Pinocchio, which torsor has no joint for")
+
+
+def _by_subspace(joint: Any, scale: float) -> JointType:
+    """The joint of one freedom whose axis Pinocchio does not tell: S = (v, ω), the same at every q, says it."""
+    data, q = joint.createData(), np.zeros(joint.idx_q + 2)
+    q[joint.idx_q] = 1.0  # an angle, or (cos, sin) of none
+    joint.calc(data, q)
+    S = np.asarray(data.S).reshape(6) * scale
+    linear, angular = S[:3], S[3:]
+    if not angular.any():
+        return Prismatic(unit(linear))
+    if not linear.any():
+        return Revolute(unit(angular))
+    return Helical(unit(angular), float(linear @ angular))
+
+
+# -- torsor's to Pinocchio's ---------------------------------------------------------------------------------------------
+
+
+def made(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, Mat]:
+    """(Pinocchio's joint, R): the joint, in axes R of the joint frame.  ``plain``: a continuous joint by its angle."""
+    if isinstance(kind, Continuous) and not plain:
+        letter = _letter(kind.axis)
+        if letter:
+            return getattr(pin, f"JointModelRUB{letter}")(), IDENTITY
+        return pin.JointModelRUBZ(), _axes(kind.axis)  # about any axis there is one, but Python cannot make it
+    if isinstance(kind, Revolute):
+        return _about(pin, "R", "RevoluteUnaligned", kind.axis), IDENTITY
+    if isinstance(kind, Prismatic):
+        return _about(pin, "P", "PrismaticUnaligned", kind.axis), IDENTITY
+    if isinstance(kind, Helical):
+        return _about(pin, "H", "HelicalUnaligned", kind.axis, float(kind.pitch)), IDENTITY
+    if isinstance(kind, Cylindrical):
+        parts = _about(pin, "R", "RevoluteUnaligned", kind.axis), _about(pin, "P", "PrismaticUnaligned", kind.axis)
+        return _row(pin, parts), IDENTITY
+    if isinstance(kind, Universal):
+        return pin.JointModelUniversal(numbers(kind.axis), numbers(kind.second_axis)), IDENTITY
+    if isinstance(kind, Planar):
+        return pin.JointModelPlanar(), _axes(kind.normal)
+    if isinstance(kind, Spherical):
+        return pin.JointModelSpherical(), IDENTITY
+    if isinstance(kind, Floating):
+        return pin.JointModelFreeFlyer(), IDENTITY
+    raise ModelError(f"{who}: Pinocchio has no joint for {type(kind).__name__}")
+
+
+def _about(pin: Any, short: str, long: str, axis: Vec, *more: float) -> Any:
+    letter = _letter(axis)
+    if letter:
+        return getattr(pin, f"JointModel{short}{letter}")(*more)
+    return getattr(pin, f"JointModel{long}")(numbers(axis), *more)
+
+
+def _row(pin: Any, joints: Sequence[Any]) -> Any:
+    out = pin.JointModelComposite(len(joints))
+    for joint in joints:
+        out.addJoint(joint, pin.SE3.Identity())
+    return out
+
+
+def _letter(axis: Vec) -> str:
+    return next((x for x, a in zip("XYZ", AXES, strict=True) if tuple(axis) == tuple(a)), "")
+
+
+def _axes(z: Vec) -> Mat:
+    """Axes R with R ẑ = z and torsor's own x and y across it."""
+    return Mat(*axes_about(z)).T
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------------
+
+
+def numbers(v: Any) -> np.ndarray:
+    return np.array([float(x) for x in v])
+
+
+def transform(placement: Any) -> Transform:
+    """X from the frame a Pinocchio placement is given in to the one it leads to."""
+    return placed(placement.rotation, placement.translation)
+
+
+def placement(pin: Any, X: Transform) -> Any:
+    """Pinocchio's SE3 of the pose that X takes to."""
+    R, p = X.pose
+    return pin.SE3(np.array([[float(x) for x in row] for row in R]), numbers(p))

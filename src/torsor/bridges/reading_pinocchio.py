@@ -1,0 +1,161 @@
+"""A Pinocchio model as a Robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torsor.bridges.pinocchio_joints import Part, library, parts, transform
+from torsor.errors import ArgumentError
+from torsor.io.notes import Notes, listed
+from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
+from torsor.model.joints import Continuous, Floating, Planar, Prismatic, Revolute
+from torsor.model.physical import warn_or_refuse
+from torsor.robot import Robot
+from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial.vector import flat
+
+#: Pinocchio's limit that limits nothing, or a number as good as that
+_ENDLESS = 1e300
+
+
+def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
+    """The robot of a ``pinocchio.Model``: same tree, masses, limits, armature, damping, dry friction, gravity, joint names.
+
+    A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
+    joints is a named frame.  A free flyer that carries everything is the floating base.  What Pinocchio composes, or has three
+    sliders or three hinges for, is several joints: ``name_0``, ``name_1``, ....  ``rotorInertia`` does not count in Pinocchio's
+    own algorithms, and not here; ``robot.report`` says so.  States go over with :func:`torsor.bridges.states.pinocchio`.
+
+    >>> import pinocchio
+    >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv
+    6
+    """
+    pin = library("reading a model of Pinocchio")
+    if not isinstance(model, pin.Model):
+        raise ArgumentError(f"model must be a pinocchio.Model, not {type(model).__name__}")
+    d = _Reading(pin, model).description()
+    odd = warn_or_refuse(d, strict=strict)
+    note = f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}"
+    return Robot(d.with_note(note) if odd else d)
+
+
+class _Reading:
+    """What is being read: the names of links, and the links and joints so far."""
+
+    def __init__(self, pin: Any, model: Any):
+        self.pin, self.model, self.notes = pin, model, Notes()
+        self.floating = self._floats()
+        self.names = self._link_names()
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.leader = dict(zip(map(int, model.mimicking_joints), map(int, model.mimicked_joints), strict=True))
+
+    def description(self) -> Description:
+        m = self.model
+        for i in range(m.njoints):
+            if i or not self.floating:
+                self._carry(i)
+                self.links.append(Link(self.names[i], _inertia(m.inertias[i])))
+        if np.any(np.asarray(m.rotorInertia) != 0):
+            self.notes.said("rotorInertia is not used, as in Pinocchio's own algorithms", "give it as armature")
+        if np.any(np.asarray(m.gravity.angular) != 0):
+            self.notes.said("gravity has an angular part, which is left out", "gravity")
+        base = "floating" if self.floating else "fixed"
+        gravity = Vec(*(float(x) for x in m.gravity.linear))
+        return Description(
+            m.name or "robot", tuple(self.links), tuple(self.joints), self._frames(), base=base, gravity=gravity,
+            report=self.notes.lines(),
+        )  # fmt: skip
+
+    def _floats(self) -> bool:
+        """Whether joint 1 is a free flyer that carries all there is."""
+        m = self.model
+        if m.njoints < 2 or m.joints[1].shortname() != "JointModelFreeFlyer" or m.parents[1] != 0:
+            return False
+        alone = sum(int(p) == 0 for p in list(m.parents)[1:]) == 1 and m.inertias[0].mass == 0
+        at_origin = m.jointPlacements[1].isIdentity(1e-15)
+        bare = not any(f.parentJoint == 0 for f in list(m.frames)[1:])
+        still = not any(np.any(np.asarray(x)[:6]) for x in (m.armature, m.damping, m.upperDryFrictionLimit))
+        return bool(alone and at_origin and bare and still)
+
+    def _link_names(self) -> dict[int, str]:
+        """Joint → its link's name: the first BODY frame right there, if no other link has it."""
+        m, out = self.model, dict[int, str]()
+        for f in m.frames:
+            here = f.type == self.pin.FrameType.BODY and f.placement.isIdentity(1e-15)
+            if here and f.parentJoint not in out and f.name not in out.values():
+                out[f.parentJoint] = f.name
+        for i in range(m.njoints):
+            if i not in out:
+                name = "universe" if i == 0 else f"{m.names[i]}_body"
+                while name in out.values():
+                    name += "_"
+                out[i] = name
+        return out
+
+    def _carry(self, i: int) -> None:
+        """The joints that carry body i, with massless links between them where there are several."""
+        m = self.model
+        if i == 0 or (i == 1 and self.floating):
+            return
+        joint, name = m.joints[i], m.names[i]
+        parent, X = self.names[int(m.parents[i])], transform(m.jointPlacements[i])
+        pieces = parts(joint, name)
+        for n, part in enumerate(pieces):
+            last = n == len(pieces) - 1
+            child = self.names[i] if last else f"{part.name}_link"
+            if not last:
+                self.links.append(Link(child))
+            fields = self._follower(i) if i in self.leader else self._fields(joint, part)
+            self.joints.append(Joint(part.name, part.kind, parent, child, part.placement @ X, **fields))
+            parent, X = child, Transform.identity()
+
+    def _follower(self, i: int) -> dict[str, Any]:
+        inner = self.model.joints[i].extract()
+        leader = self.leader[i]
+        name = self.model.names[leader]
+        return {"mimic": Mimic(name, float(inner.scaling), float(inner.offset))}
+
+    def _fields(self, joint: Any, part: Part) -> dict[str, Any]:
+        """Limits and losses of one part of a joint."""
+        m, kind = self.model, part.kind
+        q = slice(joint.idx_q + part.q.start, joint.idx_q + part.q.stop)
+        v = slice(joint.idx_v + part.v.start, joint.idx_v + part.v.stop)
+        rows = {"velocity_limit": m.upperVelocityLimit[v], "effort_limit": m.upperEffortLimit[v]}
+        if isinstance(kind, (Revolute, Prismatic)) and not isinstance(kind, Continuous):
+            rows |= {"lower": m.lowerPositionLimit[q], "upper": m.upperPositionLimit[q]}
+        losses = {"armature": m.armature[v], "damping": m.damping[v], "friction": m.upperDryFrictionLimit[v]}
+        out: dict[str, Any] = {}
+        for word, values in (rows | losses).items():
+            row = np.roll(values, 3) if isinstance(kind, Floating) else np.asarray(values)
+            numbers = tuple(float(x) if abs(x) < _ENDLESS else float(np.copysign(np.inf, x)) for x in row)
+            if (word in losses and any(numbers)) or (word in rows and np.isfinite(numbers).any()):
+                out[word] = numbers
+        if "friction" in out and np.any(np.asarray(m.lowerDryFrictionLimit[v]) != -np.asarray(m.upperDryFrictionLimit[v])):
+            self.notes.said("dry friction differs by direction, the forward one is kept", part.name)
+        if isinstance(kind, Planar) and any(len({*out[w][:2]}) > 1 for w in losses if w in out):
+            self.notes.said("losses along the puck's axes taken along the table's", part.name)
+        return out
+
+    def _frames(self) -> tuple[NamedFrame, ...]:
+        m, kinds = self.model, self.pin.FrameType
+        taken = {link.name for link in self.links}
+        out: list[NamedFrame] = []
+        for n, f in enumerate(m.frames):
+            if f.type == kinds.JOINT or n == 0 or self.names[f.parentJoint] == f.name:
+                continue
+            if f.name in taken:
+                self.notes.said("frame left out, since another has its name", f.name)
+                continue
+            taken.add(f.name)
+            out.append(NamedFrame(f.name, self.names[f.parentJoint], transform(f.placement)))
+        return tuple(out)
+
+
+def _inertia(G: Any) -> Inertia:
+    com = Vec(*(float(x) for x in G.lever))
+    about = Sym.of([[float(x) for x in row] for row in np.asarray(G.inertia)])
+    made = Inertia.of(float(G.mass), com, about)
+    return Inertia.zero() if not any(flat(made)) else made

@@ -1,0 +1,196 @@
+"""q, v, a and τ as Pinocchio, MuJoCo and Drake have them: joints by name, quaternions and twists in each one's order and frame.
+
+| | torsor | Pinocchio | MuJoCo | Drake |
+|---|---|---|---|---|
+| free body, q | p, (x, y, z, w) | the same | p, (w, x, y, z) | (w, x, y, z), p |
+| free body, v | (ω, v) in the body | (v, ω) in the body | ṗ in the world, ω in the body | ω, ṗ in the world |
+| ball, q; v | (x, y, z, w); ω in the body | the same | (w, x, y, z); the same | roll, pitch, yaw; ω in the parent |
+| continuous, q | θ | (cos θ, sin θ) | θ | θ |
+| planar, q; v | x, y, θ; rates | x, y, cos θ, sin θ; in the puck's axes | two slides and a hinge | the same |
+
+>>> import pinocchio
+>>> import torsor as ts
+>>> from torsor.bridges import states, to_pinocchio
+>>> robot = ts.robots.quadruped()
+>>> there = states.pinocchio(robot, to_pinocchio(robot))
+>>> there.v(robot.neutral(), range(robot.nv))[:6]
+array([3., 4., 5., 0., 1., 2.])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torsor.bridges.convention import Convention, Row, row
+from torsor.bridges.kinds import BALL_RPY, CIRCLE, FREE_LINEAR_FIRST, FREE_MIXED, FREE_WORLD, PUCK, SAME, W_FIRST, Kind, placed
+from torsor.errors import ModelError
+from torsor.model.description import FLOATING_BASE
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+
+def pinocchio(robot: Robot, model: Any) -> Convention:
+    """The states of a robot as a ``pinocchio.Model`` of the same robot has them."""
+    from torsor.bridges.pinocchio_joints import parts
+
+    kinds = {"FreeFlyer": FREE_LINEAR_FIRST, "Planar": PUCK}
+    found = _Matching(robot, "Pinocchio")
+    for i in range(1, model.njoints):
+        name, joint = model.names[i], model.joints[i]
+        if joint.nv == 0:  # a mimic joint of theirs, with no numbers of its own
+            continue
+        pieces = parts(joint, name)
+        q = range(joint.idx_q, joint.idx_q + joint.nq)
+        v = range(joint.idx_v, joint.idx_v + joint.nv)
+        if name not in robot.joints and len(pieces) > 1:
+            for piece in pieces:
+                found.match(piece.name, _kind(piece.word, kinds), [q[k] for k in piece.q], [v[k] for k in piece.v])
+        elif pieces[0].word == "FreeFlyer" and model.parents[i] == 0:
+            found.match_base(name, FREE_LINEAR_FIRST, q, v)
+        else:
+            found.match(name, _kind(pieces[0].word, kinds) if len(pieces) == 1 else SAME, q, v)
+    return Convention(robot, "Pinocchio", found.rows(), model.nq, model.nv)
+
+
+def _kind(word: str, kinds: dict[str, Kind]) -> Kind:
+    return CIRCLE if "RUB" in word or "Unbounded" in word else kinds.get(word, SAME)
+
+
+def mujoco(robot: Robot, model: Any) -> Convention:
+    """The states of a robot as a ``mujoco.MjModel`` of the same robot has them: ``qpos``, ``qvel``, ``qacc``, ``qfrc_...``."""
+    from torsor.io.mjcf.selection import BALL, FREE, select
+    from torsor.io.notes import Notes
+
+    found = _Matching(robot, "MuJoCo")
+    joints = {name: k for k, name in select(model, None, Notes()).joints.items()}
+    places = {name: (int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k])) for name, k in joints.items()}
+    floating = {j.name for j in robot.description.joints if j.kind.name == "floating"}
+    split = {f"{name}_{letter}": name for name in floating for letter in "xyz" if model.jnt_type[joints.get(name, 0)] == BALL}
+    for name, (q, v) in places.items():
+        kind = int(model.jnt_type[joints[name]])
+        if kind == FREE:
+            _match_free(found, name, q, v)
+        elif kind == BALL and name in floating:  # three sliders and a ball, where MuJoCo allows no free joint
+            sliders = [places[f"{name}_{letter}"] for letter in "xyz"]
+            their_q, their_v = [x for x, _ in sliders], [x for _, x in sliders]
+            found.match(name, FREE_MIXED, [*their_q, *range(q, q + 4)], [*their_v, *range(v, v + 3)])
+        elif kind == BALL:
+            found.match(name, W_FIRST, range(q, q + 4), range(v, v + 3))
+        elif name not in split:
+            found.match(name, SAME, range(q, q + 1), range(v, v + 1))
+    return Convention(robot, "MuJoCo", found.rows(), model.nq, model.nv)
+
+
+def _match_free(found: _Matching, name: str, q: int, v: int) -> None:
+    """A free joint: the floating base, a Floating joint, or what carries an armature, three sliders and a ball."""
+    sliders = [f"{name}_{letter}" for letter in "xyz"]
+    if all(slider in found.robot.joints for slider in sliders):
+        for n, slider in enumerate(sliders):
+            found.match(slider, SAME, [q + n], [v + n])
+        found.match(name, W_FIRST, range(q + 3, q + 7), range(v + 3, v + 6))
+    else:
+        found.match_base(name, FREE_MIXED, range(q, q + 7), range(v, v + 6), in_world=True)
+
+
+def drake(robot: Robot, plant: Any) -> Convention:
+    """The states of a robot as a finalized ``pydrake`` MultibodyPlant that holds the same robot and nothing else has them."""
+    kinds = {"quaternion_floating": FREE_WORLD, "ball_rpy": BALL_RPY}
+    found = _Matching(robot, "Drake")
+    for index in plant.GetJointIndices():
+        joint = plant.get_joint(index)
+        if joint.num_velocities() == 0:
+            continue
+        q = range(joint.position_start(), joint.position_start() + joint.num_positions())
+        v = range(joint.velocity_start(), joint.velocity_start() + joint.num_velocities())
+        word = joint.type_name()
+        if word == "rpy_floating":
+            raise ModelError(f"joint {joint.name()!r} of the plant floats by roll, pitch and yaw; torsor has no such joint")
+        if word == "quaternion_floating":
+            found.match_base(joint.name(), FREE_WORLD, q, v)
+        else:
+            found.match(joint.name(), kinds.get(word, SAME), q, v)
+    return Convention(robot, "Drake", found.rows(), plant.num_positions(), plant.num_velocities())
+
+
+class _Matching:
+    """Their joints, found one after another among the robot's."""
+
+    def __init__(self, robot: Robot, library: str):
+        self.robot, self.library = robot, library
+        self._rows: list[Row] = []
+        self._seen: set[str] = set()
+        self._pieces = _pieces(robot)
+
+    def match(self, name: str, kind: Kind, their_q: Any, their_v: Any) -> None:
+        """A joint of theirs by its name, which may be a piece of one of ours (:mod:`torsor.io.mjcf.joint_words`)."""
+        if name in self.robot.joints:
+            joint = self.robot.joint(name)
+            self._seen.add(name)
+            if joint.mimic is not None:
+                self._follow(name, their_q, their_v)
+                return
+            q, v = range(self.robot.nq)[joint.q_slice], range(self.robot.nv)[joint.v_slice]
+        elif name in self._pieces:
+            whole, q, v, factor = self._pieces[name]
+            self._seen.add(whole)
+            if factor is not None:
+                self._rows.append(Row(SAME, q, v, their_q, their_v, follows=True, factor=factor))
+                return
+        else:
+            own = ", ".join(self.robot.joints)
+            raise ModelError(
+                f"{self.library} has a joint {name!r} that robot {self.robot.name!r} has not; its joints are {own}"
+            )
+        self._rows.append(row(kind, q, v, their_q, their_v))
+
+    def match_base(self, name: str, kind: Kind, their_q: Any, their_v: Any, in_world: bool = False) -> None:
+        """A free joint: the robot's joint of that name, else its floating base, whatever it is called there."""
+        base = name not in self.robot.joints and FLOATING_BASE in self.robot.joints and FLOATING_BASE not in self._seen
+        if in_world and not base and name in self.robot.joints:
+            model, i = self.robot.model, self.robot.joint(name).index
+            if model.parent[i] != 0:
+                raise ModelError(f"joint {name!r} is free in the world in {self.library}, and hangs on a link that moves here")
+            kind = placed(kind, model.offset[i])
+        self.match(FLOATING_BASE if base else name, kind, their_q, their_v)
+
+    def _follow(self, name: str, their_q: Any, their_v: Any) -> None:
+        model = self.robot.model
+        coupling = model.coupling[model.joint_names.index(name)]
+        assert coupling is not None
+        q, v = model.q_start[coupling.leader], model.v_start[coupling.leader]
+        k, b = float(coupling.k), float(coupling.b)
+        if len(their_q) != 1:
+            raise ModelError(
+                f"joint {name!r} follows another, and {self.library} has it as (cos, sin): load it with mimic=False"
+            )
+        self._rows.append(Row(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
+
+    def rows(self) -> list[Row]:
+        """All of them; a joint of ours that was not met is an error."""
+        model = self.robot.model
+        own = {model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None}
+        missing = sorted(own - self._seen)
+        if missing:
+            raise ModelError(f"robot {self.robot.name!r} has joints that {self.library} has not: {', '.join(missing)}")
+        return self._rows
+
+
+def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None]]:
+    """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, and a factor."""
+    from torsor.io.mjcf.joint_words import pieces
+    from torsor.model.joints import Helical, Planar, Universal
+    from torsor.model.joints.cylindrical import Cylindrical
+
+    out: dict[str, tuple[str, Any, Any, float | None]] = {}
+    for j in robot.description.joints:
+        if not isinstance(j.kind, (Helical, Planar, Universal, Cylindrical)) or j.mimic is not None:
+            continue
+        view = robot.joint(j.name)
+        for piece in pieces(j, False):
+            k = piece.freedoms[0]
+            if isinstance(j.kind, Helical) and piece.suffix:
+                out[j.name + piece.suffix] = (j.name, [view.q_slice.start], [view.v_slice.start], float(j.kind.pitch))
+            else:
+                out[j.name + piece.suffix] = (j.name, [view.q_slice.start + k], [view.v_slice.start + k], None)
+    return out

@@ -1,0 +1,193 @@
+"""A Robot as a Pinocchio model, made joint by joint through Pinocchio's own interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.bridges.pinocchio_joints import library, made, numbers, placement
+from torsor.errors import ModelError
+from torsor.model.description import FLOATING_BASE, Description, Joint
+from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
+from torsor.model.rotor import refuse_rotors
+from torsor.recording import numeric
+from torsor.spatial import Inertia, Transform
+from torsor.spatial.vector import ZERO
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: what Pinocchio calls the joint of a floating base
+ROOT = "root_joint"
+
+
+def to_pinocchio(robot: Robot) -> Any:
+    """The ``pinocchio.Model`` of a robot: same tree, masses, limits, armature, damping, dry friction, gravity, names, frames.
+
+    Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another; a
+    cylindrical or universal one is composed of two; the joint of a floating base is called ``root_joint``.  Links and named
+    frames are frames.  Pinocchio's model has no place for loops, geared rotors, friction laws and joint types of your own: the
+    first two and the last are refused.  States go over with :func:`torsor.bridges.states.pinocchio`.
+
+    >>> import torsor as ts
+    >>> to_pinocchio(ts.robots.panda()).nv == ts.robots.panda().nv
+    True
+    """
+    pin = library("a model of Pinocchio")
+    d = robot.description
+    if not numeric(robot.model):
+        raise ModelError(f"robot {d.name!r} has symbols where Pinocchio has numbers")
+    if d.loops:
+        raise ModelError(f"Pinocchio's model has no loops, and robot {d.name!r} has some; robot.without_loops() is its tree")
+    refuse_rotors(robot.model, "Pinocchio")
+    return _Making(pin, robot).model
+
+
+class _Making:
+    """A model under construction: where each link is, as a joint's number and the transform to it."""
+
+    def __init__(self, pin: Any, robot: Robot):
+        self.pin, self.robot, d = pin, robot, robot.description
+        self.model = pin.Model()
+        self.model.name = d.name
+        self.model.gravity = pin.Motion(numbers(d.gravity), np.zeros(3))
+        self.place: dict[str, tuple[int, Transform]] = {}
+        leaders = {j.mimic.joint for j in d.joints if j.mimic}
+        self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
+        root = Floating() if d.base == "floating" else Fixed()
+        self.joint(Joint(FLOATING_BASE, root, "", d.root), 0, Transform.identity())
+        for j in _in_order(d):
+            parent, X = self.place[j.parent]
+            self.joint(j, parent, j.origin @ X)
+        for f in d.frames:
+            joint, X = self.place[f.link]
+            self.frame(f.name, joint, f.origin @ X, pin.FrameType.OP_FRAME)
+        self.couple()
+
+    def joint(self, j: Joint, parent: int, X: Transform) -> None:
+        """A joint and the link it carries; a fixed one is a frame."""
+        pin, d = self.pin, self.robot.description
+        name = ROOT if j.name == FLOATING_BASE else j.name
+        if isinstance(j.kind, Fixed):
+            if j.parent:
+                self.frame(name, parent, X, pin.FrameType.FIXED_JOINT)
+            at = X
+        else:
+            kind, R = made(pin, j.kind, f"joint {j.name!r}", j.name in self.plain)
+            A = Transform.of_pose(R, ZERO)
+            parent = self.model.addJoint(parent, kind, placement(pin, A @ X), name, *_bounds(j, kind.nq, kind.nv))
+            self.model.addJointFrame(parent)
+            _losses(self.model, parent, j)
+            at = A.inverse
+        self.place[j.child] = parent, at
+        self.model.appendBodyToJoint(parent, _inertia(pin, d.link(j.child).inertia), placement(pin, at))
+        self.frame(j.child, parent, at, pin.FrameType.BODY)
+
+    def frame(self, name: str, joint: int, X: Transform, kind: Any) -> None:
+        pin = self.pin
+        self.model.addFrame(pin.Frame(name, joint, 0, placement(pin, X), kind, pin.Inertia.Zero()), False)
+
+    def couple(self) -> None:
+        """Followers last: each takes its own coordinates out of the model."""
+        ours = self.robot.model
+        self.refuse_what_pinocchio_gets_wrong()
+        losses = {"armature": np.square, "damping": np.square, "lowerDryFrictionLimit": np.abs, "upperDryFrictionLimit": np.abs}
+        for i, _ in ours.outward():
+            c = ours.coupling[i]
+            if c is None:
+                continue
+            leader, follower = ours.joint_names[c.leader], ours.joint_names[i]
+            a, b = self.model.getJointId(leader), self.model.getJointId(follower)
+            kept = {
+                word: size(float(c.k)) * getattr(self.model, word)[self.model.joints[b].idx_v] for word, size in losses.items()
+            }
+            self.model = self.pin.transformJointIntoMimic(self.model, a, b, float(c.k), float(c.b))
+            for word, value in kept.items():  # what a follower loses, its leader feels
+                getattr(self.model, word)[self.model.joints[a].idx_v] += value
+
+    def refuse_what_pinocchio_gets_wrong(self) -> None:
+        """Of Pinocchio 4.1: a helical follower gives wrong forces or a crash, a composed joint beside any follower a crash."""
+        ours = self.robot.model
+        followers = [i for i, c in enumerate(ours.coupling) if c is not None]
+        for i in followers:
+            if isinstance(ours.joint[i], Helical):
+                who = ours.joint_names[i]
+                raise ModelError(f"joint {who!r} is helical and follows another, which Pinocchio computes wrongly")
+        for i, kind in enumerate(ours.joint):
+            if followers and isinstance(kind, Cylindrical):
+                who = ours.joint_names[i]
+                raise ModelError(f"joint {who!r} is composed of two in Pinocchio, which crashes where another joint mimics one")
+
+
+def _in_order(d: Description) -> Sequence[Joint]:
+    """Joints as torsor numbers them, but a follower after its leader, as Pinocchio wants them."""
+    below: dict[str, list[Joint]] = {}
+    for j in d.joints:
+        below.setdefault(j.parent, []).append(j)
+    leads = {j.name: _first_leader(d, j) for j in d.joints}
+    out: list[Joint] = []
+    done: set[str] = set()
+    todo = list(reversed(below.get(d.root, [])))
+    while todo:
+        ready = next((n for n in reversed(range(len(todo))) if not leads[todo[n].name] or leads[todo[n].name] in done), None)
+        if ready is None:
+            j = todo[-1]
+            raise ModelError(
+                f"joint {j.name!r} follows {leads[j.name]!r}, which it carries; Pinocchio wants a leader before its followers"
+            )
+        j = todo.pop(ready)
+        out.append(j)
+        done.add(j.name)
+        todo.extend(reversed(below.get(j.child, [])))
+    return out
+
+
+def _first_leader(d: Description, j: Joint) -> str:
+    joints = {x.name: x for x in d.joints}
+    while j.mimic is not None:
+        j = joints[j.mimic.joint]
+        if j.mimic is None:
+            return j.name
+    return ""
+
+
+def _bounds(j: Joint, nq: int, nv: int) -> list[np.ndarray]:
+    """(effort, velocity, lower, upper), infinite where there is no limit."""
+    effort = np.array(j.effort_limit or [np.inf] * nv, float)
+    velocity = np.array(j.velocity_limit or [np.inf] * nv, float)
+    lower, upper = (np.array(x or [s * np.inf] * j.kind.nq, float) for x, s in ((j.lower, -1), (j.upper, 1)))
+    if nq != j.kind.nq:  # angles as (cos, sin)
+        circle = np.array([1.01, 1.01])
+        keep = 0 if isinstance(j.kind, Continuous) else 2
+        lower, upper = np.concatenate([lower[:keep], -circle]), np.concatenate([upper[:keep], circle])
+    return [effort, velocity, lower, upper]
+
+
+def _losses(model: Any, joint: int, j: Joint) -> None:
+    at = model.joints[joint].idx_v
+    for word, values in (("armature", j.armature), ("damping", j.damping), ("upperDryFrictionLimit", j.friction)):
+        if values:
+            row = np.array(values, float)
+            _refuse_on_a_table(j.name, j.kind, word, row)
+            if isinstance(j.kind, Floating):
+                row = np.roll(row, 3)
+            getattr(model, word)[at : at + len(row)] = row
+    if j.friction:
+        n = len(j.friction)
+        model.lowerDryFrictionLimit[at : at + n] = -model.upperDryFrictionLimit[at : at + n]
+
+
+def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -> None:
+    """What acts along the axes of a planar joint's table would act along the puck's in Pinocchio; equal damping is the same."""
+    if isinstance(kind, Planar) and (row[0] != row[1] if word == "damping" else row[:2].any()):
+        raise ModelError(
+            f"joint {name!r}: its {word} is along the axes of the table, and Pinocchio's planar joint has the puck's"
+        )
+
+
+def _inertia(pin: Any, G: Inertia) -> Any:
+    if float(G.m) == 0:
+        return pin.Inertia(0.0, np.zeros(3), np.array([[float(x) for x in row] for row in G.I.rows]))
+    return pin.Inertia(float(G.m), numbers(G.com), np.array([[float(x) for x in row] for row in G.about_com.rows]))

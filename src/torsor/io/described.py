@@ -1,0 +1,82 @@
+"""Robots by their name in the package ``robot_descriptions``, from its cache alone: nothing is ever fetched.
+
+That package clones a robot's repository when the robot's module is imported.  Here the module is run with the function that
+would clone replaced by one that looks into the cache, and says how to fill it where the repository is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from torsor.errors import FileError, MissingExtra, UnknownName
+
+PREFIX = "robot_descriptions:"
+#: while a module runs, the package's own function is another
+_ONE_AT_A_TIME = Lock()
+
+
+class Described(NamedTuple):
+    """Where a robot's file is and how it is read."""
+
+    path: str
+    format: str  # "urdf", "mjcf" or "xacro"
+    arguments: Mapping[str, Any]  # of a xacro
+    packages: Mapping[str, str]
+    note: str
+
+
+def described(name: str) -> Described:
+    """The file of a robot by its name there, such as ``panda_description``."""
+    try:
+        from robot_descriptions import DESCRIPTIONS, _cache
+        from robot_descriptions._repositories import REPOSITORIES
+    except ImportError:
+        raise MissingExtra("robot_descriptions", "descriptions", "a robot by its name there") from None
+    if name not in DESCRIPTIONS:
+        raise UnknownName("robot in robot_descriptions", name, DESCRIPTIONS)
+    notes: list[str] = []
+
+    def look_up(repository: str, commit: str | None = None) -> str:
+        known = REPOSITORIES[repository]
+        place = known.cache_path if commit is None else f"{known.cache_path}-{commit}/{known.cache_path}"
+        folder = Path(os.path.expanduser(os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions"))) / place
+        if not folder.is_dir():
+            raise FileError(
+                f"its repository {repository!r} is not in the cache, and torsor fetches nothing; fetch it with "
+                f"'robot_descriptions pull {name}', or clone {known.url} there", file=str(folder),
+            )  # fmt: skip
+        head, wanted = _head(folder), commit or known.commit
+        if head and len(wanted) == len(head) and head != wanted:
+            notes.append(f"its repository in the cache is at commit {head[:10]}, robot_descriptions means {wanted[:10]}")
+        return str(folder)
+
+    with _ONE_AT_A_TIME, patch.object(_cache, "clone_to_cache", look_up):
+        said = runpy.run_module(f"robot_descriptions.{name}")
+    return _chosen(name, said, "; ".join(notes))
+
+
+def _chosen(name: str, said: Mapping[str, Any], note: str) -> Described:
+    """Of what a module says, the file to read: URDF before xacro before MJCF."""
+    packages = dict(said.get("XACRO_PACKAGE_PATHS") or {})
+    for word, kind in (("URDF_PATH", "urdf"), ("XACRO_PATH", "xacro"), ("MJCF_PATH", "mjcf")):
+        path = said.get(word)
+        if path:
+            if not os.path.isfile(path):
+                raise FileError(f"robot {name!r} should be in this file of the cache, which is not there", file=path)
+            return Described(path, kind, said.get("XACRO_ARGS") or {}, packages, note)
+    raise FileError(f"robot {name!r} of robot_descriptions has neither URDF, xacro nor MJCF")
+
+
+def _head(folder: Path) -> str:
+    """The commit a repository is at, where its HEAD says so plainly."""
+    try:
+        text = (folder / ".git" / "HEAD").read_text().strip()
+    except OSError:
+        return ""
+    return text if len(text) == 40 else ""

@@ -1,0 +1,215 @@
+"""The files a robot may be in: a table, and how one is told from another.
+
+By the word given, else by the ending of the name, else by the root element, since ``.xml`` may be URDF or MJCF.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.io.described import PREFIX
+from torsor.io.files import label, read_bytes
+from torsor.model import surgery
+from torsor.model.description import Description
+
+Source = str | os.PathLike[str] | bytes
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller may say about any file; a reader heeds what its format has a place for."""
+
+    base: str | None = None  # None: as the file says, or fixed
+    mimic: bool = True
+    strict: bool = False
+    roots: tuple[str | os.PathLike[str], ...] = ()
+    xacro_args: Mapping[str, Any] | None = None
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+class Format(NamedTuple):
+    """One kind of file: its word, how its name ends, its root element, how it is read and written."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    root: str
+    read: Callable[[Any, Options], Description]
+    write: Callable[[Description, str | os.PathLike[str]], Any] | None
+    extra: str
+    what: str
+
+
+# -- readers and writers, each importing its room when it is used --------------------------------------------------------
+
+
+def _read_urdf(source: Source, o: Options) -> Description:
+    from torsor.io.urdf import read_urdf
+
+    return read_urdf(source, base=o.base or "fixed", mimic=o.mimic, strict=o.strict)
+
+
+def _read_xacro(source: Any, o: Options) -> Description:
+    from torsor.io.xacro_files import read_xacro
+
+    options = {"base": o.base or "fixed", "mimic": o.mimic, "strict": o.strict}
+    return read_xacro(source, arguments=o.xacro_args, roots=o.roots, packages=o.packages, **options)
+
+
+def _read_mjcf(source: Source, o: Options) -> Description:
+    from torsor.io.mjcf import read_mjcf
+
+    return _adjusted(read_mjcf(source, strict=o.strict, mimic=o.mimic), o)
+
+
+def _read_sdf(source: Source, o: Options) -> Description:
+    from torsor.io.sdf import read_sdf
+
+    return _adjusted(read_sdf(source, roots=o.roots, strict=o.strict), o)
+
+
+def _read_dh(source: Source, o: Options) -> Description:
+    from torsor.io.dh_files import read_dh
+    from torsor.model.physical import warn_or_refuse
+
+    d = read_dh(source)
+    warn_or_refuse(d, strict=o.strict)
+    return _adjusted(d, o)
+
+
+def _read_described(source: Any, o: Options) -> Description:
+    from torsor.io.described import described
+
+    if not isinstance(source, str):
+        raise ArgumentError(f"a robot of robot_descriptions is asked for by its name, not by {type(source).__name__}")
+    found = described(source.removeprefix(PREFIX))
+    given = {**found.arguments, **(o.xacro_args or {})}
+    options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages})
+    d = named(found.format).read(found.path, options)
+    return d.with_note(found.note) if found.note else d
+
+
+def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
+    from torsor.io.loops_file import beside, write_loops
+    from torsor.io.urdf_writer import write_urdf
+
+    side = write_loops(d) if d.loops else ""  # first, so that a loop that cannot be written stops it all
+    write_urdf(d, path)
+    if side:
+        from torsor.io.files import write_text
+
+        write_text(beside(path), side)
+
+
+def _write_mjcf(d: Description, path: str | os.PathLike[str]) -> Any:
+    from torsor.io.mjcf import write_mjcf
+
+    return write_mjcf(d, path)
+
+
+def _adjusted(d: Description, o: Options) -> Description:
+    """What URDF's reader does while reading, done to a description that is read."""
+    if o.base is not None and o.base != d.base:
+        d = surgery.with_base(d, o.base)
+    return d if o.mimic or not any(j.mimic for j in d.joints) else surgery.without_couplings(d)
+
+
+#: the order is that of the documents
+FORMATS = (
+    Format("urdf", (".urdf",), "robot", _read_urdf, _write_urdf, "", "URDF, ROS's robot descriptions"),
+    Format("xacro", (".xacro",), "", _read_xacro, None, "xacro", "xacro, programs that write URDF"),
+    Format("mjcf", (".mjcf",), "mujoco", _read_mjcf, _write_mjcf, "mujoco", "MJCF, MuJoCo's models"),
+    Format("sdf", (".sdf", ".world"), "sdf", _read_sdf, None, "sdf", "SDF, Gazebo's models, as Drake reads them"),
+    Format("dh", (".dh.csv", ".dh.yaml", ".dh.yml"), "", _read_dh, None, "", "Denavit–Hartenberg tables"),
+    Format("robot_descriptions", (), "", _read_described, None, "descriptions", "names in that package, from its cache"),
+)  # fmt: skip
+_NAMES = {f.name: f for f in FORMATS}
+#: the ending that says least: the root element decides
+_XML = ".xml"
+
+
+def named(word: str) -> Format:
+    """The format of that name."""
+    if word not in _NAMES:
+        raise UnknownName("format", word, _NAMES)
+    return _NAMES[word]
+
+
+def recognised(source: Any, options: Options | None = None) -> Format:
+    """The format of a source whose caller gave no word for it.
+
+    >>> recognised("arm.dh.csv").name, recognised("<mujoco/>").name
+    ('dh', 'mjcf')
+    """
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return named("robot_descriptions")
+    is_path = isinstance(source, os.PathLike) or (
+        isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] not in ("<", "")
+    )
+    if not is_path:
+        return _by_root(source if isinstance(source, (str, bytes)) else b"")
+    name = os.fsdecode(source).lower()
+    for f in FORMATS:
+        if f.suffixes and name.endswith(f.suffixes):
+            if f.name == "xacro" and (options is None or options.xacro_args is None):
+                return named("urdf")  # which says what xacro is, and how to have it run
+            return f
+    return _by_contents(source)
+
+
+def _by_contents(path: str | os.PathLike[str]) -> Format:
+    """Of a file whose name does not tell."""
+    try:
+        data = read_bytes(path)
+    except FileError as error:
+        hint = _bundled(os.fsdecode(path))
+        if not hint:
+            raise
+        raise FileError(f"{error.reason}{hint}", file=label(path)) from error
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b""):
+        return _by_root(data)
+    if os.fsdecode(path).lower().endswith(_XML):
+        return named("urdf")
+    endings = ", ".join([*(s for f in FORMATS for s in f.suffixes), _XML])
+    raise FileError(
+        f"is not XML, and its name does not say what it is; torsor knows {endings}, or give format=: {', '.join(_NAMES)}",
+        file=label(path),
+    )
+
+
+def _bundled(name: str) -> str:
+    """A hint where a file is asked for by the name of a robot that torsor brings along."""
+    from torsor.robots import names
+
+    return f"; torsor brings a robot of that name: ts.robots.{name}()" if name in names() else ""
+
+
+_PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)", re.DOTALL)
+
+
+def _by_root(source: str | bytes) -> Format:
+    """By the root element; URDF's reader says what is wrong with one that nobody knows."""
+    text = source[:65536].decode("latin-1") if isinstance(source, bytes) else source[:65536]
+    match = _PROLOG.match(text.lstrip("\ufeff\xef\xbb\xbf"))
+    return next((f for f in FORMATS if match and f.root == match[1]), named("urdf"))
+
+
+def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:
+    """The format a path is to be written in: as its name ends, or as said."""
+    writers = {f.name: f for f in FORMATS if f.write}
+    if format is not None:
+        if format not in writers:
+            raise UnknownName("format that can be written", format, writers)
+        return writers[format]
+    name = os.fsdecode(path).lower()
+    for f in writers.values():
+        if name.endswith(f.suffixes):
+            return f
+    endings = ", ".join(s for f in writers.values() for s in f.suffixes)
+    raise ArgumentError(
+        f"{label(path)!r} does not say what to write: end it with {endings}, or give format=, {' or '.join(writers)}"
+    )

@@ -1,0 +1,99 @@
+"""Inertias that no body has, made possible without changing the motion of the robot.
+
+MuJoCo refuses them, and textbooks and vendors write them: a planar arm with a moment about its one axis and none about the
+others.  What a robot's joints never excite may be moved from link to link (the regrouping of base parameters; Khalil & Dombre
+2002, §9.4.2): between links that are welded anything, across a slider any moment of inertia, since both sides turn alike, and
+across a hinge λ(1 − u uᵀ), since both sides turn alike across its axis u.  What the standing base lends costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from torsor.io.mjcf.words import massless
+from torsor.model.description import Description, Joint
+from torsor.model.joints import Fixed, Prismatic, Revolute
+from torsor.model.physical import problems
+from torsor.scalar import is_constant
+from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial.vector import IDENTITY, ZERO, flat
+
+#: how much is borrowed, against what is missing: the first that suffices
+_TRIES = (0.5, 0.6, 1.0, 2.0, 4.0, 8.0)
+
+
+def possible(d: Description) -> tuple[Description, list[str]]:
+    """The description with inertias that bodies have where that can be done, and the links whose inertia went elsewhere."""
+    if not all(is_constant(x) for link in d.links for x in flat(link.inertia)) or not any(_wrong(x.inertia) for x in d.links):
+        return d, []
+    inertias = {link.name: link.inertia for link in d.links}
+    mover = {j.child: j for j in d.joints}
+    for top, members in reversed(list(_welded(d))):
+        if any(_wrong(inertias[link]) for link, _ in members):
+            total = Inertia.zero()
+            for link, X in members:
+                total = total + X.T @ inertias[link]
+                inertias[link] = Inertia.zero()
+            inertias[top] = total
+        j = mover.get(top)
+        if j is not None and _wrong(inertias[top]):
+            lent = _loan(inertias[top], j)
+            if lent is not None:
+                inertias[top] = inertias[top] + lent
+                inertias[j.parent] = inertias[j.parent] - j.origin.T @ lent
+        if j is None and d.base == "fixed" and _wrong(inertias[top]):
+            inertias[top] = Inertia.zero()  # it stands still
+    moved = [link.name for link in d.links if inertias[link.name] != link.inertia]
+    return replace(d, links=tuple(replace(x, inertia=inertias[x.name]) for x in d.links)), moved
+
+
+def _wrong(G: Inertia) -> bool:
+    return not massless(G) and bool(problems(G))
+
+
+def _welded(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
+    """Links that move as one, parents first: the one a joint moves, and all with the transforms from it."""
+    below: dict[str, list[Joint]] = {}
+    for j in d.joints:
+        below.setdefault(j.parent, []).append(j)
+    tops = [d.root]
+    while tops:
+        top = tops.pop()
+        members, todo = [], [(top, Transform.identity())]
+        while todo:
+            link, X = todo.pop()
+            members.append((link, X))
+            for j in below.get(link, ()):
+                if isinstance(j.kind, Fixed):
+                    todo.append((j.child, j.origin @ X))
+                else:
+                    tops.append(j.child)
+        yield top, members
+
+
+def _loan(G: Inertia, j: Joint) -> Inertia | None:
+    """The least moment of inertia tried that makes G possible and that the joint's two sides may exchange."""
+    moments, axes = np.linalg.eigh(np.array(G.about_com.rows, float))
+    a, b, c = (float(x) for x in moments)
+    missing = max(c - a - b, -2 * a)
+    for across in _exchanged(j, Vec(*(float(x) for x in axes[:, 2]))):
+        for share in _TRIES:
+            lent = Inertia(0, ZERO, Sym(*(x * (missing * share) for x in across)))
+            if not problems(G + lent):
+                return lent
+    return None
+
+
+def _exchanged(j: Joint, stoutest: Vec) -> list[Sym]:
+    """What a joint's two sides may exchange; across a slider first what leaves the largest moment alone."""
+    if isinstance(j.kind, Prismatic):
+        return [_across(stoutest), Sym.of(IDENTITY)]
+    return [_across(j.kind.axis)] if isinstance(j.kind, Revolute) else []
+
+
+def _across(u: Vec) -> Sym:
+    """1 − u uᵀ."""
+    return Sym.of([[(row == k) - u[row] * u[k] for k in range(3)] for row in range(3)])

@@ -1,0 +1,110 @@
+"""Equality constraints: welds and connects close loops, linear joint equalities are mimics; the rest is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.io.mjcf.poses import pose, rotation, shift, vector
+from torsor.io.mjcf.selection import EQUALITY, SITE, Selection, name_of
+from torsor.model.description import WORLD, Loop, Mimic
+from torsor.model.joints import Fixed, JointType, Spherical
+from torsor.spatial import Transform
+
+#: MuJoCo's mjtEq
+CONNECT, WELD, JOINTS = 0, 1, 2
+_OTHERS = {3: "tendon", 4: "flex", 5: "flexvert", 6: "flexstrain", 7: "distance"}
+
+
+def read_mimics(chosen: Selection) -> dict[int, Mimic]:
+    """q₁ − q₁₀ = a₀ + a₁(q₂ − q₂₀) as q₁ = a₁ q₂ + (q₁₀ + a₀ − a₁ q₂₀)."""
+    m, out = chosen.m, dict[int, Mimic]()
+    for e in range(m.neq):
+        if m.eq_type[e] != JOINTS or not m.eq_active0[e]:
+            continue
+        follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+        a0, a1, *higher = (float(x) for x in m.eq_data[e][:5])
+        name = _name(chosen, e)
+        if follower not in chosen.joints or (leader >= 0 and leader not in chosen.joints):
+            chosen.notes.said("equality between joints that are not read", name)
+        elif leader < 0 or not a1:
+            chosen.notes.said("equality that holds a joint at a constant ignored; robot.lock(...) does that", name)
+        elif any(higher):
+            chosen.notes.said("equality between joints ignored, because it is not linear", name)
+        elif follower in out or _leads_to(out, chosen, leader, follower):
+            chosen.notes.said("equality between joints ignored, because others say where they are", name)
+        else:
+            q1, q2 = (float(m.qpos0[m.jnt_qposadr[k]]) for k in (follower, leader))
+            out[follower] = Mimic(chosen.joints[leader], a1, q1 + a0 - a1 * q2)
+    return out
+
+
+def _leads_to(mimics: dict[int, Mimic], chosen: Selection, start: int, goal: int) -> bool:
+    number = {name: k for k, name in chosen.joints.items()}
+    while start in mimics and start != goal:
+        start = number[mimics[start].joint]
+    return start == goal
+
+
+def read_loops(chosen: Selection) -> tuple[Loop, ...]:
+    """<connect> as a spherical loop, <weld> as a fixed one; what holds nothing, or holds to a mocap body, is told."""
+    m, out = chosen.m, []
+    for e in range(m.neq):
+        kind, name = int(m.eq_type[e]), _name(chosen, e)
+        if kind == JOINTS and m.eq_active0[e]:
+            continue
+        if not m.eq_active0[e]:
+            chosen.notes.said("equality that starts inactive ignored", name)
+        elif kind not in (CONNECT, WELD):
+            chosen.notes.said(f"<{_OTHERS.get(kind, kind)}> equality ignored", name)
+        else:
+            loop = _loop(chosen, e, chosen.fresh_joint(name))
+            out += [loop] if loop is not None else []
+    return tuple(out)
+
+
+def _loop(chosen: Selection, e: int, name: str) -> Loop | None:
+    m = chosen.m
+    bodies = _bodies(m, e)
+    if any(m.body_mocapid[m.body_weldid[b]] >= 0 for b in bodies):
+        chosen.notes.said("equality with a mocap body ignored: that is a handle, not a loop", name)
+        return None
+    for b in bodies:
+        if b not in chosen.links and m.body_weldid[b]:
+            chosen.notes.said("equality with a body that is not read", name)
+            return None
+    if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
+        chosen.notes.said("equality between bodies that do not move against each other ignored", name)
+        return None
+    kind, X, Y = _frames(m, e)
+    (parent, origin), (child, child_origin) = chosen.end(bodies[0], X), chosen.end(bodies[1], Y)
+    if child == WORLD:  # torsor's loops lead from what stands to what moves
+        parent, origin, child, child_origin = child, child_origin, parent, origin
+    return Loop(name, kind, parent, child, origin, child_origin)
+
+
+def _bodies(m: Any, e: int) -> tuple[int, int]:
+    ends = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    if m.eq_objtype[e] == SITE:
+        return int(m.site_bodyid[ends[0]]), int(m.site_bodyid[ends[1]])
+    return ends
+
+
+def _frames(m: Any, e: int) -> tuple[JointType, Transform, Transform]:
+    """The kind of loop and the frames that meet, each on its body.
+
+    <connect>: the points data[0:3] and data[3:6].  <weld>: body 1's frame with position data[3:6] and quaternion data[6:10],
+    and the point data[0:3] of body 2 in its own axes; without a torque scale (data[10]) it holds the points alone.
+    """
+    data = m.eq_data[e]
+    weld = m.eq_type[e] == WELD
+    kind = Fixed() if weld and data[10] else Spherical()
+    if m.eq_objtype[e] == SITE:
+        X, Y = (pose(m.site_pos[s], m.site_quat[s]) for s in (m.eq_obj1id[e], m.eq_obj2id[e]))
+        return kind, X, Y
+    if not weld:
+        return kind, shift(vector(data[0:3])), shift(vector(data[3:6]))
+    return kind, Transform.of_pose(rotation(data[6:10]), vector(data[3:6])), shift(vector(data[0:3]))
+
+
+def _name(chosen: Selection, e: int) -> str:
+    return name_of(chosen.m, EQUALITY, e) or f"equality{e}"

@@ -1,0 +1,121 @@
+"""Geoms as shapes to draw and to collide, sites as named frames."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from torsor.io.mjcf.poses import pose, rotation, vector
+from torsor.io.mjcf.selection import GEOM, MESH, SITE, Selection, name_of
+from torsor.model.description import Geometry, NamedFrame
+from torsor.spatial import Transform, Vec
+
+#: MuJoCo's mjtGeom → shape, and its half sizes as torsor's
+_SHAPES: dict[int, tuple[str, Any]] = {
+    2: ("sphere", lambda a, b, c: (a,)),
+    3: ("capsule", lambda a, b, c: (a, 2 * b)),
+    4: ("ellipsoid", lambda a, b, c: (a, b, c)),
+    5: ("cylinder", lambda a, b, c: (a, 2 * b)),
+    6: ("box", lambda a, b, c: (2 * a, 2 * b, 2 * c)),
+}
+_MESHES = (7, 8)
+#: MuJoCo's viewer shows the groups below this one
+_HIDDEN = 3
+#: the colour of a geom that names none
+_GREY = (0.5, 0.5, 0.5, 1.0)
+
+MeshFrames = dict[str, tuple[Any, Any]]
+
+
+def read_geoms(chosen: Selection, body: int, frames: MeshFrames) -> tuple[Geometry, ...]:
+    """The shapes of a body: those in the groups MuJoCo shows as visuals, those that may touch others as collisions."""
+    m, out = chosen.m, list[Geometry]()
+    for g in range(int(m.body_geomadr[body]), int(m.body_geomadr[body]) + int(m.body_geomnum[body])):
+        color = _color(m, g)
+        roles = ["visual"] if m.geom_group[g] < _HIDDEN and color[3] > 0 else []
+        roles += ["collision"] if m.geom_contype[g] or m.geom_conaffinity[g] else []
+        shape = _shape(chosen, g, frames)
+        if not roles:
+            chosen.notes.ignored("geom", "it is neither shown nor touched")
+        elif shape is not None:
+            out += [replace(shape, role=role, color=color if role == "visual" else None) for role in roles]
+    return tuple(out)
+
+
+def count_left_out(chosen: Selection) -> None:
+    """Shapes of the world, and of other bodies that are not read."""
+    for body in chosen.m.geom_bodyid:
+        if int(body) not in chosen.links:
+            chosen.notes.ignored("geom", "its body is not read")
+
+
+def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
+    m, kind = chosen.m, int(chosen.m.geom_type[g])
+    X, name = pose(m.geom_pos[g], m.geom_quat[g]), name_of(m, GEOM, g)
+    if kind in _SHAPES:
+        word, sizes = _SHAPES[kind]
+        return Geometry("visual", word, sizes(*(float(x) for x in m.geom_size[g])), origin=X, name=name)
+    if kind not in _MESHES:
+        chosen.notes.ignored("plane or height field", "it is the ground, not the robot")
+        return None
+    k = int(m.geom_dataid[g])
+    path = _path(m, k)
+    mesh = name_of(m, MESH, k)
+    if not path:
+        chosen.notes.said("mesh without a file ignored", mesh)
+        return None
+    scale = tuple(float(x) for x in m.mesh_scale[k])
+    # MuJoCo moves a mesh to its centre of mass and principal axes; this leads back to the frame of its file
+    centred = pose(m.mesh_pos[k], m.mesh_quat[k])
+    seen = _file_frame(scale, *frames.get(mesh, ((0, 0, 0), (1, 0, 0, 0))))
+    if seen is None:
+        chosen.notes.said("mesh with refquat and unequal scales ignored", mesh)
+        return None
+    return Geometry("visual", "mesh", uri=path, scale=scale, origin=seen @ centred.inverse @ X, name=name)  # type: ignore[arg-type]
+
+
+def _file_frame(scale: tuple[float, ...], position: Any, quaternion: Any) -> Transform | None:
+    """Where the file's own frame is once refpos and refquat have moved it: x = S Rᵀ(x_file − p), a pose if S and R commute."""
+    R, p = rotation(quaternion), vector(position)
+    skew = any(R[i][j] for i in range(3) for j in range(3) if i != j)
+    if skew and len(set(scale)) > 1:
+        return None
+    moved = R.T @ p
+    return Transform.of_pose(R.T, Vec(*(-s * x for s, x in zip(scale, moved, strict=True))))
+
+
+def _path(m: Any, mesh: int) -> str:
+    """The mesh's file, from the root on; nothing if it has none."""
+    at = int(m.mesh_pathadr[mesh])
+    found = bytes(m.paths)[at:].partition(b"\0")[0] if at >= 0 else b""
+    return os.path.abspath(found.decode("utf-8", "replace")) if found else ""
+
+
+def _color(m: Any, g: int) -> tuple[float, float, float, float]:
+    own = tuple(float(x) for x in m.geom_rgba[g])
+    k = int(m.geom_matid[g])
+    shown = m.mat_rgba[k] if k >= 0 and all(abs(a - b) < 1e-6 for a, b in zip(own, _GREY, strict=True)) else own
+    r, g_, b, a = (round(float(x), 7) for x in shown)  # MuJoCo keeps colours in single precision
+    return r, g_, b, a
+
+
+def read_sites(chosen: Selection) -> tuple[NamedFrame, ...]:
+    """Sites by their names, ``<name>_site`` where a link has that name."""
+    m, out = chosen.m, []
+    taken = set(chosen.taken_links)
+    for s in range(m.nsite):
+        body, name = int(m.site_bodyid[s]), name_of(m, SITE, s)
+        if body not in chosen.links:
+            chosen.notes.ignored("site", "its body is not read")
+        elif not name:
+            chosen.notes.ignored("site", "it has no name to ask for it by")
+        else:
+            called = name
+            while called in taken:
+                called += "_site"
+            if called != name:
+                chosen.notes.said("site with the name of a link, so called", called)
+            taken.add(called)
+            out.append(NamedFrame(called, chosen.links[body], pose(m.site_pos[s], m.site_quat[s])))
+    return tuple(out)

@@ -1,0 +1,108 @@
+"""The joints of a body: MuJoCo puts any number of them on one, in series, each at its own place and from its own zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torsor.io.mjcf.actuators import Drives
+from torsor.io.mjcf.poses import axis, pose, shift, turn, vector
+from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, burdened, joints_of
+from torsor.model.description import WORLD, Joint, Link, Mimic
+from torsor.model.joints import Fixed, Floating, JointType, Prismatic, Revolute, Spherical
+from torsor.model.seat import seated
+from torsor.spatial import Transform, Vec, about
+from torsor.spatial.vector import AXES, ZERO
+
+Pieces = tuple[list[Link], list[Joint]]
+
+
+def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: Drives) -> Pieces:
+    """The joints that carry a body, and the massless links between them where it has several.
+
+    A hinge turns the body by q − q₀ about an axis through ``pos``; q₀, its ``ref``, goes into the joint's origin, so that q is
+    MuJoCo's own number.  Where the last axis misses the body frame, a massless link sits on the axis (``<joint>_axis``).
+    """
+    m = chosen.m
+    parent = chosen.links.get(int(m.body_parentid[body]), WORLD)
+    X = pose(m.body_pos[body], m.body_quat[body])
+    ids = list(joints_of(m, body))
+    if not ids:
+        return [], [Joint(chosen.fresh_joint(f"{chosen.links[body]}_fixed"), Fixed(), parent, chosen.links[body], X)]
+    if m.jnt_type[ids[0]] == FREE:
+        return _free(chosen, ids[0], parent, chosen.links[body])
+    links: list[Link] = []
+    joints: list[Joint] = []
+    at = ZERO  # where the last link is, in the body's axes
+    for k in ids:
+        place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
+        origin = _zeroed(m, k) @ shift(place - at) @ X
+        name, kind = chosen.joints[k], _kind(m, k)
+        fields = _fields(chosen, k, drives)
+        if k in mimics:
+            fields["mimic"] = mimics[k]
+        if k == ids[-1]:
+            between = chosen.fresh_link(f"{name}_axis")
+            more, last = seated(name, kind, parent, chosen.links[body], origin, shift(-place), between, **fields)
+            return [*links, *more], [*joints, *last]
+        links.append(Link(chosen.fresh_link(f"{name}_link")))
+        joints.append(Joint(name, kind, parent, links[-1].name, origin, **fields))
+        parent, X, at = links[-1].name, Transform.identity(), place
+    raise AssertionError("unreachable: the last joint returns")
+
+
+def _free(chosen: Selection, k: int, parent: str, child: str) -> Pieces:
+    """A free body that is not the base: a Floating joint from the world.
+
+    Its armature and dry friction act along the world's axes, so with those it is three sliders and a ball.
+    """
+    m, name, at = chosen.m, chosen.joints[k], int(chosen.m.jnt_dofadr[k])
+    if not burdened(m, k):
+        return [], [Joint(name, Floating(), parent, child, **_losses(m, at, 6))]
+    chosen.notes.said("free joint with armature or dry friction, so read as three sliders and a ball", name)
+    links, joints = [], []
+    for n, (letter, along) in enumerate(zip("xyz", AXES, strict=True)):
+        links.append(Link(chosen.fresh_link(f"{name}_{letter}_link")))
+        slider = chosen.fresh_joint(f"{name}_{letter}")
+        joints.append(Joint(slider, Prismatic(along), parent, links[-1].name, **_losses(m, at + n, 1)))
+        parent = links[-1].name
+    joints.append(Joint(name, Spherical(), parent, child, **_losses(m, at + 3, 3)))
+    return links, joints
+
+
+def _kind(m: Any, k: int) -> JointType:
+    if m.jnt_type[k] == BALL:
+        return Spherical()
+    return (Revolute if m.jnt_type[k] == HINGE else Prismatic)(axis(m.jnt_axis[k]))
+
+
+def _zeroed(m: Any, k: int) -> Transform:
+    """X_J(−q₀): what brings the pose MuJoCo draws at q₀ back to where q = 0 has it."""
+    reference = float(m.qpos0[m.jnt_qposadr[k]])
+    if m.jnt_type[k] == BALL or not reference:
+        return Transform.identity()
+    a: Vec = axis(m.jnt_axis[k])
+    return shift(a * -reference) if m.jnt_type[k] == SLIDE else turn(about(a, -reference))
+
+
+def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
+    """Limits, armature, damping and friction of a joint."""
+    m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
+    if m.jnt_type[k] == BALL:
+        if m.jnt_limited[k]:
+            chosen.notes.said("limit on the angle of a ball joint ignored", chosen.joints[k])
+        return _losses(m, at, 3)
+    out = _losses(m, at, 1)
+    for label, more in (("armature", drives.armature.get(k, 0.0)), ("damping", drives.damping.get(k, 0.0))):
+        if more:
+            out[label] = (sum(out.get(label, ())) + more,)
+    if m.jnt_limited[k]:
+        out["lower"], out["upper"] = ((float(x),) for x in m.jnt_range[k])
+    if k in drives.effort:
+        out["effort_limit"] = (drives.effort[k],)
+    return out
+
+
+def _losses(m: Any, at: int, count: int) -> dict[str, Any]:
+    rows = {"armature": m.dof_armature, "damping": m.dof_damping, "friction": m.dof_frictionloss}
+    found = {label: tuple(float(x) for x in row[at : at + count]) for label, row in rows.items()}
+    return {label: values for label, values in found.items() if any(values)}

@@ -1,0 +1,52 @@
+"""MuJoCo's positions and quaternions (w, x, y, z) as torsor's transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torsor.scalar import tidy
+from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec
+from torsor.spatial.vector import IDENTITY, ZERO
+
+
+def vector(numbers: Any) -> Vec:
+    return Vec(*(float(x) for x in numbers))
+
+
+def axis(numbers: Any) -> Vec:
+    """A unit vector; a coordinate axis as whole numbers, which costs nothing later."""
+    return Vec(*(tidy(float(x)) for x in numbers))
+
+
+def rotation(quaternion: Sequence[float]) -> Mat:
+    """R of (w, x, y, z)."""
+    w, x, y, z = (float(a) for a in quaternion)
+    return whole(Quaternion(x, y, z, w).matrix)
+
+
+def whole(R: Mat) -> Mat:
+    """Entries within rounding of 0 and ±1 as those."""
+    return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
+
+
+def pose(position: Any, quaternion: Any) -> Transform:
+    """The transform that leads to the frame with this pose."""
+    return Transform.of_pose(rotation(quaternion), vector(position))
+
+
+def shift(r: Vec) -> Transform:
+    """To axes along these, at r."""
+    return Transform(IDENTITY, r)
+
+
+def turn(R: Mat) -> Transform:
+    return Transform.of_pose(whole(R), ZERO)
+
+
+def inertia(mass: float, com: Any, quaternion: Any, moments: Any) -> Inertia:
+    """From mass, centre of mass, and the principal moments about it along the axes of a quaternion."""
+    a, b, c = (float(x) for x in moments)
+    if not (mass or a or b or c):
+        return Inertia.zero()
+    return Inertia.of(float(mass), vector(com), Sym(a, 0, 0, b, 0, c).rotated(rotation(quaternion)))

@@ -1,0 +1,143 @@
+"""Reading MJCF: MuJoCo compiles the file, and the compiled model is translated body by body.
+
+So defaults, includes, frames, inertias from geoms and every other convenience of MJCF mean what MuJoCo says they mean.
+q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and the twist of a free body, which
+:mod:`torsor.bridges.states` converts.
+
+* Bodies are links, sites named frames, geoms shapes (groups 0-2 are drawn, contype or conaffinity collide).
+* Joints: hinge, slide, ball, free, several on a body in series with massless links between; ``pos``, ``axis``, ``ref``.
+* One free body that carries everything that moves is the floating base.  Otherwise the root is ``world``, unless the world
+  has nothing but one body welded to its origin; other free bodies hang on ``world`` by Floating joints.
+* <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
+* Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
+  ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
+* Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
+* Contacts, sensors, keyframes, cameras and plugins are counted in the report.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from torsor.errors import FileError, ModelError, ModelWarning
+from torsor.io.mjcf.actuators import read_drives
+from torsor.io.mjcf.compiling import Source, compiled
+from torsor.io.mjcf.equalities import read_loops, read_mimics
+from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_sites
+from torsor.io.mjcf.joints import read_joints
+from torsor.io.mjcf.poses import inertia, vector
+from torsor.io.mjcf.selection import Selection, select
+from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
+from torsor.io.notes import Notes, listed
+from torsor.model.description import Description, Link
+from torsor.model.physical import callers_level, warn_or_refuse
+from torsor.spatial import Inertia
+from torsor.spatial.vector import ZERO
+
+#: what MuJoCo calls a model without a name
+_NAMELESS = "MuJoCo Model"
+#: MuJoCo's mjtSameFrame: an inertial frame that is the body's, and one along its axes
+SAME_FRAME, SAME_AXES = 1, 3
+
+
+def read_mjcf(source: Source, *, strict: bool = False, mimic: bool = True, body: str | None = None) -> Description:
+    """The robot of an MJCF file: a path, text that starts with ``<``, or bytes.
+
+    ``body`` reads only that body, what hangs on it and what it hangs on.  ``mimic=False`` gives joints tied to another by a
+    joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
+    read.  Needs the extra ``mujoco``.  Raises :class:`FileError` with MuJoCo's message, and its line where it gives one.
+
+    >>> d = read_mjcf('<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
+    >>> d.root, d.base, round(d.link("ball").inertia.m, 6)
+    ('ball', 'floating', 4.18879)
+    """
+    found = compiled(source)
+    name = Path(found.file).stem if found.file else ""
+    try:
+        d = translated(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
+                       heard=found.warnings, source=found.file)  # fmt: skip
+    except FileError:
+        raise
+    except ModelError as error:
+        raise FileError(str(error), file=found.file) from error
+    return d
+
+
+def translated(
+    m: Any,
+    *,
+    body: str | None = None,
+    mimic: bool = True,
+    strict: bool = False,
+    name: str = "",
+    mesh_frames: MeshFrames | None = None,
+    heard: tuple[str, ...] = (),
+    source: str = "",
+) -> Description:
+    """The description of a compiled MjModel; arguments as for :func:`read_mjcf`."""
+    notes = Notes()
+    chosen = select(m, body, notes)
+    mimics = read_mimics(chosen) if mimic else {}
+    drives = read_drives(chosen)
+    links, joints = list[Link](), []
+    for i in chosen.kept:
+        if i != chosen.kept[0]:
+            between, carrying = read_joints(chosen, i, mimics, drives)
+            links += between
+            joints += carrying
+        links.append(Link(chosen.links[i], _inertia(m, i), read_geoms(chosen, i, mesh_frames or {})))
+    loops, frames = read_loops(chosen), read_sites(chosen)
+    _joints_seen_otherwise(chosen, mimic)
+    count_left_out(chosen)
+    count_unused(chosen)
+    d = Description(
+        _name(m, name), tuple(links), tuple(joints), frames, loops=loops,
+        base="fixed" if chosen.floating is None else "floating",
+        gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
+        report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,
+    )  # fmt: skip
+    odd = warn_or_refuse(d, strict=strict)
+    if odd:
+        d = d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}")
+    return _told(d, forces_left_out(chosen), strict)
+
+
+def _inertia(m: Any, i: int) -> Inertia:
+    """As MuJoCo computes with it: an inertial frame near enough to the body's own counts as that (mjtSameFrame)."""
+    same = int(m.body_sameframe[i])
+    com = (0, 0, 0) if same == SAME_FRAME else m.body_ipos[i]
+    axes = (1, 0, 0, 0) if same in (SAME_FRAME, SAME_AXES) else m.body_iquat[i]
+    return inertia(float(m.body_mass[i]), com, axes, m.body_inertia[i])
+
+
+def _name(m: Any, otherwise: str) -> str:
+    given = bytes(m.names).partition(b"\0")[0].decode("utf-8", "replace")
+    return given if given and given != _NAMELESS else otherwise or "robot"
+
+
+def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
+    m = chosen.m
+    if m.opt.disableflags & NO_GRAVITY:
+        chosen.notes.said("gravity is switched off by a flag, so", "zero")
+    if m.opt.disableflags & NO_DAMPERS and any(m.dof_damping):
+        chosen.notes.said("damping is switched off by a flag in MuJoCo, and kept here", "use damping=False")
+    if chosen.floating is not None:
+        chosen.notes.said("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
+    if not mimic and any(m.eq_type == 2):
+        chosen.notes.said("equalities between joints ignored as asked, so", "independent")
+
+
+def _told(d: Description, left_out: list[str], strict: bool) -> Description:
+    """Forces that are not read, as a warning and in the report, or refused."""
+    if not left_out:
+        return d
+    what = f"robot {d.name!r} has forces that torsor does not read: {'; '.join(left_out)}"
+    if strict:
+        raise ModelError(f"{what}; take them out of the file, or load with strict=False")
+    message = f"{what}; mass matrix and bias force are those of the bodies alone, add what else acts to tau yourself"
+    warnings.warn(message, ModelWarning, stacklevel=callers_level())
+    for line in left_out:
+        d = d.with_note(f"NOT in the dynamics: {line}")
+    return d

@@ -1,0 +1,164 @@
+"""Which bodies of a compiled model make the robot, what they are called, and whether the base floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from torsor.errors import UnknownName
+from torsor.io.mjcf.poses import pose
+from torsor.io.notes import Notes
+from torsor.model.description import WORLD
+from torsor.spatial import Transform
+
+#: MuJoCo's mjtJoint
+FREE, BALL, SLIDE, HINGE = range(4)
+#: MuJoCo's mjtObj, of what is looked up by name here
+BODY, JOINT, GEOM, SITE, MESH, EQUALITY = 1, 3, 5, 6, 10, 17
+
+
+@dataclass
+class Selection:
+    """The part of a compiled model ``m`` that is read, and the names given out so far."""
+
+    m: Any
+    kept: tuple[int, ...]
+    links: dict[int, str]
+    joints: dict[int, str]
+    floating: int | None  # the body whose free joint is the floating base
+    notes: Notes
+    taken_links: set[str] = field(default_factory=set)
+    taken_joints: set[str] = field(default_factory=set)
+
+    def fresh_link(self, word: str) -> str:
+        return _fresh(word, self.taken_links)
+
+    def fresh_joint(self, word: str) -> str:
+        return _fresh(word, self.taken_joints)
+
+    def end(self, body: int, X: Transform) -> tuple[str, Transform]:
+        """A frame on a body as one on a link: a body that stands still and is not read counts as the world."""
+        while body not in self.links and body != 0:
+            X = X @ pose(self.m.body_pos[body], self.m.body_quat[body])
+            body = int(self.m.body_parentid[body])
+        return self.links.get(body, WORLD), X
+
+
+def select(m: Any, body: str | None, notes: Notes) -> Selection:
+    """All bodies, or a named one with what hangs on it and what it hangs on."""
+    names = _names(m, BODY, range(m.nbody), "body", notes)
+    kept = tuple(range(m.nbody)) if body is None else _subtree(m, body, names)
+    if len(kept) < m.nbody:
+        notes.said("bodies left out as asked", f"{m.nbody - len(kept)}")
+    floating = _floating(m, kept)
+    standing = [i for i in kept if not _moves(m, i)]
+    if floating is not None:
+        kept = tuple(i for i in kept if _moves(m, i))
+        for i in standing[1:]:
+            notes.said("the base floats, so a body that stands still is left out", names[i])
+    elif _world_says_nothing(m, kept):
+        kept = kept[1:]
+    joints = [k for i in kept for k in _joints(m, i)]
+    called = _joint_names(m, joints, names, notes)
+    links = {i: names[i] for i in kept}
+    return Selection(m, kept, links, called, floating, notes, set(links.values()), set(called.values()))
+
+
+def _joints(m: Any, body: int) -> range:
+    first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
+    return range(first, first + count) if count else range(0)
+
+
+joints_of = _joints
+
+
+def _subtree(m: Any, body: str, names: dict[int, str]) -> tuple[int, ...]:
+    top = next((i for i, name in names.items() if name == body), None)
+    if top is None:
+        raise UnknownName("body", body, names.values())
+    above, at = {0}, top
+    while at:
+        above.add(at)
+        at = int(m.body_parentid[at])
+    kept = set(above)
+    for i in range(top + 1, m.nbody):  # parents come before their children
+        if int(m.body_parentid[i]) in kept - (above - {top}):
+            kept.add(i)
+    return tuple(sorted(kept))
+
+
+def _moves(m: Any, body: int) -> bool:
+    return int(m.body_weldid[body]) != 0 and int(m.body_mocapid[m.body_weldid[body]]) < 0
+
+
+def _floating(m: Any, kept: Iterable[int]) -> int | None:
+    """The one free body that carries all that moves, if its joint is nothing but free."""
+    moving = [i for i in kept if _moves(m, i)]
+    if not moving or any(m.body_rootid[i] != m.body_rootid[moving[0]] for i in moving):
+        return None
+    root = moving[0]
+    joints = _joints(m, root)
+    if not joints or m.jnt_type[joints[0]] != FREE or burdened(m, joints[0]) or damped(m, joints[0]):
+        return None
+    return root
+
+
+def burdened(m: Any, k: int) -> bool:
+    """Whether a free joint has an armature or dry friction, which act along the world's axes."""
+    at = m.jnt_dofadr[k]
+    return bool(m.dof_armature[at] or m.dof_frictionloss[at])
+
+
+def damped(m: Any, k: int) -> bool:
+    return bool(m.dof_damping[m.jnt_dofadr[k]])
+
+
+def _world_says_nothing(m: Any, kept: tuple[int, ...]) -> bool:
+    """Whether the world is only where the one body welded to it is: then that body is the root."""
+    below = [i for i in kept if i and m.body_parentid[i] == 0]
+    if len(below) != 1 or any(m.geom_bodyid == 0) or any(m.site_bodyid == 0):
+        return False
+    (i,) = below
+    still = not _joints(m, i) and m.body_mocapid[i] < 0
+    return bool(still and not any(m.body_pos[i]) and all(m.body_quat[i] == (1, 0, 0, 0)))
+
+
+# -- names ---------------------------------------------------------------------------------------------------------------
+
+
+def name_of(m: Any, kind: int, k: int) -> str:
+    """The name the file gives, or nothing."""
+    from mujoco import mj_id2name
+
+    return mj_id2name(m, kind, int(k)) or ""
+
+
+def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> dict[int, str]:
+    given = {k: name_of(m, kind, k) for k in ids}
+    taken = set(given.values())
+    for k, name in given.items():
+        if not name:
+            given[k] = _fresh(f"{word}{k}", taken)
+            notes.said(f"{word} without a name, so called", given[k])
+    return given
+
+
+def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes) -> dict[int, str]:
+    """Joints without a name are called after their body: ``body_joint``, or ``body_joint1``, ``body_joint2``, ..."""
+    given = {k: name_of(m, JOINT, k) for k in joints}
+    taken = set(given.values())
+    for k, name in given.items():
+        if not name:
+            body = int(m.jnt_bodyid[k])
+            count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
+            given[k] = _fresh(f"{bodies[body]}_joint{count}", taken)
+            notes.said("joint without a name, so called", given[k])
+    return given
+
+
+def _fresh(word: str, taken: set[str]) -> str:
+    while word in taken:
+        word += "_"
+    taken.add(word)
+    return word

@@ -1,0 +1,90 @@
+"""Shapes as geoms without mass, meshes as assets by their path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.errors import FileError
+from torsor.io.mjcf.words import fresh, numbers, placed
+from torsor.model.description import Geometry
+
+#: shape → MuJoCo's type and its half sizes
+_SIZES: dict[str, Any] = {
+    "box": lambda x, y, z: (x / 2, y / 2, z / 2),
+    "sphere": lambda r: (r,),
+    "cylinder": lambda r, length: (r, length / 2),
+    "capsule": lambda r, length: (r, length / 2),
+    "ellipsoid": lambda a, b, c: (a, b, c),
+}
+#: the meshes MuJoCo reads
+_READABLE = (".stl", ".obj", ".msh")
+
+
+class Assets:
+    """The meshes of a document: found, named once, and told of where they are left out."""
+
+    def __init__(self, source: str, target: str | os.PathLike[str] | None, roots: Sequence[str | os.PathLike[str]]):
+        self.source, self.roots = source, roots
+        self.target = Path(target).resolve().parent if target is not None else None
+        self.element = etree.Element("asset")
+        self.left_out: dict[str, str] = {}
+        self._named: dict[tuple[str, tuple[float, ...]], str] = {}
+        self._taken: set[str] = set()
+
+    def mesh(self, who: str, g: Geometry) -> str:
+        """The name of a mesh's asset; empty if MuJoCo could not open it."""
+        key = g.uri, tuple(g.scale)
+        if key in self._named:
+            return self._named[key]
+        path = self._found(g.uri)
+        if path is None:
+            return ""
+        name = self._named[key] = fresh(path.stem, self._taken)
+        scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": numbers(who, g.scale)}
+        where = os.path.relpath(path, self.target) if self.target is not None else str(path)
+        # a shell's inertia exists for open meshes too; nothing comes of it, the geoms have no mass
+        etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
+        return name
+
+    def _found(self, uri: str) -> Path | None:
+        from torsor.scene.places import Places
+
+        try:
+            path = Places(self.source, self.roots).find(uri)
+        except FileError as error:
+            self.left_out[uri] = error.reason
+            return None
+        if path.suffix.lower() not in _READABLE:
+            self.left_out[uri] = f"MuJoCo reads {', '.join(_READABLE)}"
+            return None
+        return path
+
+
+def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:
+    """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
+    out = etree.Element("geom", {"class": g.role})
+    if g.name:
+        out.set("name", fresh(g.name, taken))
+    if g.shape == "mesh":
+        name = assets.mesh(who, g)
+        if not name:
+            return None
+        out.set("type", "mesh")
+        out.set("mesh", name)
+    elif g.shape in _SIZES and g.role in ("visual", "collision"):
+        out.set("type", g.shape)
+        out.set("size", numbers(who, _SIZES[g.shape](*g.size)))
+    else:
+        assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF has no such shape"
+        return None
+    for key, value in placed(who, g.origin).items():
+        out.set(key, value)
+    if g.color is not None:
+        out.set("rgba", numbers(who, g.color))
+    return out

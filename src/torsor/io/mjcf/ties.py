@@ -1,0 +1,65 @@
+"""What ties joints and bodies together, and what drives them: <equality> and <actuator>."""
+
+from __future__ import annotations
+
+import math
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.io.mjcf.tree_words import Body, names_of_pieces, tied
+from torsor.io.mjcf.words import numbers
+from torsor.model.description import Description, Loop
+from torsor.model.joints import Fixed, Revolute, Spherical
+from torsor.spatial import Transform
+from torsor.spatial.vector import IDENTITY
+
+#: a hinge is a ball at two places of its axis, so far apart [m]
+APART = 0.1
+
+#: (element, name, frame on the parent, frame on the child)
+Tie = tuple[str, str, Transform, Transform]
+
+
+def ties_of(loop: Loop) -> list[Tie]:
+    """A weld or balls that hold what a loop holds; nothing where MuJoCo has no such constraint."""
+    if isinstance(loop.kind, Fixed):
+        return [("weld", loop.name, loop.origin, loop.child_origin)]
+    if isinstance(loop.kind, Spherical):
+        return [("connect", loop.name, loop.origin, loop.child_origin)]
+    if isinstance(loop.kind, Revolute):
+        further = Transform(IDENTITY, loop.kind.axis * APART)
+        second = ("connect", f"{loop.name}_axis", further @ loop.origin, further @ loop.child_origin)
+        return [("connect", loop.name, loop.origin, loop.child_origin), second]
+    return []
+
+
+def equalities(d: Description, ends: dict[str, tuple[str, str, str]]) -> Element:
+    """Loops between sites, and mimics: y = offset + multiplier x."""
+    out = etree.Element("equality")
+    for name, (word, parent, child) in ends.items():
+        etree.SubElement(out, word, name=name, site1=parent, site2=child)
+    for j in d.joints:
+        who = f"joint {j.name!r}"
+        if j.mimic is not None:
+            coefficients = numbers(who, (j.mimic.offset, j.mimic.multiplier, 0, 0, 0))
+            etree.SubElement(out, "joint", name=f"{j.name}_mimic", joint1=j.name, joint2=j.mimic.joint, polycoef=coefficients)
+        if tied(j) is not None:
+            pitch = numbers(who, (0, tied(j), 0, 0, 0))
+            etree.SubElement(out, "joint", name=f"{j.name}_screw", joint1=f"{j.name}_advance", joint2=j.name, polycoef=pitch)
+    return out
+
+
+def motors(bodies: list[Body]) -> Element:
+    """A motor for every hinge and slider that is free to move, its control the joint force within the effort limit."""
+    out = etree.Element("actuator")
+    for body in bodies:
+        for step, name in names_of_pieces(body):
+            j, (k, *more) = step.joint, step.piece.freedoms
+            if more or j.mimic is not None or k >= j.kind.nv or j.kind.name == "floating":
+                continue
+            effort = j.effort_limit[k] if j.effort_limit else math.inf
+            if effort > 0:
+                limit = {"ctrlrange": numbers(f"joint {j.name!r}", (-effort, effort))} if math.isfinite(effort) else {}
+                etree.SubElement(out, "motor", name=name, joint=name, **limit)
+    return out

@@ -1,0 +1,76 @@
+"""What a model has and torsor does not compute: forces that change the motion are told loudly, the rest is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torsor.io.mjcf.actuators import ON_JOINT
+from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
+from torsor.io.notes import listed
+
+#: MuJoCo's mjtDisableBit
+NO_SPRINGS, NO_DAMPERS, NO_GRAVITY = 32, 64, 128
+
+
+def forces_left_out(chosen: Selection) -> list[str]:
+    """The forces MuJoCo would add to M q̈ + h = τ that torsor does not, in words."""
+    m = chosen.m
+    joints, bodies = chosen.joints, [i for i in chosen.kept if i]
+    sprung = not m.opt.disableflags & NO_SPRINGS
+    damped = not m.opt.disableflags & NO_DAMPERS
+    springs = (k for k in joints if sprung and (m.jnt_stiffness[k] or any(m.jnt_stiffnesspoly[k])))
+    dampers = (k for k in joints if damped and any(m.dof_dampingpoly[m.jnt_dofadr[k]]))
+    lifted = (i for i in bodies if m.body_gravcomp[i] and m.body_mass[i])
+    found = [
+        _of("joint springs (stiffness)", (joints[k] for k in springs)),
+        _of("damping beyond b v", (joints[k] for k in dampers)),
+        _of("gravity compensation (gravcomp)", (chosen.links[i] for i in lifted)),
+        _of("rotor armature of actuators", _geared(chosen)),
+        _of("tendon springs, dampers or armature", _tendons(m)),
+        "forces of a fluid (density, viscosity)" if m.opt.density or m.opt.viscosity else "",
+        "elastic bodies (flex)" if m.nflex else "",
+    ]
+    return [line for line in found if line]
+
+
+def _of(what: str, names: Iterable[str]) -> str:
+    found = list(names)
+    return f"{what}: {listed(found)}" if found else ""
+
+
+def _geared(chosen: Selection) -> Iterable[str]:
+    """Actuators with a rotor of their own on what is no hinge and no slider."""
+    m = chosen.m
+    for a in range(m.nactuator):
+        k = int(m.actuator_trnid[a][0])
+        plain = m.actuator_trntype[a] == ON_JOINT and m.jnt_type[k] in (SLIDE, HINGE) and m.jnt_actuatorid[k] == a
+        if not plain and (m.actuator_armature[a] or m.actuator_damping[a]):
+            yield f"actuator {a}"
+
+
+def _tendons(m: Any) -> Iterable[str]:
+    for t in range(m.ntendon):
+        if m.tendon_stiffness[t] or m.tendon_damping[t] or m.tendon_armature[t] or any(m.tendon_stiffnesspoly[t]):
+            yield f"tendon {t}"
+
+
+def count_unused(chosen: Selection) -> None:
+    """What is no force of its own: counted, with the reason."""
+    m, notes = chosen.m, chosen.notes
+    control = "controllers are not part of a rigid-body description; their limits are the joints' effort limits"
+    for count, what, why in (
+        (m.nactuator, "actuator", control),
+        (m.ntendon, "tendon", "what joints do to each other through tendons is not read"),
+        (m.nsensor, "sensor", "sensors are not part of a rigid-body description"),
+        (m.nplugin, "plugin", "plugins are MuJoCo's own"),
+        (m.npair, "contact pair", "contact is not part of a rigid-body description"),
+        (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),
+        (m.nkey, "keyframe", "states are not part of a description; MuJoCo's model has them (key_qpos)"),
+        (m.nmocap, "mocap motion", "the body stands where the file puts it"),
+        (m.ncam, "camera", "appearance is not kept"),
+        (m.nlight, "light", "appearance is not kept"),
+        (m.nskin, "skin", "appearance is not kept"),
+    ):
+        for _ in range(int(count)):
+            notes.ignored(what, why)

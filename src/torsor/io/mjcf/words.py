@@ -1,0 +1,50 @@
+"""Numbers and poses as MJCF writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from torsor.errors import ModelError
+from torsor.scalar import is_constant
+from torsor.spatial import Inertia, Transform, Vec
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.vector import IDENTITY, ZERO, Mat
+
+NOTHING = Inertia.zero()
+
+
+def numbers(who: str, values: Iterable[Any]) -> str:
+    """Numbers as the shortest decimals that are read back as the same doubles."""
+    return " ".join(repr(number(who, x)).removesuffix(".0") for x in values)
+
+
+def number(who: str, x: Any) -> float:
+    if not is_constant(x) or not math.isfinite(x):
+        raise ModelError(f"{who}: {x!r} is not a finite number, and MJCF holds nothing else")
+    return float(x)
+
+
+def placed(who: str, X: Transform) -> dict[str, str]:
+    """``pos`` and ``quat`` (w, x, y, z) of the frame that X leads to; nothing for what needs none."""
+    R, p = X.pose
+    out = {} if p == ZERO else {"pos": numbers(who, p)}
+    return out if R == IDENTITY else out | {"quat": quaternion(who, R)}
+
+
+def quaternion(who: str, R: Mat) -> str:
+    x, y, z, w = quaternion_of(Mat(*(Vec(*(number(who, a) for a in row)) for row in R)))
+    return numbers(who, (w, x, y, z))
+
+
+def massless(G: Inertia) -> bool:
+    return G == NOTHING
+
+
+def fresh(word: str, taken: set[str]) -> str:
+    """A name nobody has yet."""
+    while word in taken:
+        word += "_"
+    taken.add(word)
+    return word

@@ -1,0 +1,194 @@
+"""Writing MJCF that MuJoCo compiles to the same dynamics, and that is read back as the same robot.
+
+Links are bodies, frames sites, shapes geoms without mass (classes ``visual`` and ``collision``), effort limits motors.  What
+MJCF has no words for:
+
+* universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
+  hinge and a slider, the second tied to the first by an equality.  A joint type of your own is refused.
+* A floating joint on a root link called ``world`` is a free joint, whose q is the pose in the world; elsewhere it is three
+  sliders and a ball, with the same q.
+* Mimics and loops are equalities, which MuJoCo holds by springs; loops other than fixed, spherical and revolute are told in a
+  comment.
+* A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
+  MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
+* Inertias that no body has are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
+  refused elsewhere.
+* Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
+* Meshes MuJoCo cannot open (COLLADA, those not found) are left out; comments at the top name all that was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.errors import ModelError
+from torsor.io.files import write_text
+from torsor.io.mjcf.borrowing import possible
+from torsor.io.mjcf.inertia_words import inertial
+from torsor.io.mjcf.joint_words import attributes
+from torsor.io.mjcf.shape_words import Assets, geom
+from torsor.io.mjcf.ties import equalities, motors, ties_of
+from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
+from torsor.io.mjcf.words import fresh, massless, numbers, placed
+from torsor.io.notes import listed
+from torsor.model.description import FLOATING_BASE, WORLD, Description
+from torsor.model.surgery import rotors_as_armature
+from torsor.spatial import Transform
+
+
+def write_mjcf(
+    description: Description,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    meshes: bool = True,
+    motors: bool = True,
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> str:
+    """The MJCF text of a description; with a path, also written there, all or nothing.
+
+    ``meshes=False`` leaves meshes out, ``motors=False`` actuators.  ``roots`` are folders to look for meshes in, beside that of
+    the file the description came from; their paths are written relative to ``path``, absolute without one.  ModelError names
+    a link or joint that MuJoCo could not have.
+
+    >>> from torsor import robots
+    >>> 'type="hinge"' in write_mjcf(robots.description("ur5"), meshes=False)
+    True
+    """
+    d, moved = possible(rotors_as_armature(description))
+    page = _Page(Tree(d), Assets(d.source, path, roots), meshes, motors, moved)
+    try:
+        root = page.written(description)
+    except ModelError:
+        raise
+    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is no text
+        raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
+    etree.indent(root)
+    text = etree.tostring(root, encoding="unicode") + "\n"
+    if path is not None:
+        write_text(path, text)
+    return text
+
+
+@dataclass
+class _Page:
+    """One document being written."""
+
+    tree: Tree
+    assets: Assets
+    meshes: bool
+    motors: bool
+    moved: list[str]  # links whose inertia went elsewhere
+    bodies: list[Body] = field(default_factory=list)
+    places: dict[str, Element] = field(default_factory=dict)  # the body element of each link
+    geoms: set[str] = field(default_factory=set)
+    sites: set[str] = field(default_factory=set)
+    joints: set[str] = field(default_factory=set)
+
+    def written(self, described: Description) -> Element:
+        d = self.tree.d
+        world = etree.Element("worldbody")
+        self._links(world)
+        for frame in d.frames:
+            self._site(frame.link, frame.name, frame.origin)
+        ends = {}
+        for loop in d.loops:
+            for word, name, origin, child_origin in ties_of(loop):
+                parent = self._site(loop.parent, f"{name}_parent", origin)
+                ends[name] = word, parent, self._site(loop.child, f"{name}_child", child_origin)
+        out = etree.Element("mujoco", model=d.name)
+        for text in self._comments(described):
+            out.append(etree.Comment(f" {re.sub('-(?=-)', '- ', text)} "))  # XML has no -- in comments
+        etree.SubElement(out, "compiler", angle="radian")
+        etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
+        driven = self.bodies if self.motors else []
+        parts = (_defaults(self.geoms_written), self.assets.element, world, equalities(d, ends), motors(driven))
+        out.extend(part for part in parts if len(part) or part is world)
+        return out
+
+    @property
+    def geoms_written(self) -> bool:
+        return any(element.find("geom") is not None for element in self.places.values())
+
+    def _links(self, world: Element) -> None:
+        """Bodies inside bodies; a stack and not a recursion, since a rope has more links than Python has frames."""
+        d, self.places[WORLD] = self.tree.d, world
+        if self.tree.world_is_root:
+            self._fill(world, d.root)
+        else:
+            base = etree.SubElement(world, "body", name=self._name(d.root))
+            if d.base == "floating":
+                if not self.tree.weighs(d.root):
+                    raise ModelError(
+                        f"link {d.root!r} is the free base and has no mass, which MuJoCo refuses; give it an inertia"
+                    )
+                etree.SubElement(base, "freejoint", name=FLOATING_BASE)
+            self._fill(base, d.root)
+        todo = [(d.root, body) for body in reversed(list(self.tree.children(d.root)))]
+        while todo:
+            parent, body = todo.pop()
+            self.tree.check_weight(body)
+            self.bodies.append(body)
+            who = f"link {body.link!r}"
+            element = etree.SubElement(self.places[parent], "body", {"name": self._name(body.link), **placed(who, body.origin)})
+            for step, name in names_of_pieces(body):
+                if fresh(name, self.joints) != name:
+                    raise ModelError(
+                        f"joint {step.joint.name!r} needs the name {name!r} in MJCF, which another joint has; rename it"
+                    )
+                etree.SubElement(element, "joint", attributes(step.joint, step.piece, name, step.to_body))
+            self._fill(element, body.link)
+            todo += [(body.link, below) for below in reversed(list(self.tree.children(body.link)))]
+
+    def _name(self, link: str) -> str:
+        return fresh("world_", set(self.tree.links)) if link == WORLD else link
+
+    def _fill(self, element: Element, link: str) -> None:
+        """What a body has besides joints: inertia and shapes."""
+        self.places[link] = element
+        G = self.tree.links[link].inertia
+        if not massless(G) and element.tag == "body":
+            element.append(inertial(link, G))
+        for g in self.tree.links[link].geometry:
+            if g.shape == "mesh" and not self.meshes:
+                continue
+            shape = geom(f"link {link!r}", g, self.assets, self.geoms)
+            if shape is not None:
+                element.append(shape)
+
+    def _site(self, link: str, name: str, origin: Transform) -> str:
+        called = fresh(name, self.sites)
+        etree.SubElement(self.places[link], "site", {"name": called, **placed(f"frame {name!r}", origin)})
+        return called
+
+    def _comments(self, described: Description) -> list[str]:
+        folded = [link for body in self.bodies for link in body.folded]
+        open_loops = [f"{loop.name} ({loop.kind.name})" for loop in described.loops if not ties_of(loop)]
+        lawful = [j.name for j in described.joints if j.laws]
+        out = ["written by torsor; the control of a motor is its joint's force"]
+        for what, names in (
+            ("inertias no body has, moved to other links with the same motion", self.moved),
+            ("massless, so part of the body that follows", folded),
+            ("loops MuJoCo has no constraint for, left out", open_loops),
+            ("friction laws left out", lawful),
+            ("rotors, as armature of their joints, without gyroscopic coupling", [r.name for r in described.rotors]),
+            ("left out", [f"{what} ({why})" for what, why in self.assets.left_out.items()]),
+        ):
+            out += [f"{what}: {listed(names)}"] if names else []
+        return out
+
+
+def _defaults(needed: bool) -> Element:
+    """What is only seen, in MuJoCo's group 2; what only touches, in group 3."""
+    out = etree.Element("default")
+    if needed:
+        visual = etree.SubElement(out, "default", {"class": "visual"})
+        etree.SubElement(visual, "geom", contype="0", conaffinity="0", group="2", mass="0")
+        collision = etree.SubElement(out, "default", {"class": "collision"})
+        etree.SubElement(collision, "geom", group="3", mass="0")
+    return out

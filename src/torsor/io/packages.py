@@ -1,0 +1,41 @@
+"""Where a ROS package is on this machine, without ROS."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
+
+
+def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()) -> Iterator[Path]:
+    """Folders that may be the package: declared ``roots``, then those above ``folder``, then the ones ROS knows.
+
+    A folder is the package if it has its name, or if the ``package.xml`` in it says so; each is looked at itself and by the
+    folders in it, so both a package and the folder of many packages may be declared.
+    """
+    above = (folder, *folder.parents) if folder else ()
+    for place in (*roots, *above):
+        if place.name == package or _manifest(place) == package:
+            yield place
+    for place in (*roots, *ros_folders(), *above):
+        if (place / package).is_dir():
+            yield place / package
+    for place in roots:
+        yield from (inner for inner in sorted(place.iterdir()) if _manifest(inner) == package)
+
+
+def _manifest(folder: Path) -> str:
+    """The name its package.xml gives, or none."""
+    try:
+        match = _NAME.search((folder / "package.xml").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
+    return match[1] if match else ""
+
+
+def ros_folders() -> Iterator[Path]:
+    yield from (Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p)
+    yield from (Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p)

@@ -1,0 +1,21 @@
+"""Axes and poses from the arrays of other libraries, with rounding removed from 0 and ±1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torsor.scalar import tidy
+from torsor.spatial import Mat, Transform, Vec
+
+
+def unit(v: Any) -> Vec:
+    """The direction of a vector."""
+    return Vec(*(tidy(float(x)) for x in np.asarray(v) / np.linalg.norm(v)))
+
+
+def placed(R: Any, p: Any) -> Transform:
+    """X to a frame with axes R (3×3) at p."""
+    rows = Mat(*(Vec(*(tidy(float(x)) for x in row)) for row in np.asarray(R)))
+    return Transform.of_pose(rows, Vec(*(tidy(float(x), 0.0) for x in p)))

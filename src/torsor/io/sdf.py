@@ -1,0 +1,51 @@
+"""SDF, Gazebo's files, as Drake reads them.
+
+SDF places each part relative to any other and includes models by URI, so half a reader would be a wrong one.  Of the libraries
+that pip installs, Drake's reads them whole; libsdformat's own bindings come with Gazebo only, Pinocchio's wheel leaves its SDF
+reader out, and the packages ``sdformat`` and ``pysdf`` are about other things.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from torsor.errors import FileError, MissingExtra, ModelError
+from torsor.io.files import label, read_bytes
+from torsor.model.description import Description
+from torsor.model.physical import warn_or_refuse
+
+
+def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] = (), strict: bool = False) -> Description:
+    """The robot of an SDF file, or of its text: links, joints, limits, damping, gravity.
+
+    Shapes, sensors, plugins and constraints are not read.  A model that nothing holds floats, as in Gazebo.  ``roots`` are
+    folders with the packages and models it includes.
+    """
+    text = isinstance(source, bytes) or str(source).lstrip("\ufeff \t\r\n").startswith("<")
+    file = "" if text else label(source)  # type: ignore[arg-type]
+    data = source if text else read_bytes(source)  # type: ignore[arg-type]
+    content = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+    try:
+        from pydrake.multibody.parsing import Parser
+        from pydrake.multibody.plant import MultibodyPlant
+    except ImportError:
+        raise MissingExtra("drake", "sdf", "reading SDF (which Gazebo's sdf2mjcf turns into MJCF otherwise)") from None
+    from torsor.io.plant import described
+
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for root in roots:
+        parser.package_map().PopulateFromFolder(os.fspath(root))
+    try:
+        if text:
+            parser.AddModelsFromString(content, "sdf")
+        else:
+            parser.AddModels(os.fsdecode(source))  # type: ignore[arg-type]
+        plant.Finalize()
+        d = described(plant)
+        warn_or_refuse(d, strict=strict)
+    except (RuntimeError, ModelError) as error:
+        raise FileError(f"Drake cannot read it: {' '.join(str(error).split())}", file=file) from error
+    note = "SDF read by Drake; shapes, sensors and plugins are left out"
+    return d.with_note(note, source="" if text else os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]

@@ -1,0 +1,202 @@
+"""Tables of numbers in files: columns with names, and what JSON says beside them, in CSV, Parquet and NPZ.
+
+To the last bit in both directions; nothing is pickled.  CSV and Parquet are also read in pieces, for files larger than the
+memory.  What the columns mean is for others to say: :mod:`torsor.simulate.files` and :mod:`torsor.logs`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.errors import FileError, MissingExtra
+
+Array: TypeAlias = np.ndarray
+#: where the JSON is kept in a Parquet file's schema
+KEY = b"torsor"
+
+
+class Table(NamedTuple):
+    """Columns of equal length by name, and what was said beside them; ``row`` is the number of its first row in the file."""
+
+    names: list[str]
+    columns: list[Array]
+    meta: dict[str, Any]
+    row: int = 0
+
+
+# -- CSV -----------------------------------------------------------------------------------------------------------------
+
+
+def csv_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
+    """A header, a row a line, and above them ``# {...}`` where there is something to say beside them."""
+    return csv_head(names, meta) + csv_rows(columns)
+
+
+def csv_head(names: Sequence[str], meta: Mapping[str, Any] | None = None) -> bytes:
+    stream = io.StringIO(newline="")
+    stream.write("# " + json.dumps(meta) + "\n" if meta else "")
+    csv.writer(stream, lineterminator="\n").writerow(names)
+    return stream.getvalue().encode()
+
+
+def csv_rows(columns: Sequence[Array]) -> bytes:
+    lines = [",".join(map(repr, row)) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    return "".join(f"{line}\n" for line in lines).encode()  # repr of a float: every bit of it
+
+
+def read_csv(stream: IO[bytes], rows: int, file: str = "") -> Iterator[Table]:
+    """A CSV file in tables of so many rows; at least one, which may be empty."""
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    try:
+        meta, names, line = _head(text, file)
+        done = 0
+        while True:
+            lines = list(islice(text, rows))
+            if lines or not done:
+                values = _values(lines, len(names), line, file)
+                yield Table(names, list(values.T), meta, done)
+                done += len(values)
+                line += len(lines)
+            if len(lines) < rows:
+                return
+    except UnicodeDecodeError as error:
+        raise FileError(f"is not UTF-8 text: {error.reason}", file=file) from None
+    except csv.Error as error:
+        raise FileError(f"is no CSV: {error}", file=file) from None
+    finally:
+        with suppress(ValueError):  # the stream is its owner's to close, and may have been
+            text.detach()
+
+
+def _head(text: io.TextIOWrapper, file: str) -> tuple[dict[str, Any], list[str], int]:
+    """(what is said beside, names of the columns, the line where the numbers start)."""
+    line, meta, first = 1, {}, text.readline()
+    if first.startswith("# {"):
+        try:
+            meta = json.loads(first[2:])
+        except ValueError as error:
+            raise FileError(f"its first line is no JSON: {error}", file=file, line=1) from None
+        line, first = 2, text.readline()
+    names = [name.strip() for name in next(csv.reader([first]), [])]
+    if not names:
+        raise FileError("is empty; a line with the names of the columns was expected", file=file, line=line)
+    if all(_is_number(name) for name in names):
+        raise FileError(
+            "starts with numbers; its first line must name the columns, such as t,q[shoulder],q[elbow]", file=file, line=line
+        )
+    return meta, names, line + 1
+
+
+def _values(lines: list[str], width: int, line: int, file: str) -> Array:
+    """The numbers of some lines, the first of which is line ``line`` of the file."""
+    if not any(not x.isspace() for x in lines):
+        return np.empty((0, width))
+    try:
+        out = np.loadtxt(lines, delimiter=",", comments=None, quotechar='"', ndmin=2)
+        if out.shape[1] == width:
+            return out
+    except ValueError:
+        pass
+    for k, cells in enumerate(csv.reader(lines)):  # again, to say what is wrong and where
+        if cells and len(cells) != width:
+            raise FileError(f"has {len(cells)} cells in this line and {width} columns", file=file, line=line + k)
+        for n, cell in enumerate(cells):
+            if not _is_number(cell):
+                what = "is empty" if not cell.strip() else f"{cell[:40]!r} is no number"
+                raise FileError(f"column {n + 1} {what}", file=file, line=line + k)
+    raise FileError("is no table of numbers", file=file, line=line)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+# -- Parquet -------------------------------------------------------------------------------------------------------------
+
+
+def parquet_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
+    """The same as Parquet; the JSON is in the schema."""
+    _, parquet = pyarrow()
+    stream = io.BytesIO()
+    parquet.write_table(arrow_table(names, columns, meta), stream)
+    return stream.getvalue()
+
+
+def arrow_table(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> Any:
+    """pyarrow's own table of them."""
+    pa, _ = pyarrow()
+    table = pa.table([pa.array(c) for c in columns], names=list(names))
+    return table.replace_schema_metadata({KEY: json.dumps(meta)} if meta else None)
+
+
+def read_parquet(stream: IO[bytes], rows: int, file: str = "") -> Iterator[Table]:
+    """A Parquet file in tables of so many rows; at least one, which may be empty."""
+    pa, parquet = pyarrow()
+    try:
+        reader = parquet.ParquetFile(stream)
+        names = reader.schema_arrow.names
+        meta = json.loads((reader.schema_arrow.metadata or {}).get(KEY, b"{}"))
+        done = 0
+        for batch in reader.iter_batches(rows):
+            yield Table(names, [_floats(c, name, done, file) for c, name in zip(batch.columns, names, strict=True)], meta, done)
+            done += batch.num_rows
+        if not done:
+            yield Table(names, [np.empty(0) for _ in names], meta)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"is no Parquet file that can be read: {str(error).splitlines()[0]}", file=file) from error
+
+
+def _floats(column: Any, name: str, row: int, file: str) -> Array:
+    if column.null_count:
+        raise FileError(f"column {name!r} holds nothing (null) in row {row + column.is_null().index(True).as_py()}", file=file)
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise FileError(f"column {name!r} holds {column.type}, not numbers", file=file) from None
+
+
+def pyarrow() -> tuple[Any, Any]:
+    """(pyarrow, pyarrow.parquet), or which extra brings them."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "tables", "Parquet files") from None
+    return pyarrow, pyarrow.parquet
+
+
+# -- NPZ -----------------------------------------------------------------------------------------------------------------
+
+
+def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
+    """Arrays of any shape by name, and ``meta``, the JSON, among them as a string."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays, meta=np.array(json.dumps(meta)))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
+    """(arrays, meta); no meta is none.  What is damaged, or holds objects, is a ValueError; none of those is made."""
+    try:
+        with np.load(stream, allow_pickle=False) as stored:
+            if not hasattr(stored, "files"):
+                raise ValueError("it is one array, no NPZ of named ones")
+            arrays = {k: stored[k] for k in stored.files}
+        meta = arrays.pop("meta", None)
+        return arrays, {} if meta is None else json.loads(str(meta))
+    except Exception as error:  # of a damaged file: zipfile's own, zlib's, struct's, tokenize's ...
+        raise ValueError(str(error) or type(error).__name__) from error

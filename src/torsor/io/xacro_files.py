@@ -1,0 +1,142 @@
+"""xacro: a program that writes URDF, run by the library of that name.
+
+Running one is running code of whoever wrote it: its expressions are Python with most of Python taken away, it includes any file
+it names that you may read, and it sees the environment.  So it runs only where a caller asks for it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.io.files import label, read_bytes
+from torsor.io.packages import folders
+from torsor.io.urdf import read_urdf
+from torsor.io.yaml_nodes import unknown
+from torsor.model.description import Description
+
+#: the library keeps what it is doing in globals of its own
+_ONE_AT_A_TIME = Lock()
+
+
+def read_xacro(
+    path: str | os.PathLike[str],
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    **options: Any,
+) -> Description:
+    """The robot of a xacro file, options as :func:`torsor.io.urdf.read_urdf` has them.
+
+    ``arguments`` are the values of its ``<xacro:arg>``; one it does not have is an error.  ``$(find name)`` is looked for in
+    ``packages`` (name → folder), in ``roots`` (packages, or folders of packages), above the file, and where ROS looks.
+    """
+    text, warnings = expand(path, arguments=arguments, roots=roots, packages=packages)
+    file = label(path)
+    try:
+        d = read_urdf(text, **options)
+    except FileError as error:
+        raise FileError(error.reason, file=f"{file} (as expanded)", line=error.line, element=error.element) from error
+    for warning in warnings:
+        d = d.with_note(f"xacro says: {warning}")
+    return d.with_note(f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
+
+
+def expand(
+    path: str | os.PathLike[str],
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """(URDF text, warnings) of a xacro file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"xacro is read from a file, so source must be a path, not {type(path).__name__}")
+    xacro, finders = _libraries()
+    read_bytes(path)  # complains of what is no regular file, which the library would not
+    given = _Asked({name: _word(value) for name, value in (arguments or {}).items()})
+    found = _Packages(path, roots, packages or {}, finders.PackageFinder)
+    said = io.StringIO()
+    with _ONE_AT_A_TIME, redirect_stderr(said):
+        usual, finders._finder = finders._finder, found
+        try:
+            text = xacro.process_file(os.fsdecode(path), mappings=given, verbosity=0).toxml()
+        except FileError:
+            raise
+        except Exception as error:  # whatever a program can do wrong: of names, of types, of XML, of files it includes
+            raise FileError(f"xacro cannot run it: {_reason(error)}", file=label(path)) from error
+        finally:
+            finders._finder = usual
+    for name in arguments or {}:
+        if name not in given.asked:
+            raise FileError(unknown("argument (<xacro:arg>)", name, sorted(given.asked)), file=label(path))
+    return text, tuple(line.strip() for line in said.getvalue().splitlines() if line.strip())
+
+
+class _Asked(dict):
+    """Arguments that remember which of them the file has: it asks for each by name."""
+
+    def __init__(self, values: Mapping[str, str]):
+        super().__init__(values)
+        self.asked: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
+class _Packages:
+    """Package → folder: as declared, near the file, else as the library finds it."""
+
+    def __init__(self, path: Any, roots: Sequence[Any], packages: Mapping[str, Any], usual: Any):
+        self.folder = Path(os.fsdecode(path)).resolve().parent
+        self.roots = tuple(Path(root).resolve() for root in roots)
+        self.packages, self.usual, self.file = packages, usual, label(path)
+        for root in self.roots:
+            if not root.is_dir():
+                raise FileError("is no folder, so it cannot hold packages", file=str(root))
+
+    def get_path(self, package: str) -> str:
+        if package in self.packages:
+            return os.path.abspath(self.packages[package])
+        found = next(folders(package, self.folder, self.roots), None)
+        if found is not None:
+            return str(found)
+        try:
+            return self.usual().get_path(package)
+        except Exception as error:
+            reason = f"its package {package!r} is not found; give roots=[...], the package's folder or the one above it"
+            raise FileError(reason, file=self.file) from error
+
+
+def _libraries() -> tuple[Any, Any]:
+    """(xacro, xacrodoc.packages); importing the second gives the first its way to find packages without ROS."""
+    try:
+        import xacro
+        import xacrodoc.packages
+    except ImportError:
+        raise MissingExtra("xacrodoc", "xacro", "running a xacro file") from None
+    return xacro, xacrodoc.packages
+
+
+def _word(value: Any) -> str:
+    """As on xacro's command line: true, false, numbers and words."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _reason(error: Exception) -> str:
+    for inner in (error, getattr(error, "exc", None)):
+        if isinstance(inner, FileError):
+            return inner.reason
+    return " ".join(str(error).split()) or type(error).__name__

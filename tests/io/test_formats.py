@@ -1,0 +1,134 @@
+"""Which format a source is, what the readers heed, what cannot be read or written and what to do instead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.io.formats import FORMATS, recognised
+from torsor.io.urdf_writer import write_urdf
+from torsor.loading import load, save
+from torsor.model.description import Mimic
+
+URDF = write_urdf(ts.robots.description("two_link"))
+MJCF = '<mujoco model="bob"><worldbody><body name="bob"><joint name="hinge"/><geom size=".1"/></body></worldbody></mujoco>'
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("arm.urdf", "urdf"), ("ARM.URDF", "urdf"), ("arm.dh.csv", "dh"), ("arm.dh.yaml", "dh"), ("arm.dh.yml", "dh"),
+        ("a.mjcf", "mjcf"), ("a.sdf", "sdf"), ("a.world", "sdf"), ("robot_descriptions:panda", "robot_descriptions"),
+        (URDF, "urdf"), (URDF.encode(), "urdf"), (MJCF, "mjcf"), ("<sdf version='1.9'/>", "sdf"), ("<html/>", "urdf"),
+        ('<?xml version="1.0"?>\n<!-- a <robot> --><mujoco/>', "mjcf"), (b"\xef\xbb\xbf <mujoco/>", "mjcf"), ("", "urdf"),
+    ],
+)  # fmt: skip
+def test_recognised(source, expected):
+    assert recognised(source).name == expected
+
+
+def test_xml_is_what_its_root_says(tmp_path):
+    for text, name in ((URDF, "two_link"), (MJCF, "bob")):
+        path = tmp_path / f"{name}.xml"
+        path.write_text(text)
+        assert load(path).name == name
+        assert load(str(path), format=recognised(text).name).name == name
+
+
+def test_no_ending_or_another(tmp_path):
+    for ending in ("", ".txt", ".model"):
+        path = tmp_path / f"arm{ending}"
+        path.write_text(URDF)
+        assert load(path).nv == 2
+    odd = tmp_path / "arm.txt"
+    odd.write_text("a, alpha, d, theta\n")
+    with pytest.raises(FileError, match=r"torsor knows .urdf, .xacro, .mjcf, .sdf, .world, .dh.csv, .* give format=: urdf"):
+        load(odd)
+    assert load("# convention: modified\nmass\n1\n", format="dh").nv == 1
+
+
+def test_a_bundled_robots_name_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match=r"ur5: cannot be read: No such file.*; torsor brings .*: ts\.robots\.ur5\(\)"):
+        load("ur5")
+    with pytest.raises(FileError, match=r"ur6: cannot be read: No such file or directory$"):
+        load("ur6")
+
+
+def test_words_that_mean_nothing():
+    with pytest.raises(UnknownName, match="no format named 'vrml'; valid names: dh, mjcf"):
+        load("x.wrl", format="vrml")
+    with pytest.raises(ArgumentError, match="base must be 'fixed' or 'floating', not 'free'"):
+        load(URDF, base="free")
+    with pytest.raises(ArgumentError, match="xacro_args are for a xacro file, and this is urdf"):
+        load(URDF, xacro_args={})
+
+
+def test_the_options_reach_every_reader(tmp_path):
+    table = "# convention: modified\na, mass, cx, ixx, iyy, izz\n0, 1, 0.1, 1, 1, 1\n0.5, 1, 0.1, 1, 1, 1\n"
+    for source, kind in ((table, "dh"), (URDF, "urdf"), (MJCF, "mjcf")):
+        robot = load(source, format=kind, base="floating", gravity=(0, 0, -1.6))
+        assert robot.description.base == "floating"
+        assert robot.gravity.tolist() == [0, 0, -1.6]
+    d = ts.robots.description("two_link")
+    tied = replace(d, joints=(d.joints[0], replace(d.joints[1], mimic=Mimic("joint1", 2.0)), *d.joints[2:]))
+    for ending in (".urdf", ".mjcf"):
+        save(ts.Robot(replace(tied, links=solid(tied))), tmp_path / f"tied{ending}")
+        assert load(tmp_path / f"tied{ending}").nv == 1
+        assert load(tmp_path / f"tied{ending}", mimic=False).nv == 2
+    flat = "# convention: modified\nmass, ixx, iyy, izz\n1, 9, 1, 1\n"  # an inertia no body has
+    with pytest.warns(ts.ModelWarning, match="no body can have"):
+        load(flat, format="dh")
+    with pytest.raises(ts.ModelError, match="no body can have"):
+        load(flat, format="dh", strict=True)
+
+
+def solid(d):
+    from torsor.spatial import Inertia, Sym, Vec
+
+    return tuple(
+        replace(link, inertia=Inertia.of(1.0, Vec(0.1, 0, 0), Sym(1.0, 0, 0, 1.0, 0, 1.0))) if link.inertia.m else link
+        for link in d.links
+    )
+
+
+@pytest.mark.parametrize("ending", [".urdf", ".mjcf"])
+def test_what_is_saved_is_loaded_again(tmp_path, ending):
+    robot = ts.robots.ur5()
+    save(robot, tmp_path / f"arm{ending}")
+    again = load(tmp_path / f"arm{ending}")
+    q = robot.random_configuration(0)
+    np.testing.assert_allclose(again.mass_matrix(q), robot.mass_matrix(q), rtol=0, atol=1e-12)
+    save(robot, tmp_path / "arm.xml", format=ending[1:])
+    assert load(tmp_path / "arm.xml").joints == robot.joints
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(ArgumentError, match=r"end it with .urdf, .mjcf, or give format=, urdf or mjcf"):
+        save(ts.robots.ur5(), tmp_path / "arm.xml")
+    with pytest.raises(UnknownName, match="no format that can be written named 'dh'"):
+        save(ts.robots.ur5(), tmp_path / "arm.dh.csv", format="dh")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_table_is_whole():
+    endings = [s for f in FORMATS for s in f.suffixes]
+    assert len(set(endings)) == len(endings)
+    assert all(f.what for f in FORMATS)
+    assert len({f.name for f in FORMATS}) == len(FORMATS)
+
+
+def test_a_missing_library_says_which_extra(tmp_path, monkeypatch):
+    (tmp_path / "arm.urdf.xacro").write_text(URDF)
+    modules = __import__("sys").modules
+    for library, extra, call in (
+        ("xacro", "xacro", lambda: load(tmp_path / "arm.urdf.xacro", xacro_args={})),
+        ("robot_descriptions", "descriptions", lambda: load("robot_descriptions:panda_description")),
+    ):
+        monkeypatch.setitem(modules, library, None)
+        with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
+            call()

@@ -1,0 +1,240 @@
+"""Logs: columns by name to the robot's order, every format back to the bit, in pieces as in one; what is wrong, and where."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import logs
+from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.logs.columns import meaning, numbered
+from torsor.logs.log import coordinates
+
+ENDINGS = ("csv", "parquet", "npz", "mcap")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.ur5()
+
+
+def random_log(robot, rows=50, a=False, seed=0) -> logs.Log:
+    rng = np.random.default_rng(seed)
+    columns = {k: rng.normal(size=(rows, robot.nv)) for k in ("q", "v", "tau", *(["a"] if a else []))}
+    return logs.Log(t=np.arange(rows) * 1e-3, **columns, names=coordinates(robot), start=1_700_000_000_123_456_789)
+
+
+def same(x: logs.Log, y: logs.Log) -> None:
+    assert (x.given, dict(x.names), x.start) == (y.given, dict(y.names), y.start)
+    for k in ("t", *x.given):
+        np.testing.assert_array_equal(getattr(x, k), getattr(y, k))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_gives_back_what_was_written(tmp_path, arm, ending):
+    log = random_log(arm)
+    log.write(tmp_path / f"run.{ending}")
+    again = logs.read(tmp_path / f"run.{ending}")
+    if ending == "mcap":  # whole nanoseconds there
+        np.testing.assert_allclose(again.t, log.t, rtol=0, atol=1e-15)
+        again = logs.Log(log.t, again.q, again.v, None, again.tau, again.names, again.start)
+    same(again, log)
+    assert [p.name for p in tmp_path.iterdir()] == [f"run.{ending}"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_pieces_are_the_whole(tmp_path, arm, ending):
+    log = random_log(arm)
+    with logs.Writer(tmp_path / f"run.{ending}") as out:  # written in two pieces, read in eight
+        for part in (slice(0, 20), slice(20, 50)):
+            out.append(logs.Log(log.t[part], log.q[part], log.v[part], None, log.tau[part], log.names, log.start))
+    pieces = list(logs.read_chunks(tmp_path / f"run.{ending}", rows=7))
+    assert [len(p) for p in pieces] == [7] * 7 + [1]
+    assert [p.row for p in pieces] == list(range(0, 50, 7))
+    np.testing.assert_array_equal(np.concatenate([p.q for p in pieces]), log.q)
+    np.testing.assert_allclose(np.concatenate([p.t for p in pieces]), log.t, rtol=0, atol=1e-15)
+
+
+def test_the_robots_order(tmp_path, arm):
+    """Columns in another order, of other joints among them, come back in the robot's; the inverse dynamics agree."""
+    log = random_log(arm, a=True)
+    shuffled = [4, 0, 5, 1, 3, 2]
+    names = tuple(arm.joints[k] for k in shuffled)
+    wide = {k: np.hstack([getattr(log, k)[:, shuffled], np.full((50, 1), np.nan)]) for k in log.given}
+    logs.Log(t=log.t, **wide, names=dict.fromkeys(wide, (*names, "gripper"))).write(tmp_path / "run.csv")
+    read = logs.read(tmp_path / "run.csv")
+    t, q, v, a, tau = read.states(arm)
+    for k, x in (("t", t), ("q", q), ("v", v), ("a", a), ("tau", tau)):
+        np.testing.assert_array_equal(x, getattr(log, k))
+    np.testing.assert_array_equal(arm.inverse_dynamics(q, v, a), arm.inverse_dynamics(log.q, log.v, log.a))
+    assert read.unused(arm) == ("q[gripper]", "v[gripper]", "a[gripper]", "tau[gripper]")
+    ordered = logs.read(tmp_path / "run.csv", arm)
+    assert ordered.names["q"] == arm.joints
+    np.testing.assert_array_equal(ordered.tau, log.tau)
+
+
+def test_simulations_are_logs(tmp_path):
+    robot = ts.robots.quadruped()
+    run = robot.simulate(robot.neutral(), np.zeros(robot.nv), 0.01)
+    for ending in ("csv", "npz", "parquet"):
+        run.save(tmp_path / f"run.{ending}")
+        states = logs.read(tmp_path / f"run.{ending}").states(robot, needs=("q", "v", "tau"))
+        np.testing.assert_array_equal(states.q, run.q)
+        np.testing.assert_array_equal(states.v, run.v)
+        np.testing.assert_array_equal(states.tau, run.tau)
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("t", ("t", "")), ("time", ("t", "")), ("q[elbow]", ("q", "elbow")), ("q[base[3]]", ("q", "base[3]")),
+        ("position.elbow", ("q", "elbow")), ("elbow.effort", ("tau", "elbow")), ("q_elbow", ("q", "elbow")),
+        ("/joint_states/elbow_joint/velocity", ("v", "elbow_joint")), ("qdd3", ("a", "3")), ("tau_1", ("tau", "1")),
+        ("voltage", ("", "voltage")), ("quality", ("", "quality")), ("", ("", "")),
+    ],
+)  # fmt: skip
+def test_columns_people_write(column, expected):
+    assert meaning(column) == expected
+
+
+def test_numbered_columns_are_in_order(arm):
+    head = ",".join(["time", *(f"q{k}" for k in range(1, 7))])
+    log = logs.read(io.BytesIO(f"{head}\n0.5,1,2,3,4,5,6\n".encode()), format="csv")
+    np.testing.assert_array_equal(log.states(arm).q, [[1, 2, 3, 4, 5, 6]])
+    assert log.t.tolist() == [0.5]
+    with pytest.raises(FileError, match="6 columns without names, and the robot 2 coordinates"):
+        log.states(ts.robots.two_link())
+    assert not numbered(("1", "3"))
+
+
+def test_an_npz_of_arrays(tmp_path, arm):
+    np.savez(tmp_path / "run.npz", q=np.ones((4, 6)), v=np.zeros((4, 6)), voltage=np.zeros(4))
+    log = logs.read(tmp_path / "run.npz")
+    assert log.states(arm).q.shape == (4, 6)
+    assert (log.t, log.ignored) == (None, ("voltage",))
+
+
+def refused(text: str, match: str, **options):
+    with pytest.raises(FileError, match=match) as caught:
+        logs.read(io.BytesIO(text.encode()), format="csv", **options)
+    return caught.value
+
+
+def test_what_is_wrong_with_a_csv():
+    assert refused("t,q[a]\n0,1\n0,x\n", "column 2 'x' is no number").line == 3
+    assert refused("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
+    assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 2 is empty").line == 5
+    refused("t,q[a]\n0,1_0\n", "'1_0' is no number")
+    refused("0,1\n2,3\n", "must name the columns")
+    refused("", "empty")
+    refused("# {\nt\n", "no JSON")
+    refused('# {"names": 5}\nt\n0\n', "odd beside its numbers")
+    refused("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
+    refused("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
+    refused("t,time\n0,1\n", "two columns of time")
+    refused("voltage\n1\n", "none of t, q, v, a, tau")
+    with pytest.raises(FileError, match="UTF-8"):
+        logs.read(io.BytesIO(b"t,q[\xff]\n"), format="csv")
+
+
+def test_missing_joints_and_numbers_that_are_none(arm):
+    names = dict.fromkeys(("q", "v"), arm.joints)
+    q = np.zeros((5, 6))
+    q[3, 2] = np.nan
+    with pytest.raises(FileError, match=r"q of 'elbow_joint' is nan in row 4 \(t = 0.3 s\)"):
+        logs.Log(t=np.arange(5) / 10, q=q, names=names).states(arm)
+    q[:, 2] = np.nan
+    with pytest.raises(FileError, match="every row"):
+        logs.Log(q=q, names=names).states(arm)
+    with pytest.raises(FileError, match="has no q of 'wrist_3_joint'; it has 'shoulder_pan_joint'"):
+        logs.Log(q=q[:, :5], names={"q": arm.joints[:5]}).states(arm)
+    with pytest.raises(FileError, match="has no tau; it has q"):
+        logs.Log(q=q, names=names).states(arm, needs=("tau",))
+
+
+def test_a_log_is_one_table():
+    with pytest.raises(FileError, match="differ in length"):
+        logs.Log(t=[0.0], q=[[1.0], [2.0]])
+    with pytest.raises(FileError, match="shape"):
+        logs.Log(q=[1.0, 2.0])
+    with pytest.raises(FileError, match="2 columns and 1 names"):
+        logs.Log(q=[[1.0, 2.0]], names={"q": ("a",)})
+
+
+def test_files_that_are_none(tmp_path):
+    for ending in ("parquet", "npz", "mcap"):
+        (tmp_path / f"x.{ending}").write_bytes(b"nothing of the kind")
+        with pytest.raises(FileError, match="read"):
+            logs.read(tmp_path / f"x.{ending}")
+    with pytest.raises(FileError, match="No such file"):
+        logs.read(tmp_path / "absent.csv")
+    with pytest.raises(UnknownName, match="parquet"):
+        logs.read(tmp_path / "run.bag")
+    with pytest.raises(UnknownName, match="parquet"):
+        logs.Writer(tmp_path / "run.mat")
+    with pytest.raises(ArgumentError, match="format="):
+        logs.read(io.BytesIO(b"t\n0\n"))
+    with pytest.raises(ArgumentError, match="MCAP"):
+        logs.read(io.BytesIO(b"t\n0\n"), format="csv", topic="/x")
+    with pytest.raises(ArgumentError, match="rows"):
+        next(logs.read_chunks(tmp_path / "absent.csv", rows=0))
+    np.savez(tmp_path / "evil.npz", q=np.array([print], dtype=object))
+    with pytest.raises(FileError, match="NPZ"):
+        logs.read(tmp_path / "evil.npz")
+
+
+def test_damaged_npz(tmp_path):
+    """Whatever byte is wrong: an error of torsor's, or the same numbers."""
+    whole = tmp_path / "whole.npz"
+    np.savez(whole, t=np.arange(3.0), q=np.ones((3, 2)))
+    data = whole.read_bytes()
+    rng = np.random.default_rng(0)
+    for at in rng.integers(0, len(data), size=60):
+        damaged = bytearray(data)
+        damaged[at] ^= 0xFF
+        try:
+            log = logs.read(io.BytesIO(bytes(damaged)), format="npz")
+        except FileError:
+            continue
+        assert log.t is None or log.t.shape == (3,)
+
+
+def test_parquet_with_holes_and_words(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(pa.table({"t": [0.0, 1.0, 2.0], "q[a]": [0.0, 1.0, None]}), tmp_path / "holes.parquet")
+    with pytest.raises(FileError, match=r"'q\[a\]' holds nothing \(null\) in row 2"):
+        logs.read(tmp_path / "holes.parquet")
+    parquet.write_table(pa.table({"t": [0, 1], "q[a]": ["x", "y"]}), tmp_path / "words.parquet")
+    with pytest.raises(FileError, match="not numbers"):
+        logs.read(tmp_path / "words.parquet")
+    parquet.write_table(pa.table({"t": [0, 1], "q[a]": [1, 2]}), tmp_path / "whole.parquet")  # whole numbers are numbers
+    assert logs.read(tmp_path / "whole.parquet").q.tolist() == [[1.0], [2.0]]
+
+
+def written(path, *pieces):
+    with logs.Writer(path) as out:
+        for piece in pieces:
+            out.append(piece)
+
+
+def test_an_error_on_the_way_leaves_the_old_file(tmp_path, arm):
+    for ending in ENDINGS:
+        path = tmp_path / f"run.{ending}"
+        path.write_text("old")
+        with pytest.raises(ArgumentError, match="other columns"):
+            written(path, random_log(arm), logs.Log(q=[[1.0]], names={"q": ("a",)}))
+        assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == len(ENDINGS)
+
+
+def test_missing_libraries_say_which_extra(tmp_path, arm, monkeypatch):
+    for library, ending, extra in (("pyarrow", "parquet", "tables"), ("mcap.writer", "mcap", "logs")):
+        monkeypatch.setitem(__import__("sys").modules, library, None)
+        with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
+            random_log(arm).write(tmp_path / f"run.{ending}")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,80 @@
+"""Inertias that no body has: moved to where they are possible, without a trace in M and τ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.mjcf.twin import random_state
+from tests.trees import axis, random_tree
+from torsor.algorithms import crba, rnea
+from torsor.io.mjcf.borrowing import possible
+from torsor.io.mjcf.poses import shift
+from torsor.model import Description, Joint, Link
+from torsor.model.assembly import assemble
+from torsor.model.joints import Fixed, Prismatic, Revolute, Spherical
+from torsor.model.physical import nonphysical
+from torsor.spatial import Inertia, Sym, Vec
+
+#: turns about z alone were ever asked of it
+PLANAR = Inertia.of(1.0, Vec(0.2, 0, 0), Sym(0, 0, 0, 0, 0, 0.1))
+
+
+def same_motion(d: Description, e: Description) -> None:
+    ours, theirs = assemble(d), assemble(e)
+    q, v, a = ([float(x) for x in s] for s in random_state(ours, np.random.default_rng(0)))
+    for algorithm, state in ((crba, (q,)), (rnea, (q, v, a))):
+        x, y = (np.array(algorithm(model, *state), float) for model in (ours, theirs))
+        np.testing.assert_allclose(y, x, rtol=0, atol=1e-13 * np.abs(x).max())
+
+
+@given(st.integers(0, 10**6))
+def test_whatever_is_borrowed_the_motion_stays(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Fixed(), Revolute(axis(rng))]
+    d = random_tree(seed, bodies=5, couplings=False, kinds=kinds)
+    flat = {f"link{k}" for k in rng.choice(np.arange(1, 6), size=2, replace=False)}
+    d = replace(d, links=tuple(replace(x, inertia=PLANAR) if x.name in flat else x for x in d.links))
+    e, moved = possible(d)
+    assert flat & set(moved)
+    same_motion(d, e)
+
+
+def test_a_planar_arm_borrows_from_its_base_through_every_link():
+    links = (Link("base"), *(Link(f"link{k}", PLANAR) for k in range(4)))
+    kinds = (Revolute(Vec(0, 0, 1)), Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Revolute(Vec(0, 0, -1)))
+    ends = zip(links, links[1:], kinds, strict=False)
+    joints = tuple(Joint(b.name, kind, a.name, b.name, shift(Vec(0.4, 0, 0))) for a, b, kind in ends)
+    d = Description("arm", links, joints)
+    e, moved = possible(d)
+    assert not nonphysical(e)
+    assert moved == ["link0", "link1", "link2", "link3"]
+    same_motion(d, e)
+
+
+def test_nothing_is_touched_that_is_possible():
+    d = random_tree(1)
+    assert possible(d) == (d, [])
+
+
+def test_a_ball_lends_nothing():
+    d = Description("ball", (Link("base"), Link("bob", PLANAR)), (Joint("socket", Spherical(), "base", "bob"),))
+    e, moved = possible(d)
+    assert (e, moved) == (d, [])
+    assert set(nonphysical(e)) == {"bob"}
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_welded_links_share(base):
+    trunk = Inertia.of(5.0, Vec(0, 0, 0.1), Sym(0.2, 0, 0, 0.2, 0, 0.2))
+    links = (Link("shell", PLANAR), Link("trunk", trunk), Link("arm", trunk))
+    joints = (Joint("weld", Fixed(), "shell", "trunk"), Joint("hinge", Revolute(Vec(0, 1, 0)), "trunk", "arm"))
+    d = Description("robot", links, joints, base=base)
+    e, moved = possible(d)
+    assert moved == ["shell", "trunk"]
+    assert not nonphysical(e)
+    same_motion(d, e)

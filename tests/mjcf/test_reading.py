@@ -1,0 +1,224 @@
+"""Files that use every feature there is, against MuJoCo: dynamics, poses, loops, limits, names, and what the report tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from tests.mjcf.twin import Twin, random_state
+from torsor.algorithms import pose
+from torsor.errors import FileError, ModelWarning
+from torsor.io.mjcf import read_mjcf
+from torsor.io.mjcf.compiling import compiled
+from torsor.model import Description
+from torsor.model.assembly import assemble
+
+HERE = Path(__file__).parent
+FILES = sorted(path.name for path in HERE.glob("*.xml"))
+LOUD = "passive.xml"
+
+
+def read(name: str, **options) -> Description:
+    if name != LOUD:
+        return read_mjcf(HERE / name, **options)
+    with pytest.warns(ModelWarning):
+        return read_mjcf(HERE / name, **options)
+
+
+def bare_twin(name: str) -> tuple[Twin, Description]:
+    """The tree alone beside MuJoCo's: loops off, every joint with a coordinate of its own."""
+    d = replace(read(name, mimic=False), loops=())
+    return Twin(assemble(d), compiled(HERE / name).model), d
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_dynamics_are_mujocos(name):
+    twin, _ = bare_twin(name)
+    assert (twin.model.nq, twin.model.nv) == (twin.m.nq, twin.m.nv)
+    assert max(twin.errors(count=5)) < 1e-12
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_links_and_sites_are_where_mujoco_has_them(name):
+    twin, d = bare_twin(name)
+    q, v, a = random_state(twin.model, np.random.default_rng(1))
+    twin.theirs(q, v, a)
+    m, data = twin.m, twin.d
+    places = {m.body(i).name or f"body{i}": (data.xpos[i], data.xmat[i]) for i in range(m.nbody)}
+    places |= {
+        f.name: (data.site(f.name.removesuffix("_site")).xpos, data.site(f.name.removesuffix("_site")).xmat) for f in d.frames
+    }
+    named = [x.name for x in (*d.links, *d.frames) if x.name in places]
+    assert len(named) >= twin.m.nbody - 3  # the walker's world, step and handle are not read
+    for frame in named:
+        T = np.array(pose(twin.model, [float(x) for x in q], frame), float)
+        np.testing.assert_allclose(T[:3, 3], places[frame][0], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(T[:3, :3].ravel(), places[frame][1], rtol=0, atol=1e-14)
+
+
+def test_masses_add_up():
+    for name in FILES:
+        total = sum(link.inertia.m for link in read(name).links)
+        m = compiled(HERE / name).model
+        moved = [i for i in range(1, m.nbody) if name != "walker.xml" or m.body(i).name not in ("step", "handle")]
+        assert total == pytest.approx(m.body_mass[moved].sum(), rel=1e-15)
+
+
+# -- loops and mimics ----------------------------------------------------------------------------------------------------
+
+
+def gaps(d: Description, q) -> dict[str, tuple[float, float]]:
+    """By loop: how far apart its frames are [m], and sin of half the angle between them."""
+    model, out = assemble(d), {}
+    for loop in model.loops:
+        ends = []
+        for end in (loop.predecessor, loop.successor):
+            name = next(n for n, f in model.frames.items() if f.body == end.body)
+            body = model.frames[name].X.inverse  # from that frame back to the body's
+            T = np.array(pose(model, q, name), float) @ _matrix(body) @ _matrix(end.X)
+            ends.append(T)
+        A, B = ends
+        trace = np.trace(A[:3, :3].T @ B[:3, :3])
+        out[loop.name] = np.linalg.norm(A[:3, 3] - B[:3, 3]), np.sqrt(max(3 - trace, 0)) / 2
+    return out
+
+
+def _matrix(X) -> np.ndarray:
+    R, p = X.pose
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = np.array(R, float), np.array(p, float)
+    return T
+
+
+@pytest.mark.parametrize("name", ["loops.xml", "walker.xml"])
+def test_loops_are_as_far_open_as_mujocos(name):
+    d = read(name, mimic=False)
+    twin = Twin(assemble(replace(d, loops=())), compiled(HERE / name).model)
+    m, data = twin.m, twin.d
+    m.opt.disableflags = 0
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    q, _, _ = random_state(twin.model, np.random.default_rng(2))
+    data.qpos[:] = twin.qpos(q)
+    mujoco.mj_forward(m, data)
+    found = gaps(d, [float(x) for x in q])
+    assert [loop.kind.name for loop in d.loops] == (
+        ["spherical", "fixed", "fixed", "spherical", "spherical", "fixed", "spherical"]
+        if name == "loops.xml"
+        else ["spherical"]
+    )
+    for loop, (apart, turned) in found.items():
+        e = next(e for e in range(m.neq) if (m.eq(e).name or f"equality{e}") == loop)
+        rows = (data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (data.efc_id == e)
+        theirs = data.efc_pos[rows]
+        assert apart == pytest.approx(np.linalg.norm(theirs[:3]), rel=1e-12)
+        if d.loops[list(found).index(loop)].kind.name == "fixed":
+            assert turned == pytest.approx(np.linalg.norm(theirs[3:]), rel=1e-7)  # √(3 − trace) loses half the digits
+
+
+def test_a_linear_joint_equality_is_a_mimic():
+    d = read("loops.xml")
+    follower = next(j for j in d.joints if j.name == "pinion")
+    assert (follower.mimic.joint, follower.mimic.multiplier) == ("gear", -2)
+    m = compiled(HERE / "loops.xml").model
+    data = mujoco.MjData(m)
+    data.joint("gear").qpos[:] = 0.7
+    data.joint("pinion").qpos[:] = follower.mimic.multiplier * 0.7 + follower.mimic.offset
+    mujoco.mj_forward(m, data)
+    e = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_EQUALITY, "mesh")
+    assert data.efc_pos[(data.efc_type == 0) & (data.efc_id == e)] == pytest.approx(0, abs=1e-15)
+    twin = Twin(assemble(replace(d, loops=())), m)
+    assert twin.model.nv == m.nv - 1
+    assert max(twin.errors()) < 1e-12
+
+
+def test_what_is_no_loop_is_told():
+    report = "\n".join(read("loops.xml").report)
+    for line in (
+        "not linear: lift",
+        "constant ignored; robot.lock(...) does that: jam",
+        "starts inactive ignored: off",
+        "<tendon> equality",
+    ):
+        assert line in report
+    assert "equality with a mocap body ignored: that is a handle, not a loop: grip" in read("walker.xml").report
+
+
+# -- joints, limits, drives, names ---------------------------------------------------------------------------------------
+
+
+def test_joints_have_their_limits_and_losses():
+    joints = {j.name: j for j in read("joints.xml").joints}
+    shoulder, extend, roll, socket = (joints[name] for name in ("shoulder", "extend", "roll", "socket"))
+    np.testing.assert_allclose(np.degrees([*shoulder.lower, *shoulder.upper]), [-90, 120], rtol=1e-15)
+    assert (shoulder.armature, shoulder.friction, shoulder.damping) == ((0.05,), (0.2,), (0.3,))
+    assert (extend.lower, extend.upper) == ((-0.1,), (0.2,))
+    assert extend.armature == pytest.approx((0.4 + 20**2 * 0.001,), rel=1e-15)  # the motor's rotor through its gear
+    assert extend.damping == pytest.approx((0.3 + 20**2 * 0.002,), rel=1e-15)
+    assert [j.effort_limit for j in (shoulder, extend, roll, joints["yaw"])] == [(40.0,), (30.0,), (7.0,), ()]
+    assert (socket.armature, socket.lower) == ((0.01,) * 3, ())
+    assert joints["yaw"].lower == ()
+
+
+def test_what_has_no_name_gets_one_and_the_report_says_which():
+    d = read("joints.xml")
+    names = [j.name for j in d.joints]
+    assert {"body6_joint1", "body6_joint3", "body7_joint", "post_fixed", "shoulder_axis_weld"} <= set(names)
+    assert "body without a name, so called: body6, body7" in d.report
+    assert {"body6", "body7", "yaw_link", "socket_axis"} <= {link.name for link in d.links}
+    assert [f.name for f in read("walker.xml").frames] == ["imu", "trunk_site"]
+
+
+def test_bases():
+    walker, free, loops = (read(name) for name in ("walker.xml", "free_bodies.xml", "loops.xml"))
+    assert (walker.base, walker.root, walker.name) == ("floating", "trunk", "walker")
+    assert "the base floats, so a body that stands still is left out: step, handle" in walker.report
+    assert (free.base, free.root, free.name) == ("fixed", "world", "free bodies")
+    assert [j.kind.name for j in free.joints] == [
+        "revolute", "floating", "floating", "revolute", "prismatic", "prismatic", "prismatic", "spherical"]  # fmt: skip
+    assert loops.root == "world"
+    welded = '<mujoco><worldbody><body name="base"><body><joint/><geom size=".1"/></body></body></worldbody></mujoco>'
+    assert read_mjcf(welded).root == "base"
+
+
+def test_one_body_of_several():
+    d = read("free_bodies.xml", body="leaf")
+    assert [link.name for link in d.links] == ["world", "leaf", "stem"]
+    assert read("free_bodies.xml", body="cube").base == "floating"
+    with pytest.raises(LookupError, match="there is no body named 'tree'; valid names: arm, cube, drone"):
+        read("free_bodies.xml", body="tree")
+
+
+def test_gravity_and_its_switch():
+    assert tuple(read("joints.xml").gravity) == (1, -2, -9.5)
+    off = '<option><flag gravity="disable"/></option><worldbody><body><joint/><geom size=".1"/></body></worldbody>'
+    assert tuple(read_mjcf(f"<mujoco>{off}</mujoco>").gravity) == (0, 0, 0)
+
+
+# -- forces that are not read --------------------------------------------------------------------------------------------
+
+
+def test_forces_torsor_does_not_have_are_told_loudly():
+    with pytest.warns(ModelWarning, match="has forces that torsor does not read: joint springs") as heard:
+        d = read_mjcf(HERE / LOUD)
+    assert heard[0].filename == __file__
+    told = [line for line in d.report if line.startswith("NOT in the dynamics")]
+    assert [line.split(": ")[1] for line in told] == [
+        "joint springs (stiffness)", "damping beyond b v", "gravity compensation (gravcomp)",
+        "tendon springs, dampers or armature", "forces of a fluid (density, viscosity)"]  # fmt: skip
+    with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not read.*strict=False"):
+        read_mjcf(HERE / LOUD, strict=True)
+
+
+def test_the_rest_is_counted():
+    report = "\n".join(read("joints.xml").report)
+    for line in (
+        "5 actuators ignored",
+        "1 sensor ignored",
+        "1 keyframe ignored",
+        "limit on the angle of a ball joint ignored: socket",
+    ):
+        assert line in report

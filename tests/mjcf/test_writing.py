@@ -1,0 +1,257 @@
+"""The bundled robots and those of example-robot-data as MJCF: MuJoCo compiles them to the same dynamics, and so does torsor."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import sympy
+
+import torsor as ts
+from tests.mjcf.twin import Twin, random_state
+from tests.references.pinocchio_states import ROBOTS
+from torsor.errors import ModelError, ModelWarning
+from torsor.io.mjcf import read_mjcf, write_mjcf
+from torsor.io.mjcf.compiling import compiled
+from torsor.io.urdf import read_urdf
+from torsor.model import Description, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.assembly import assemble
+from torsor.model.builder import Builder
+from torsor.model.joints import Fixed, Floating, Prismatic, Revolute, Spherical, Universal
+from torsor.model.surgery import rotors_as_armature
+from torsor.spatial import Inertia, Sym, Transform, Vec
+
+#: one file has no links at all
+URDFS = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf") if p.name != "ur3.urdf")
+#: MuJoCo has no massless fingers, and the two small Romeos have inertias that no joint lets one move elsewhere
+REFUSED = {"romeo.urdf", "romeo_small.urdf", "romeo_laas_small.urdf"}
+#: its mimics follow joints that are not there
+LEADERLESS = {"alex_psyonic_hands.urdf"}
+#: fast ones with all there is: mimics, impossible inertias in hands and welded trunks, refusals
+FAST = (
+    "panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf", "romeo_description/urdf/romeo.urdf",
+    "allegro_hand_description/urdf/allegro_left_hand.urdf", "pr2_description/urdf/pr2.urdf",
+    "solo_description/robots/solo12.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf", "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+)  # fmt: skip
+
+
+def there_and_back(d: Description) -> None:
+    """Written, M and τ in MuJoCo and, read again, in torsor are those of the description."""
+    tree = replace(rotors_as_armature(d), loops=())
+    text = write_mjcf(d, meshes=False)
+    m = compiled(text).model
+    twin, back = Twin(assemble(tree), m), Twin(assemble(replace(read_mjcf(text), loops=())), m)
+    assert max(twin.errors(count=1)) < 1e-12
+    assert (back.model.nq, back.model.nv) == (twin.model.nq, twin.model.nv)
+    state = random_state(twin.model, np.random.default_rng(0))
+    for ours, theirs in zip(twin.ours(*state), back.ours(*state), strict=True):
+        np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-12 * np.abs(ours).max(initial=1e-300))
+
+
+@pytest.mark.parametrize("name", ts.robots.names())
+def test_bundled_robots(name):
+    there_and_back(ts.robots.description(name))
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("path", [pytest.param(p, marks=() if p in FAST else pytest.mark.night) for p in URDFS])
+def test_robots_of_example_robot_data(path, base):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        d = replace(read_urdf(ROBOTS / path, mimic=Path(path).name not in LEADERLESS), base=base)
+    if Path(path).name in REFUSED:
+        with pytest.raises(ModelError, match=r"link '\w+'.*MuJoCo refuses"):
+            write_mjcf(d)
+    else:
+        there_and_back(d)
+
+
+def test_a_robot_with_rotors():
+    d = (
+        Builder("geared")
+        .link("base").link("arm", mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.02))
+        .joint("hinge", "revolute", "base", "arm", axis=(0, 1, 0))
+        .rotor("rotor", "hinge", "base", mass=0.1, inertia=(1e-4, 1e-4, 2e-4), ratio=50)
+        .description()
+    )  # fmt: skip
+    there_and_back(d)
+    assert "rotors, as armature" in write_mjcf(d)
+
+
+# -- what the text says --------------------------------------------------------------------------------------------------
+
+
+def body(name: str, mass: float = 1.0) -> Link:
+    return Link(name, Inertia.of(mass, Vec(0.1, 0.2, 0.3), Sym(0.1, 0, 0.01, 0.12, 0, 0.13)))
+
+
+def arm(**fields) -> Description:
+    links = (Link("base"), body("one"), body("two"))
+    first = Joint("a", Revolute(Vec(0, 0, 1)), "base", "one", **fields)
+    return Description("arm", links, (first, Joint("b", Prismatic(Vec(1, 0, 0)), "one", "two")))
+
+
+def test_limits_losses_and_motors():
+    fields = {
+        "lower": (-1.0,),
+        "upper": (2.0,),
+        "effort_limit": (30.0,),
+        "armature": (0.1,),
+        "damping": (0.2,),
+        "friction": (0.3,),
+    }
+    m = compiled(write_mjcf(arm(**fields))).model
+    assert m.jnt_range[0].tolist() == [-1, 2]
+    assert (m.dof_armature[0], m.dof_damping[0], m.dof_frictionloss[0]) == (0.1, 0.2, 0.3)
+    assert m.actuator_ctrlrange[0].tolist() == [-30, 30]
+    assert not m.actuator_ctrllimited[1]
+    back = read_mjcf(write_mjcf(arm(**fields))).joints[0]
+    assert {label: getattr(back, label) for label in fields} == fields
+
+
+def test_one_open_end_and_ends_that_cross():
+    assert 'range="-1 10000000000"' in write_mjcf(arm(lower=(-1.0,)))
+    assert "range" not in write_mjcf(arm(lower=(0.0,), upper=(0.0,)))
+    assert "range" not in write_mjcf(arm(lower=(-math.inf,), upper=(math.inf,)))
+
+
+def test_a_mimic_is_an_equality():
+    d = arm()
+    d = replace(d, joints=(d.joints[0], replace(d.joints[1], mimic=Mimic("a", -0.5, 0.25))))
+    there_and_back(d)
+    assert read_mjcf(write_mjcf(d)).joints[1].mimic == Mimic("a", -0.5, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [(Fixed(), ["weld"]), (Spherical(), ["connect"]), (Revolute(Vec(0, 1, 0)), ["connect"] * 2)]
+)
+def test_loops_hold_the_same_frames(kind, words):
+    X, Y = (Transform.of_pose(about, Vec(*p)) for about, p in ((_turn(0.3), (0.1, 0.2, 0.3)), (_turn(-0.2), (0.3, 0.1, 0))))
+    d = replace(arm(), loops=(Loop("close", kind, "world", "two", X, Y),))
+    text = write_mjcf(d)
+    m = compiled(text).model
+    assert [("connect", "weld")[t] for t in m.eq_type] == words
+    back = read_mjcf(text).loops
+    for loop, mine in zip(back[:1], d.loops, strict=True):
+        np.testing.assert_allclose(np.array(loop.origin.r, float), np.array(mine.origin.r, float), atol=1e-15)
+        np.testing.assert_allclose(np.array(loop.child_origin.E, float), np.array(mine.child_origin.E, float), atol=1e-15)
+    if len(words) == 2:  # the second ball lies on the axis, on both sides
+        further = np.array(back[1].origin.r, float) - np.array(back[0].origin.r, float)
+        np.testing.assert_allclose(further, np.array(X.E.T, float) @ [0, 0.1, 0], atol=1e-15)
+
+
+def _turn(angle: float):
+    from torsor.spatial import about
+
+    return about(Vec(0, 0, 1), angle)
+
+
+def test_other_loops_and_friction_laws_are_told_in_a_comment():
+    from torsor.actuators.friction import Coulomb
+
+    d = replace(arm(laws=(Coulomb(1.0),)), loops=(Loop("slot", Prismatic(Vec(1, 0, 0)), "base", "two"),))
+    text = write_mjcf(d)
+    assert "loops MuJoCo has no constraint for, left out: slot (prismatic)" in text
+    assert "friction laws left out: a" in text
+    assert not read_mjcf(text).loops
+
+
+def test_massless_links_between_joints_join_the_body_after_them():
+    links = (Link("base"), Link("yoke"), Link("cross"), body("head"))
+    joints = (
+        Joint("pan", Revolute(Vec(0, 0, 1)), "base", "yoke", Transform.of_pose(_turn(0.4), Vec(0, 0, 1)), armature=(0.1,)),
+        Joint("tilt", Universal(Vec(0, 1, 0), Vec(1, 0, 0)), "yoke", "cross", Transform.of_pose(_turn(0.2), Vec(0.1, 0, 0))),
+        Joint("zoom", Prismatic(Vec(1, 0, 0)), "cross", "head", Transform.of_pose(_turn(-0.3), Vec(0, 0.2, 0))),
+    )
+    d = Description("camera", links, joints, (NamedFrame("lens", "head"),))
+    there_and_back(d)
+    text = write_mjcf(d)
+    assert compiled(text).model.nbody == 3
+    assert "massless, so part of the body that follows: yoke, cross" in text
+
+
+def test_a_massless_tip_is_refused_by_name():
+    d = replace(arm(), links=(Link("base"), body("one"), Link("two")))
+    with pytest.raises(ModelError, match=r"link 'two' is moved by joint 'b' and has no mass.*robot.lock"):
+        write_mjcf(d)
+    with pytest.raises(ModelError, match=r"link 'base' is the free base and has no mass"):
+        write_mjcf(replace(arm(), base="floating"))
+
+
+def test_a_ball_without_mass_beyond_a_hinge_is_refused():
+    links = (Link("base"), Link("none"), body("head"))
+    joints = (Joint("ball", Spherical(), "base", "none"), Joint("hinge", Revolute(Vec(0, 0, 1)), "none", "head"))
+    with pytest.raises(ModelError, match=r"joint 'ball' is a ball in a row with others.*give link 'none' a mass"):
+        write_mjcf(Description("odd", links, joints))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "words"),
+    [
+        (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo has one armature for a ball joint"),
+        (Floating(), {"armature": (1.0,) * 6}, "along the world's axes"),
+        (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number, and MJCF holds nothing else"),
+    ],
+)
+def test_what_mjcf_cannot_say_names_the_joint(kind, fields, words):
+    d = arm()
+    d = replace(d, joints=(replace(d.joints[0], kind=kind, **fields), d.joints[1]))
+    with pytest.raises(ModelError, match=rf"joint 'a'.*{words}"):
+        write_mjcf(d)
+
+
+def test_names_that_parts_of_a_joint_need_must_be_free():
+    d = arm()
+    both = replace(d.joints[0], kind=Universal(Vec(0, 0, 1), Vec(1, 0, 0)))
+    with pytest.raises(ModelError, match=r"joint 'a_1' needs the name 'a_1' in MJCF, which another joint has"):
+        write_mjcf(replace(d, joints=(both, replace(d.joints[1], name="a_1"))))
+
+
+def test_free_bodies_on_the_world():
+    links = (Link("world"), body("arm"), body("cube"))
+    joints = (
+        Joint("hinge", Revolute(Vec(0, 0, 1)), "world", "arm"),
+        Joint("free", Floating(), "world", "cube", damping=(0.1,) * 6),
+    )
+    d = Description("scene", links, joints)
+    there_and_back(d)
+    assert [j.kind.name for j in read_mjcf(write_mjcf(d)).joints] == ["revolute", "floating"]
+
+
+def test_a_link_called_world_that_is_not_the_root():
+    d = arm()
+    d = replace(d, links=(*d.links, body("world")), joints=(*d.joints, Joint("c", Fixed(), "two", "world")))
+    assert 'name="world_"' in write_mjcf(d)
+    there_and_back(d)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "arm.xml"
+    path.write_text("before")
+    assert write_mjcf(arm(), path) == path.read_text()
+    with pytest.raises(ModelError):
+        write_mjcf(replace(arm(), links=(Link("base"), body("one"), Link("two"))), path)
+    assert mujoco.MjModel.from_xml_path(str(path)).nv == 2
+
+
+def test_meshes_that_cannot_be_opened_are_told():
+    from torsor.model.description import Geometry
+
+    d = arm()
+    d = replace(
+        d,
+        links=(
+            d.links[0],
+            replace(d.links[1], geometry=(Geometry("visual", "mesh", uri="package://no/where.stl"),)),
+            d.links[2],
+        ),
+    )
+    text = write_mjcf(d)
+    assert "left out: package://no/where.stl (no folder named 'no' is known" in text
+    assert "<geom" not in text
