@@ -238,6 +238,11 @@ class Mechanism:
     def __str__(self) -> str:
         return tree(self._description, self._model)
 
+    def _repr_html_(self) -> str:
+        from torsor.notebook import of_robot
+
+        return of_robot(self)
+
     def __repr__(self) -> str:
         moving = sum(name != FLOATING_BASE for name in self.joints)
         parts = f"{moving} joints, {len(self.links)} links{closed(self._description)}, {self._description.base} base"

@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from torsor.errors import FileError
+from torsor.io.packages import ros_folders
 
 #: what a mesh may be called; nothing else is ever opened
 SUFFIXES = frozenset((".stl", ".dae", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf"))
@@ -59,7 +60,8 @@ class Places:
         if parts.scheme == "file":
             return self._below(uri, unquote(parts.path))
         if parts.scheme in _NAMED:
-            return self._packaged(uri, unquote(parts.netloc), unquote(parts.path).lstrip("/"))
+            package, _, path = unquote(parts.netloc + parts.path).lstrip("/").partition("/")  # some write package:///name/...
+            return self._packaged(uri, package, path.lstrip("/"))
         raise FileError(f"meshes of {parts.scheme}:// are not fetched; only package://, model://, file:// and paths", file=uri)
 
     @property
@@ -101,15 +103,10 @@ class Places:
     def _folders(self, package: str) -> Iterator[Path]:
         above = (self.folder, *self.folder.parents) if self.folder else ()
         declared = [folder for folder in self.roots if folder.name == package]
-        declared += [folder / package for folder in (*self.roots, *_ros_folders())]
+        declared += [folder / package for folder in (*self.roots, *ros_folders())]
         near = [folder for folder in above if folder.name == package and _ordinary(folder)]
         near += [folder / package for folder in above if _is_package(folder / package)]
         yield from (folder.resolve() for folder in (*declared, *near) if folder.is_dir())
-
-
-def _ros_folders() -> Iterator[Path]:
-    yield from (Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p)
-    yield from (Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p)
 
 
 def _is_package(folder: Path) -> bool:

@@ -60,14 +60,14 @@ class Scene:
         """The scene of a robot.
 
         ``style="mesh"`` draws the description's shapes, ``"skeleton"`` bones, joints and inertia ellipsoids, ``"auto"`` the
-        shapes if there are any to be had.  ``roots`` are folders meshes may be in beside the robot's own.
+        shapes if most of them are to be had.  ``roots`` are folders meshes may be in beside the robot's own.
         """
         if style not in STYLES:
             raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
         kernel = robot.kernel(*(("pose", link) for link in robot.links))
         size = _size(kernel, robot)
         visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
-        bare = style == "skeleton" or (style == "auto" and not visuals)
+        bare = style == "skeleton" or (style == "auto" and len({part.link for part in visuals}) <= len(notes))
         parts = _skeleton(robot, size) if bare else visuals
         parts += [Part(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
         return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)

@@ -58,7 +58,8 @@ def _read(path: Path) -> tuple[Triangles, ...]:
     try:
         scene = trimesh.load_scene(BytesIO(path.read_bytes()), file_type=path.suffix[1:].lower(), process=False)
         parts = [(part, *scene.graph[node]) for node in scene.graph.nodes_geometry for part in (scene.graph[node][1],)]
-        found = [_surface(scene.geometry[name], T) for name, T, _ in parts if hasattr(scene.geometry[name], "faces")]
+        unit = _meters(scene.units)
+        found = [_surface(scene.geometry[name], unit * T) for name, T, _ in parts if hasattr(scene.geometry[name], "faces")]
     except ModuleNotFoundError as error:  # trimesh reads COLLADA through another library
         raise MissingExtra(str(error.name), "mesh", f"reading the mesh {path.name}") from None
     except Exception as error:  # whatever a broken mesh makes trimesh raise
@@ -66,6 +67,12 @@ def _read(path: Path) -> tuple[Triangles, ...]:
     if not any(len(s.faces) for s in found):
         raise FileError("holds no triangles", file=str(path))
     return tuple(found)
+
+
+def _meters(units: str | None) -> float:
+    """COLLADA says how many metres its unit has, and trimesh passes it on: "0.01 * meters"; other files are in metres."""
+    factor, _, meters = (units or "").partition(" * ")
+    return float(factor) if meters == "meters" else 1.0
 
 
 def _surface(mesh: Any, T: Array) -> Triangles:

@@ -54,6 +54,11 @@ def sphere(radius: float) -> Triangles:
     return capsule(radius, 0.0)
 
 
+def ellipsoid(a: float, b: float, c: float) -> Triangles:
+    """By its semi-axes along x, y and z."""
+    return sphere(1.0).moved(np.diag((a, b, c)))
+
+
 def bone(start: Array, end: Array, radius: float) -> Triangles:
     """A slim double cone from one point to another, thickest near its start."""
     start, end = np.asarray(start, float), np.asarray(end, float)
@@ -68,7 +73,9 @@ def along(shape: Triangles, axis: Array) -> Triangles:
 
 
 #: the solids a description may name, with as many sizes as they take
-SOLIDS: dict[str, Callable[..., Triangles]] = {"box": box, "cylinder": cylinder, "capsule": capsule, "sphere": sphere}
+SOLIDS: dict[str, Callable[..., Triangles]] = {
+    "box": box, "cylinder": cylinder, "capsule": capsule, "sphere": sphere, "ellipsoid": ellipsoid,
+}  # fmt: skip
 
 
 def _turned(profile: Sequence[tuple[float, float]]) -> Triangles:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
+from torsor.plotting import drawing
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
-from torsor.understanding.state import coordinate_names, pyplot
+from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.constrained import Constrained
@@ -66,6 +68,11 @@ class Result:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {len(self.events)} events" if self.events else ""
         return f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}>"
+
+    def _repr_html_(self) -> str:
+        from torsor.notebook import of_result
+
+        return of_result(self)
 
     # -- energies --------------------------------------------------------------------------------------------
 
@@ -126,22 +133,30 @@ class Result:
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
-        if axes is None:
-            _, axes = pyplot().subplots(4, 1, sharex=True, figsize=(7, 8), layout="constrained")
         names = self.info["coordinates"]
         rows = (("q", self.q, self.info["configuration"]), ("v", self.v, names), ("τ", self.tau, names))
-        for ax, (label, values, columns) in zip(axes, rows, strict=False):
-            for k, name in enumerate(columns):
-                ax.plot(self.t, values[:, k], label=name, linewidth=1)
-            ax.set_ylabel(label)
-        if len(names) <= 8:
-            axes[0].legend(fontsize="small", ncols=4, loc="best")
-        for name, values in self.energies.items():
-            axes[3].plot(self.t, values, label=name, linewidth=1)
-        axes[3].plot(self.t, self.energy, "k", label="total", linewidth=1)
-        axes[3].legend(fontsize="small", ncols=4, loc="best")
-        axes[3].set(ylabel="energy [J]", xlabel="t [s]")
+        with drawing(axes, 4, 1, sharex=True, figsize=(7, 8)) as axes:
+            for ax, (label, values, columns) in zip(axes, rows, strict=False):
+                for k, name in enumerate(columns):
+                    ax.plot(self.t, values[:, k], label=name)
+                ax.set_ylabel(label)
+            if len(names) <= 8:
+                axes[0].legend(ncols=4, loc="best")
+            for name, values in self.energies.items():
+                axes[3].plot(self.t, values, label=name)
+            axes[3].plot(self.t, self.energy, "k", label="total")
+            axes[3].legend(ncols=4, loc="best")
+            axes[3].set(ylabel="energy [J]", xlabel="t [s]")
         return axes
+
+    def replay(self, path: str | PathLike[str] | None = None, **how: Any) -> Path:
+        """The motion as one page of HTML that opens from disk; ``how``: ``style``, ``roots``, ``fps`` of :mod:`torsor.replay`.
+
+        Without a path the page goes to a file of its own among the temporary ones, and is opened in the browser.
+        """
+        from torsor.replay import opened, write
+
+        return opened(self, **how) if path is None else write(self, path, **how)
 
     # -- keeping it ------------------------------------------------------------------------------------------
 

@@ -290,6 +290,9 @@ class EquationsOfMotion:
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
     def __str__(self) -> str:
         return "\n".join(f"tau{i + 1} = {t}" for i, t in enumerate(self.tau))
 

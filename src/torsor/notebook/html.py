@@ -1,0 +1,56 @@
+"""HTML made of text that is text: whatever a name holds, it is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+class Markup(str):
+    """HTML, as it is; every other string is escaped when it is put into an element."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *content: str, **attributes: str | float) -> Markup:
+    """<tag attribute="...">content</tag>; ``class_`` and the like lose their underscore.
+
+    >>> element("td", "a < b", class_="x")
+    '<td class="x">a &lt; b</td>'
+    >>> element("p", element("b", "bold"))
+    '<p><b>bold</b></p>'
+    """
+    given = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for name, value in attributes.items())
+    return Markup(f"<{tag}{given}>{joined(content)}</{tag}>")
+
+
+def joined(content: Iterable[str]) -> Markup:
+    return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in content))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, total: bool = False) -> Markup:
+    """Names on the left, numbers on the right; ``total`` makes the last row bold.
+
+    >>> table(["", "τ"], [["joint1", "2"]]).count("<td")
+    2
+    """
+    lines = [[_cell(text, k) for k, text in enumerate(row)] for row in rows]
+    if total and lines:
+        lines[-1] = [_cell(element("b", text), k) for k, text in enumerate(list(rows)[-1])]
+    first = element("thead", element("tr", *(element("th", name) for name in head)))
+    return element("table", first, element("tbody", *(element("tr", *line) for line in lines)))
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
+    """What is what, without a head."""
+    return element("table", element("tbody", *(element("tr", _cell(name, 0), _cell(value, 1)) for name, value in pairs)))
+
+
+def folded(title: str, content: Markup, *, open_: bool = False) -> Markup:
+    """A title that opens what is below it."""
+    inside = element("summary", title) + content
+    return Markup(f"<details open>{inside}</details>" if open_ else f"<details>{inside}</details>")
+
+
+def _cell(text: str, k: int) -> Markup:
+    return element("td", text, style="text-align: left") if k == 0 else element("td", text)

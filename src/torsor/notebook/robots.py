@@ -1,0 +1,64 @@
+"""A robot in a notebook: a line about it, and its joints in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from torsor.notebook.html import Markup, element, folded, joined, table
+from torsor.printing import closed, short
+
+if TYPE_CHECKING:
+    from torsor.mechanism import Mechanism
+
+#: joints up to which the table is open
+FEW = 12
+
+
+def of_robot(robot: Mechanism) -> Markup:
+    d, joints = robot.description, [robot.joint(name) for name in robot.joints]
+    parts = f"{counted(len(robot.links), 'link')}, {counted(len(joints), 'joint')}{closed(d)}"
+    about = f"{parts}, nq = {robot.nq}, nv = {robot.nv}, {short(robot.mass)} kg"
+    head = ["joint", "type", "q", "moves", "from", "to", "speed", "force", "mass [kg]"]
+    rows = [
+        [
+            j.name, j.type, _place(j), f"{j.parent} → {j.child}", _numbers(j.lower), _numbers(j.upper),
+            _numbers(j.velocity_limit), _numbers(j.effort_limit), short(robot.link(j.child).mass),
+        ]
+        for j in joints
+    ]  # fmt: skip
+    lines = [element("p", element("b", robot.name), f": {about}, {d.base} base")]
+    lines.append(folded(counted(len(joints), "joint"), table(head, rows), open_=len(joints) <= FEW))
+    if d.loops:
+        closing = [[x.name, x.kind.name, f"{x.parent} ⇄ {x.child}"] for x in d.loops]
+        lines.append(
+            folded(counted(len(d.loops), "loop"), table(["loop", "type", "closes"], closing), open_=len(d.loops) <= FEW)
+        )
+    if robot.report:
+        lines.append(
+            folded(
+                f"{counted(len(robot.report), 'note')} from loading", element("ul", *(element("li", x) for x in robot.report))
+            )
+        )
+    return element("div", joined(lines))
+
+
+def counted(n: int, what: str) -> str:
+    """
+    >>> counted(1, "joint"), counted(2, "joint")
+    ('1 joint', '2 joints')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _place(joint: Any) -> str:
+    if joint.mimic is not None:
+        return f"follows {joint.mimic.joint}"
+    first, end = joint.q_slice.start, joint.q_slice.stop
+    return str(first) if end == first + 1 else f"{first}:{end}"
+
+
+def _numbers(values: Sequence[Any]) -> str:
+    """One number, or those of a joint with several; nothing where there is no limit."""
+    infinite = all(isinstance(x, (int, float)) and abs(x) == float("inf") for x in values)
+    return "" if infinite else ", ".join(short(x) for x in values)

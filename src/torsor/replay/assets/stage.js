@@ -1,0 +1,231 @@
+// The robot in space: three.js draws, this says what and where.  z is up, against gravity.
+
+const FLOOR = { light: [0x9aa5b3, 0xc2cad4], dark: [0x5d6875, 0x3a434e] };
+const ARROW = 0xd1495b;
+
+class Stage {
+  constructor(THREE, canvas, film, data) {
+    this.THREE = THREE;
+    this.canvas = canvas;
+    this.film = film;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.scene = new THREE.Scene();
+    this.world = new THREE.Group();
+    this.world.quaternion.setFromUnitVectors(new THREE.Vector3(...film.up), new THREE.Vector3(0, 0, 1));
+    this.scene.add(this.world);
+    this.times = unpacked(data, film.times);
+    this.links = this.placed(data);
+    for (const part of film.parts) this.links[part.link].add(this.mesh(part, data));
+    this.arrows = film.arrows.map((arrow) => this.arrow(arrow, data));
+    this.look();
+  }
+
+  // -- what there is ---------------------------------------------------------------------------------------
+
+  placed(data) {
+    const still = unpacked(data, this.film.still);
+    this.poses = unpacked(data, this.film.poses);  // link, then x y z qx qy qz qw, then picture
+    return this.film.links.map((name, k) => {
+      const group = new this.THREE.Group();
+      group.position.fromArray(still, 7 * k);
+      group.quaternion.fromArray(still, 7 * k + 3);
+      this.world.add(group);
+      return group;
+    });
+  }
+
+  mesh({ box: [low, high], corners, faces, color: [r, g, b, opacity], kind }, data) {
+    const { THREE } = this, steps = unpacked(data, corners), n = corners.shape[0];
+    const points = new Float32Array(3 * n);
+    for (let c = 0; c < 3; c++)
+      for (let i = 0; i < n; i++) points[3 * i + c] = low[c] + (steps[c * n + i] / 16383) * (high[c] - low[c]);
+    const { position, normal } = shaded(points, unpacked(data, faces));
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(position, 3));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
+    const glass = opacity < 1;
+    const material = new THREE.MeshStandardMaterial({
+      color: new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace), roughness: 0.55, metalness: 0.05,
+      transparent: glass, opacity, depthWrite: !glass, side: kind === "visual" ? THREE.DoubleSide : THREE.FrontSide,
+    });
+    const mesh = new THREE.Mesh(geometry, material);
+    mesh.castShadow = mesh.receiveShadow = !glass;
+    return mesh;
+  }
+
+  arrow({ data: where }, data) {
+    const { THREE } = this, arrow = new THREE.Group();
+    const material = new THREE.MeshStandardMaterial({ color: ARROW, roughness: 0.6 });
+    const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.02, 0.02, 0.8, 16), material);
+    const tip = new THREE.Mesh(new THREE.ConeGeometry(0.06, 0.2, 24), material);
+    shaft.position.y = 0.4;
+    tip.position.y = 0.9;
+    arrow.add(shaft, tip);
+    this.world.add(arrow);
+    const values = unpacked(data, where), n = this.times.length;
+    let largest = 0;
+    for (let i = 3 * n; i < 4 * n; i++) largest = Math.max(largest, Math.hypot(values[i], values[i + n], values[i + 2 * n]));
+    return { arrow, values, largest };
+  }
+
+  // -- light, floor, camera --------------------------------------------------------------------------------
+
+  look() {
+    const { THREE, scene, film } = this, box = (this.box = this.extent()), size = box.getSize(new THREE.Vector3());
+    const ball = box.getBoundingSphere(new THREE.Sphere()), radius = (this.radius = Math.max(ball.radius, 0.02));
+    this.reach = 0.4 * radius;
+    this.floor = box.floor;
+    scene.add(new THREE.HemisphereLight(0xffffff, 0x7c8796, 1.25));
+    this.sun = new THREE.DirectionalLight(0xffffff, 1.9);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.normalBias = 0.004 * radius;
+    this.sun.shadow.radius = 4;
+    const lit = 1.6 * radius;
+    const lamp = { left: -lit, right: lit, top: lit, bottom: -lit, near: 0.1 * radius, far: 9 * radius };
+    Object.assign(this.sun.shadow.camera, lamp);
+    const plane = new THREE.PlaneGeometry(40 * radius, 40 * radius);
+    this.ground = new THREE.Mesh(plane, new THREE.ShadowMaterial({ opacity: 0.16 }));
+    this.ground.receiveShadow = true;
+    this.ground.position.set(ball.center.x, ball.center.y, this.floor);
+    scene.add(this.sun, this.sun.target, this.ground);
+    this.camera = new THREE.PerspectiveCamera(35, 1, 0.01 * radius, 60 * radius);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new THREE.OrbitControls(this.camera, this.canvas);
+    this.controls.addEventListener("change", () => this.changed());
+    this.controls.addEventListener("start", () => { this.touched = true; });
+    this.center = ball.center;
+    // from where a robot that is flat shows its face
+    this.from = new THREE.Vector3(size.y + 0.08 * radius, -size.x - 0.08 * radius, 0).normalize().setZ(0.38).normalize();
+    this.theme(DARK.matches);
+    this.home();
+  }
+
+  // the box that holds the robot in some pictures: all it does, but what flies off
+  extent() {
+    const { THREE, times, film } = this, last = times.length - 1, pictures = film.floating ? 1 : Math.min(last + 1, 40);
+    const box = this.held(new THREE.Box3(), times[0], () => true);
+    if (box.isEmpty()) box.set(new THREE.Vector3(-0.5, -0.5, -0.5), new THREE.Vector3(0.5, 0.5, 0.5));
+    const floor = box.min.z, near = box.clone().expandByScalar(1.5 * box.getSize(new THREE.Vector3()).length());
+    for (let k = 1; k < pictures; k++) {
+      this.held(box, times[Math.round((k * last) / (pictures - 1))], (mine) => near.containsBox(mine));
+    }
+    this.pose(times[0]);
+    // a machine stands on the floor to begin with; a bare skeleton may swing, and needs room below
+    const stands = film.floating || film.drawnAs === "mesh";
+    return Object.assign(box, { floor: stands ? floor : box.min.z });
+  }
+
+  held(box, t, counts) {
+    this.pose(t);
+    this.world.updateMatrixWorld(true);
+    for (const link of this.links) for (const { geometry, matrixWorld, castShadow: solid } of link.children) {
+      if (!solid) continue;  // ellipsoids of odd inertias are larger than robots
+      if (!geometry.boundingBox) geometry.computeBoundingBox();
+      const mine = geometry.boundingBox.clone().applyMatrix4(matrixWorld);
+      if (counts(mine)) box.union(mine);
+    }
+    return box;
+  }
+
+  theme(dark) {
+    if (this.grid) this.scene.remove(this.grid);
+    const step = 10 ** Math.floor(Math.log10(0.5 * this.radius)), count = 2 * Math.ceil((5 * this.radius) / step);
+    this.grid = new this.THREE.GridHelper(count * step, count, ...FLOOR[dark ? "dark" : "light"]);
+    this.grid.rotation.x = Math.PI / 2;
+    this.grid.position.z = this.floor;
+    this.grid.material.transparent = true;
+    this.grid.material.opacity = 0.6;
+    this.scene.add(this.grid);
+    this.changed();
+  }
+
+  // as near as shows the whole box
+  home() {
+    const { THREE, camera, from, box: { min, max } } = this, to = this.center.clone();
+    const right = new THREE.Vector3().crossVectors(camera.up, from).normalize(), up = from.clone().cross(right);
+    const high = Math.tan((camera.fov * Math.PI) / 360), wide = high * camera.aspect;
+    let distance = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).sub(to);
+      const across = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high);
+      distance = Math.max(distance, corner.dot(from) + 1.08 * across);
+    }
+    if (this.followed) to.add(this.moved());
+    this.controls.target.copy(to);
+    camera.position.copy(to).addScaledVector(from, distance);
+    this.controls.update();
+    this.touched = false;
+    this.changed();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    if (!this.touched) this.home();
+    this.changed();
+  }
+
+  changed() { this.stale = true; }
+
+  // -- in time ---------------------------------------------------------------------------------------------
+
+  pose(t) {
+    const { poses, times } = this, n = times.length, [i, s] = between(times, t), j = Math.min(i + 1, n - 1);
+    const a = this.a ??= new this.THREE.Quaternion(), b = this.b ??= new this.THREE.Quaternion();
+    this.film.moving.forEach((link, m) => {
+      const at = (k, picture) => poses[(7 * m + k) * n + picture], mix = (k) => at(k, i) + s * (at(k, j) - at(k, i));
+      this.links[link].position.set(mix(0), mix(1), mix(2));
+      a.set(at(3, i), at(4, i), at(5, i), at(6, i));
+      b.set(at(3, j), at(4, j), at(5, j), at(6, j));
+      this.links[link].quaternion.slerpQuaternions(a, b, s);
+    });
+    const at = Math.round(i + s);
+    for (const { arrow, values, largest } of this.arrows ?? []) {
+      const [x, y, z, ...force] = Array.from({ length: 6 }, (_, k) => values[k * n + at]), size = Math.hypot(...force);
+      arrow.visible = size > 1e-9 * largest;
+      if (!arrow.visible) continue;
+      arrow.position.set(x, y, z);
+      arrow.quaternion.setFromUnitVectors(new this.THREE.Vector3(0, 1, 0), new this.THREE.Vector3(...force).divideScalar(size));
+      arrow.scale.setScalar(this.reach).setY((this.reach * size) / largest);
+    }
+    this.changed();
+  }
+
+  show(t) {
+    const before = this.followed ? this.moved() : null;
+    this.pose(t);
+    if (before) {
+      const step = this.moved().sub(before);
+      this.camera.position.add(step);
+      this.controls.target.add(step);
+      this.controls.update();
+    }
+  }
+
+  // how far the first link has come
+  moved() {
+    const root = this.links[this.film.moving[0] ?? 0], [m, n] = [0, this.times.length];
+    const start = new this.THREE.Vector3(this.poses[m], this.poses[m + n], this.poses[m + 2 * n]);
+    return root.position.clone().sub(start).applyQuaternion(this.world.quaternion);
+  }
+
+  follow(on) { this.followed = on && this.film.moving.length > 0; }
+
+  draw() {
+    if (!this.stale) return;
+    this.stale = false;
+    const to = this.film.floating ? this.center.clone().add(this.moved()) : this.center;
+    this.sun.target.position.copy(to);
+    this.sun.position.copy(to).add(new this.THREE.Vector3(1.2, -0.9, 3.2).multiplyScalar(1.2 * this.radius));
+    this.ground.position.x = to.x;
+    this.ground.position.y = to.y;
+    this.renderer.render(this.scene, this.camera);
+  }
+}

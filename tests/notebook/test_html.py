@@ -1,0 +1,146 @@
+"""What Jupyter shows: the numbers that print shows, every name as text, and a replay in a frame that can only play."""
+
+from __future__ import annotations
+
+import html
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.replay.conftest import EVIL, evil_run
+from torsor.notebook.html import element, table
+
+
+class Reader(HTMLParser):
+    """The text, the tags, the cells of every row; fails on tags that do not close."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.open, self.text, self.rows = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def test_strings_are_escaped_and_markup_is_not():
+    assert element("b", "<i>", element("i", "&"), title='"') == '<b title="&quot;">&lt;i&gt;<i>&amp;</i></b>'
+    assert Reader(table(["<a>"], [["<b>"]], total=True)).rows == [["<a>"], ["<b>"]]
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "humanoid", "two_link"])
+def test_robot_has_a_row_for_each_joint(name):
+    robot = getattr(ts.robots, name)()
+    rows = Reader(robot._repr_html_()).rows[1 : 1 + len(robot.joints)]
+    assert tuple(row[0] for row in rows) == robot.joints
+    assert rows[-1][8] == f"{robot.link(robot.joint(robot.joints[-1]).child).mass:.4g}"
+
+
+def test_loops_are_shown():
+    read = Reader(ts.mechanisms.four_bar()._repr_html_())
+    assert ["pin", "revolute", "coupler ⇄ rocker"] in read.rows
+    assert "1 loop" in read.text
+
+
+def test_symbols_are_shown_as_they_are():
+    sympy = pytest.importorskip("sympy")
+    assert "m_1" in ts.robots.two_link(m1=sympy.Symbol("m_1"))._repr_html_()
+
+
+def test_names_are_text():
+    run = evil_run()
+    robot = run.robot
+    state = run.q[5], run.v[5]
+    shown = [
+        robot._repr_html_(),
+        robot.explain(*state, [0.0])._repr_html_(),
+        robot.newton_euler_trace(*state, [0.0])._repr_html_(),
+        run._repr_html_(),
+    ]
+    for text in shown:
+        read = Reader(text)
+        assert not {"img", "script"} & set(read.tags)
+        assert EVIL.rstrip("\u2028") in "".join(read.text)  # which repr shows as \\u2028
+
+
+def test_result_is_a_page_in_a_sandbox():
+    run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)
+    text = run._repr_html_()
+    assert 'sandbox="allow-scripts"' in text
+    assert html.unescape(text.partition('srcdoc="')[2].partition('" sandbox')[0]) == ts.replay.html(run)
+    run.robot = None
+    assert "iframe" not in run._repr_html_()
+
+
+def test_large_result_is_not_kept_in_the_notebook(monkeypatch):
+    monkeypatch.setattr("torsor.notebook.motion.LARGEST", 1000)
+    text = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)._repr_html_()
+    assert "iframe" not in text
+    assert "result.replay(path)" in text
+
+
+def test_explanation_has_bars_and_numbers():
+    arm = ts.robots.ur5()
+    q, v, a = np.full(6, 0.3), np.arange(6) / 6, np.ones(6)
+    read = Reader(arm.explain(q, v, a)._repr_html_())
+    assert [float(x) for x in read.rows[-1][1:]] == pytest.approx(arm.inverse_dynamics(q, v, a), rel=1e-3)
+    kinds = len(read.rows) - 2
+    assert read.tags.count("rect") == 6 * kinds + kinds  # and the legend
+
+
+def test_bars_are_as_long_as_their_parts():
+    explained = ts.robots.two_link().explain([0.0, 0.0], [0.0, 0.0], [0.0, 1.0])
+    widths = [float(x.partition('"')[0]) for x in explained._repr_html_().split(' width="')[1:] if "." in x[:6]][:4]
+    inertia, gravity = explained.of("inertia"), explained.of("gravity")
+    expected = np.array([inertia[0], gravity[0], inertia[1], gravity[1]])
+    np.testing.assert_allclose(np.array(widths) / widths[1], expected / expected[1], atol=0.01)
+
+
+def test_ellipsoid_and_trace_are_tables():
+    arm = ts.robots.two_link()
+    ellipsoid = arm.torque_ellipsoid([0.0, 1.0])
+    rows = Reader(ellipsoid._repr_html_()).rows
+    assert [float(row[1]) for row in rows[1:]] == pytest.approx(ellipsoid.lengths, rel=1e-3)
+    trace = Reader(arm.newton_euler_trace([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])._repr_html_())
+    assert "29.43" in trace.text
+    assert "Body 2: joint2, link2, on body 1" in trace.text
+
+
+def test_equations_are_latex():
+    sympy = pytest.importorskip("sympy")
+    q, v = sympy.symbols("q v")
+    made = ts.lagrange(v**2 / 2, 10 * q, [(q, v)])
+    assert made._repr_latex_().startswith("$$")
+    assert r"\ddot{q}" in made._repr_latex_()
+
+
+@pytest.mark.night
+def test_in_a_notebook():
+    """A real kernel: every cell's last value comes back as HTML, LaTeX or Markdown."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    cells = [
+        "import torsor as ts; robot = ts.robots.ur5(); robot",
+        "robot.simulate(robot.neutral(), [0.0] * 6, 0.1)",
+        "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6)",
+        "ts.robots.two_link().symbolic()",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    found = [set(cell.outputs[-1].data) & {"text/html", "text/latex", "text/markdown"} for cell in notebook.cells]
+    assert found == [{"text/html"}] * 3 + [{"text/latex", "text/markdown"}]

@@ -1,0 +1,75 @@
+"""Robots of every kind on pages, and one browser that opens them all."""
+
+from __future__ import annotations
+
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import replay
+from torsor.model.builder import Builder
+
+EVIL = '</script><img src=x onerror="window.hacked=1">&\u2028'
+
+
+def evil_run():
+    """A pendulum whose every name would run, were it ever taken for markup; pushed from outside, with an event."""
+    arm = (
+        Builder(f"{EVIL}robot")
+        .link("base")
+        .link(f"{EVIL}rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.01))
+        .joint(f"{EVIL}hinge", "revolute", "base", f"{EVIL}rod", axis=(0, 1, 0))
+        .frame(f"{EVIL}tip", f"{EVIL}rod", xyz=(0, 0, -1))
+        .build()
+    )
+    down = ts.simulate.Event(lambda t, q, v: q[0], name=f"{EVIL}down")
+    return arm.simulate([1.0], [0.0], 1.0, wrenches={f"{EVIL}tip": [0, 0, 0, 2, 0, 0]}, events=down)
+
+
+@pytest.fixture(scope="session")
+def panda_run():
+    arm = ts.robots.panda()
+    return arm.simulate([0, -0.6, 0, -2, 0, 1.5, 0.7, 0.02], np.zeros(arm.nv), 5.0, damping=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert found, "the tests of the page need Chromium: `make browser` installs it (apt-get install chromium)"
+    gl = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    with sync_playwright() as playwright:
+        # a proxy that answers nobody: whatever leaves the page fails, and shows
+        args = ["--no-sandbox", *gl, "--proxy-server=http://127.0.0.1:9"]
+        started = playwright.chromium.launch(executable_path=found, args=args)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def swing(tmp_path_factory):
+    """A page without meshes, on disk."""
+    run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.5)
+    return replay.write(run, tmp_path_factory.mktemp("page") / "swing.html")
+
+
+@pytest.fixture(scope="session")
+def opened(browser, tmp_path_factory):
+    """``opened(shown)``: its page from disk, at rest, with what the browser said and asked for."""
+
+    def look(shown, **how):
+        path = replay.write(shown, tmp_path_factory.mktemp("page") / "replay.html", **how)
+        context = browser.new_context(viewport={"width": 900, "height": 480}, reduced_motion="reduce")
+        page, said, asked = context.new_page(), [], []
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("body.ready")
+        return SimpleNamespace(page=page, said=said, asked=asked, path=path)
+
+    return look

@@ -1,0 +1,147 @@
+"""The page in a real browser, opened from disk: it draws, it moves, it asks for nothing, and runs nobody's names."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.replay.conftest import EVIL, evil_run
+
+
+@pytest.fixture(scope="module")
+def evil(opened):
+    return opened(evil_run())
+
+
+def picture(seen) -> np.ndarray:
+    """The stage as the browser shows it, once it has drawn."""
+    from PIL import Image
+
+    seen.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    png = seen.page.locator(".stage").screenshot()
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), float)
+
+
+def differing(a: np.ndarray, b: np.ndarray) -> int:
+    return int((np.abs(a - b).max(axis=-1) > 30).sum())
+
+
+def seek(seen, t: float) -> None:
+    seen.page.locator("#scrub").evaluate("(it, t) => { it.value = t; it.dispatchEvent(new Event('input')) }", t)
+
+
+def test_robot_is_drawn_and_moves_when_scrubbed(evil):
+    seek(evil, 0.0)
+    first = picture(evil)
+    evil.page.evaluate("document.getElementById('view').hidden = true")
+    without = picture(evil)
+    evil.page.evaluate("document.getElementById('view').hidden = false")
+    seek(evil, 0.5)
+    assert differing(first, without) > 400
+    assert differing(first, picture(evil)) > 200
+
+
+def test_playing_moves_time_and_stops_at_the_end(evil):
+    seek(evil, 0.9)
+    evil.page.keyboard.press(" ")
+    evil.page.locator("#time", has_text="1.00 / 1.00 s").wait_for()
+    evil.page.wait_for_selector("#play[aria-label=Play]")
+
+
+def test_keys_step_through_time(evil):
+    seek(evil, 0.0)
+    for key in ("ArrowRight", "Shift+ArrowRight", "ArrowLeft"):
+        evil.page.keyboard.press(key)
+    assert evil.page.locator("#time").text_content() == "0.05 / 1.00 s"
+    evil.page.keyboard.press("End")
+    assert evil.page.locator("#time").text_content() == "1.00 / 1.00 s"
+
+
+def test_curves_can_be_switched_off(evil):
+    ink = "() => [...document.querySelectorAll('.area canvas')].map((c) => c.toDataURL())"
+    before = evil.page.evaluate(ink)
+    evil.page.locator(".chip").click()
+    after = evil.page.evaluate(ink)
+    evil.page.locator(".chip").click()
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, True]  # energy is no joint's
+    assert evil.page.evaluate(ink) == before
+
+
+def test_dragging_over_a_plot_scrubs(evil):
+    box = evil.page.locator(".area").nth(1).bounding_box()
+    evil.page.locator(".area").nth(1).click(position={"x": 46 + (box["width"] - 56) / 2, "y": 50})
+    assert evil.page.locator("#time").text_content().startswith("0.50")
+
+
+def test_readout_is_the_recorded_value(evil):
+    run = evil_run()
+    seek(evil, 1.0)
+    shown = [float(x) for x in evil.page.locator(".plot:nth-child(2) .value").all_text_contents()]
+    assert shown == pytest.approx(run.q[-1], rel=1e-3)
+
+
+def test_names_are_text_wherever_they_stand(evil):
+    assert evil.page.evaluate("window.hacked") is None
+    assert evil.page.locator("img").count() == 0
+    assert evil.page.title().startswith("</script>")
+    for place, name in (("#name", "robot"), (".chip", "hinge"), (".event", "down"), ("#notes", "tip")):
+        assert EVIL + name in evil.page.locator(place).first.text_content()
+
+
+def test_event_button_goes_to_the_event(evil):
+    run = evil_run()
+    seek(evil, 0.0)
+    evil.page.locator(".event").first.click()
+    assert evil.page.evaluate("document.torsor.time") == pytest.approx(run.events[0].t, abs=1e-6)
+
+
+def test_nothing_is_asked_for_and_nothing_goes_wrong(evil):
+    assert evil.said == []
+    assert evil.asked == [evil.path.as_uri()]
+
+
+def test_policy_lets_no_other_script_run(evil):
+    """After the test above: this one makes the browser complain."""
+    evil.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hacked=1\">')")
+    evil.page.evaluate("const it = document.createElement('script'); it.text = 'window.hacked=2'; document.body.append(it)")
+    evil.page.wait_for_timeout(50)
+    assert evil.page.evaluate("window.hacked") is None
+    assert any("Content Security Policy" in text for text in evil.said)
+
+
+@pytest.mark.parametrize("robot", ["panda", pytest.param("humanoid", marks=pytest.mark.night)])
+def test_bundled_robot_with_its_meshes(opened, robot):
+    seen = opened(getattr(ts.robots, robot)())
+    solid = picture(seen)
+    seen.page.evaluate("document.getElementById('view').hidden = true")
+    assert differing(solid, picture(seen)) > 3000
+    assert seen.said == []
+    seen.page.close()
+
+
+def test_phone_and_dark(swing, browser):
+    page = browser.new_context(viewport={"width": 390, "height": 700}, color_scheme="dark", reduced_motion="reduce").new_page()
+    page.goto(swing.as_uri())
+    page.wait_for_selector("body.ready")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(20, 24, 29)"
+    assert page.locator(".plot").nth(3).evaluate("(it) => it.getBoundingClientRect().top") > 400  # plots below the robot
+    for button in page.locator("button, select, input").all():
+        assert button.evaluate("(it) => it.ariaLabel || it.textContent.trim() || it.labels?.[0]?.textContent")
+    page.close()
+
+
+def test_without_webgl_the_plots_are_there_and_a_note_says_so(swing, browser):
+    context = browser.new_context(reduced_motion="reduce")
+    only = "return kind === '2d' ? get.call(this, kind, ...rest) : null"
+    taken = f"all.getContext = function (kind, ...rest) {{ {only} }}"
+    context.add_init_script(f"{{ const all = HTMLCanvasElement.prototype, get = all.getContext; {taken} }}")
+    page = context.new_page()
+    page.goto(swing.as_uri())
+    page.wait_for_selector("body.ready")
+    assert "cannot be drawn" in page.locator("#notes").text_content()
+    assert page.locator(".plot").count() == 4
+    context.close()
