@@ -26,6 +26,8 @@ from torsor.spatial import Force, Motion
 from torsor.version import __version__
 
 Array = np.ndarray
+#: a body whose smallest moment is below this share of its largest is a rod: what is left of the moment is rounding
+THIN = 1e-9
 INERTIA = {"mass": 1, "h": 3, "I": 6}
 X_ROW = {"E": 9, "r": 3}
 
@@ -213,12 +215,13 @@ def _check(tree: LargeTree) -> None:
             f"constraint_force is for unbranched chains, but {tree.body_name(i)} hangs on {_parent_name(tree, i)}, "
             'not on the body before it; method="divide_and_conquer" takes any tree'
         )
-    c2 = np.einsum("ij,ij->i", tree.h, tree.h) / np.maximum(tree.mass, 1e-300)
-    extent = tree.I[:, [0, 3, 5]].sum(axis=1) - 2 * c2  # the trace of the inertia about the centre of mass
-    empty = np.flatnonzero((tree.mass == 0) | ~(extent > 0))
+    c2 = np.einsum("ni,nj->nij", tree.h, tree.h) / np.maximum(tree.mass, 1e-300)[:, None, None]
+    about_com = tree.I[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]] - np.eye(3) * np.trace(c2, axis1=1, axis2=2)[:, None, None] + c2
+    moments = np.linalg.eigvalsh(about_com)
+    empty = np.flatnonzero((tree.mass == 0) | ~(moments[:, 0] > THIN * moments[:, 2]))
     if len(empty):
         raise SingularError(
-            f"{tree.body_name(int(empty[0]))} has no mass or no extent, so its inertia has no inverse, "
+            f"{tree.body_name(int(empty[0]))} has no mass, or no extent about some axis, so its inertia has no inverse, "
             'which constraint_force needs; method="aba" or "divide_and_conquer" does without'
         )
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from torsor.algorithms.joining import STILL, Gains, listed, onto_joint, onto_segment
+from torsor.algorithms.joining import STILL, Gains, articulated, listed, onto_joint, onto_segment, six
 from torsor.algorithms.stacked import Vector
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
@@ -41,8 +41,9 @@ from torsor.large.tree import LargeTree
 from torsor.spatial import Force, Motion, factor, plus_diagonal
 
 Array = np.ndarray
-#: a body whose joint has a pivot smaller than this share of the body's inertia is too light to open
-LIGHT = 1e-12
+#: a body that gives its joint a smaller share than this of what it finds in the body and those that hang on it is too light to
+#: open: alone between heavy neighbours it would cost as many digits as the share has, twice
+LIGHT = 1e-4
 
 
 @cache
@@ -117,16 +118,23 @@ def settle_segments(kind: str) -> Kernel:
 
 @cache
 def lightness(d: int) -> Kernel:
-    """The smallest pivot of a joint's own SᵀIS + m, as a share of the body's inertia."""
+    """The pivots of SᵀIS + m of a body alone, as shares of what the joint finds in the body and those that hang on it."""
 
-    def step(S, m, load):
-        J, _ = body(load)
-        size = sum((J[k][k] for k in range(6)), start=1e-300)
+    def step(S, m, load, near):
+        J, N = body(load)[0], full(near)
+        size = [s.dot(Force.of(N @ Vector(listed(s)))) + x + 1e-300 for s, x in zip(subspace(S), m, strict=True)]
         D = [[s.dot(Force.of(J @ Vector(listed(t)))) for t in subspace(S)] for s in subspace(S)]
-        _, inverse = factor(plus_diagonal(D, [x + size * (LIGHT / 100) for x in m]))  # never quite zero
-        return {"share": [1 / (size * x) for x in inverse]}
+        _, inverse = factor(plus_diagonal(D, [x + n * (LIGHT / 100) for x, n in zip(m, size, strict=True)]))  # never quite zero
+        return {"share": [1 / (n * x) for n, x in zip(size, inverse, strict=True)]}
 
-    return stage(f"the own inertia of joints of {d}", step, {"S": 6 * d, "m": d, "body": BODY})
+    return stage(f"the own inertia of joints of {d}", step, {"S": 6 * d, "m": d, "body": BODY, "near": 21})
+
+
+@cache
+def carried() -> Kernel:
+    """XᵀJX: a body's inertia as the body that it hangs on sees it."""
+    step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ articulated(body(load)[0])))}  # noqa: E731
+    return stage("inertias above", step, {"E": 9, "r": 3, "body": BODY})
 
 
 _PLANS: WeakKeyDictionary[LargeTree, dict[bytes, Contraction]] = WeakKeyDictionary()
@@ -181,9 +189,10 @@ class _Solver:
         self.a = np.empty(tree.nv)
 
     def _light(self) -> Array:
-        light = np.zeros(len(self.tree), dtype=bool)
+        light, near = np.zeros(len(self.tree), dtype=bool), self.body[:, :21].copy()
+        np.add.at(near, self.tree.parent, carried()(self.joints.E, self.joints.r, self.body[:-1]))  # −1, the base, is the last
         for d, bodies in self.joints.bodies.items():
-            share = lightness(d)(self.joints.S[d], self.m[d], self.body[:-1][bodies])
+            share = lightness(d)(self.joints.S[d], self.m[d], self.body[:-1][bodies], near[:-1][bodies])
             light[bodies] = (share < LIGHT).any(axis=1)
         return light
 
@@ -227,7 +236,8 @@ class _Solver:
     def _singular(self, s: Step, error: TorsorError) -> TorsorError:
         """The error that names the joint that nothing can accelerate, if that is why the numbers are not finite."""
         at, d = self.joints.among(s.bodies), s.form
-        share = lightness(d)(self.joints.S[d][at], self.m[d][at], self.body[s.bodies]).min(axis=1)
+        load = self.body[s.bodies]
+        share = lightness(d)(self.joints.S[d][at], self.m[d][at], load, load[:, :21]).min(axis=1)
         if s.kind == "join" or share.min() >= LIGHT:
             return error
         worst = int(np.arange(len(self.tree))[s.bodies][np.argmin(share)])

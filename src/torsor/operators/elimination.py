@@ -77,6 +77,7 @@ def eliminated(b: Bodies, I: Any, T: Any, constrained: Array) -> Elimination:
 
 def is_flat(b: Bodies) -> Array:
     """(N,) whether a body's own inertia is too near a singular matrix to be a pivot."""
-    scale = np.sqrt(np.abs(np.einsum("nii->ni", b.I)))
-    scale[scale == 0] = np.inf
+    diagonal = np.abs(np.einsum("nii->ni", b.I))
+    largest = np.repeat(diagonal.reshape(-1, 2, 3).max(axis=2), 3, axis=1)  # of the moments, and the mass
+    scale = np.sqrt(np.where(diagonal > FLAT * largest, diagonal, np.inf))  # a rod's moment about itself is rounding
     return np.linalg.det(b.I / (scale[:, :, None] * scale[:, None, :])) < FLAT
