@@ -19,6 +19,7 @@ from torsor.quantities import Spec, sizes
 
 if TYPE_CHECKING:
     from torsor.algorithms.stacked import Stacked
+    from torsor.certify import Certificate
     from torsor.constrained import Constrained
     from torsor.constraints import Constraint
     from torsor.operators import Innovations, Operators
@@ -144,6 +145,16 @@ class Robot(Computed):
         from torsor.viewer import view
 
         return view(self, q, result, **options)
+
+    def verify(self, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
+        """A certificate: this robot's dynamics in ways that share nothing, on this machine, held against each other.
+
+        RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo where they are installed;
+        options as :func:`torsor.certify.verify` has them.
+        """
+        from torsor.certify import verify
+
+        return verify(self, samples, seed, thorough=thorough, peers=peers)
 
     # -- understanding, one state at a time ------------------------------------------------------------------
 

@@ -1,0 +1,114 @@
+"""The document: what it says, that it is plain data, and that nothing in a name can do harm."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.certify import Certificate, Row, verify
+from torsor.certify.certificate import WIDTH
+from torsor.certify.machine import digest, machine
+from torsor.certify.verify import CHECKS, LOOPS, PEERS
+
+
+@pytest.fixture(scope="module")
+def certificate() -> Certificate:
+    return verify(ts.robots.two_link(), samples=3)
+
+
+def test_what_it_says(certificate):
+    assert certificate.passed
+    assert certificate.failures == ()
+    assert certificate.options == {"samples": 3, "seed": 0, "thorough": False, "peers": True}
+    row = certificate["RNEA = CRBA"]
+    assert row.equation == "τ = M a + h"
+    assert row.verdict == "pass"
+    assert 0 <= row.error <= row.allowed < 1e-12
+    assert row.place.startswith("sample ")
+    with pytest.raises(ts.UnknownName, match="RNEA = ABA"):
+        certificate["no such check"]
+
+
+def test_names_are_different():
+    names = [check.name for check in (*CHECKS, *LOOPS, *PEERS)]
+    assert len(set(names)) == len(names)
+
+
+def test_the_same_states_from_the_same_seed():
+    one, two, other = (verify(ts.robots.two_link(), samples=2, seed=k, peers=False) for k in (1, 1, 2))
+    errors = [[row.error for row in c.rows] for c in (one, two, other)]
+    assert errors[0] == errors[1] != errors[2]
+
+
+def test_text(certificate):
+    text = str(certificate)
+    assert max(map(len, text.splitlines())) <= WIDTH <= 120
+    for word in ("two_link: verified", "RNEA = Lagrange", "sha256:", "LLVM", "numpy", "with: ", "python 3", "#"):
+        assert word in text
+
+
+def test_long_names_are_cut_and_reasons_wrapped():
+    row = Row("x" * 200, "y" * 200, "skipped", place="z" * 200, reason="because " * 60)
+    lines = str(Certificate("robot", "sha256:0", (row, row), {}, {})).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert any("as above" in line for line in lines)
+
+
+def test_plain_data(certificate, tmp_path):
+    data = certificate.to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    certificate.save(tmp_path / "arm.json")
+    assert json.loads((tmp_path / "arm.json").read_text(encoding="utf-8")) == data
+    assert pickle.loads(pickle.dumps(certificate)) == certificate
+    odd = Certificate("r", "m", (Row("n", "e", "fail", float("nan"), float("inf")),), {}, {}).to_dict()["rows"][0]
+    assert (odd["error"], odd["allowed"]) == (None, None)
+
+
+def test_html_is_inert():
+    row = Row("<img src=x onerror=alert(1)>", "<b>", "fail", place="<script>", reason="<script>alert(1)</script>")
+    text = Certificate("<script>robot</script>", "m", (row,), {"<i>": "<i>"}, {"<u>": "<u>", "processor": "<u>"})._repr_html_()
+    for tag in ("<img", "<script", "<i> =", "<u>"):
+        assert tag not in text
+    assert "&lt;script&gt;robot" in text
+
+
+def test_a_certificate_without_a_pass_has_not_passed():
+    assert not Certificate("r", "m", (Row("n", "e", "skipped"),), {}, {}).passed
+    assert not Certificate("r", "m", (), {}, {}).passed
+
+
+def test_digest():
+    """Of the numbers: the same in another process, another for another mass."""
+    arm = ts.robots.two_link()
+    code = "import torsor as ts; from torsor.certify.machine import digest; print(digest(ts.robots.two_link().model))"
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert digest(arm.model) == there
+    assert digest(arm.model) != digest(ts.robots.two_link(m1=1.0 + 1e-15).model)
+    assert digest(pickle.loads(pickle.dumps(arm)).model) == there
+
+
+def test_machine():
+    facts = machine()
+    assert facts["numpy"] == np.__version__
+    assert facts["python"] == sys.version.split()[0]
+    assert all(isinstance(x, str) and x for x in facts.values())
+    assert "lanes" in facts["simd"]
+
+
+@pytest.mark.parametrize("library", ["pinocchio", "mujoco", "mpmath"])
+def test_a_library_that_is_not_there(monkeypatch, library):
+    """Its rows are skipped, and say what to install."""
+    from torsor.certify import mujoco, pinocchio, references
+
+    for module in (mujoco, pinocchio, references):
+        monkeypatch.setattr(module, "find_spec", lambda name: None if name == library else object())
+    rows = {"pinocchio": "Pinocchio: rnea", "mujoco": "MuJoCo: mass matrix", "mpmath": "kernel: mass_matrix"}
+    row = verify(ts.robots.two_link(), samples=1)[rows[library]]
+    assert row.verdict == "skipped"
+    assert "pip install" in row.reason
