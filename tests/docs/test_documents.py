@@ -5,7 +5,8 @@ In a page, blocks of Python share one namespace, in order.  Two words in a comme
 * ``# raises ArgumentError``   it raises that error;
 * ``# warns ModelWarning``     it warns so.
 
-A block of ``output`` after it is what it prints, or for one that raises, the error's name and message.
+A block of ``output`` after it is what it prints, or for one that raises, the error's name and message.  What ``{picture} name``
+shows must be a figure that the blocks above it have made.  Notebooks are run by a kernel, as their readers run them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import doctest
 import importlib
 import inspect
 import io
+import json
 import re
 import runpy
 import sys
@@ -32,10 +34,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 PACKAGE = Path(torsor.__file__).parent
 DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
-_FENCE = re.compile(r"^```(python|output)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(python|output|\{picture\} \w+)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ torsor (\S+)(.*)$", re.MULTILINE)
 _EXPECTED = re.compile(r"# (raises|warns) (\w+)")
 
 
@@ -90,6 +94,9 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         place = f"{page.relative_to(ROOT)}:{block.line}"
         if block.kind == "python":
             printed = run(block, page, vars(module))
+        elif block.kind.startswith("{picture}"):
+            name = block.kind.split()[1]
+            assert hasattr(vars(module).get(name), "savefig"), f"{place}: {name} is not a figure"
         else:
             assert words(printed) == words(block.code), f"{place}: this is not what the block before it prints"
     if "matplotlib.pyplot" in sys.modules:
@@ -111,6 +118,36 @@ def test_examples_run_and_say_something(path, tmp_path, monkeypatch, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 40
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat", reason="the docs extra is not installed")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells), "outputs are for readers"
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Jupyter's own dependencies
+        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_commands_of_the_documents_exist():
+    """``$ torsor ...`` in a page names a command and options that there are; ``tests/cli`` runs them."""
+    from torsor.cli.app import command
+
+    known = {name: {word for p in c.params for word in (*p.opts, *p.secondary_opts)} for name, c in command().commands.items()}
+    for page in PAGES:
+        for name, rest in _COMMAND.findall(page.read_text(encoding="utf-8")):
+            if name.startswith("-"):
+                continue
+            assert name in known, f"{page.relative_to(ROOT)}: there is no command {name!r}"
+            used = {word.split("=")[0] for word in rest.partition(" #")[0].partition("|")[0].split() if word.startswith("--")}
+            unknown = used - known[name] - {"--help", "--debug"}
+            assert not unknown, f"{page.relative_to(ROOT)}: torsor {name} has no {', '.join(unknown)}"
 
 
 # -- every public name -----------------------------------------------------------------------------------------
@@ -151,16 +188,35 @@ def test_no_line_is_too_long():
             assert len(line) <= 128 or line.startswith("|"), f"{page.relative_to(ROOT)}:{number} has {len(line)} columns"
 
 
-def test_the_documents_build_without_warnings(tmp_path):
+def test_the_benchmarks_that_are_published_are_a_full_run():
+    results = json.loads((ROOT / "benchmarks" / "published.json").read_text(encoding="utf-8"))
+    assert not results["quick"]
+    assert {c["robot"] for c in results["contests"]} >= {"ur5", "panda", "solo12", "g1", "talos"}
+
+
+@pytest.mark.parametrize("pictures", [False, pytest.param(True, marks=pytest.mark.night)], ids=["words", "pictures"])
+def test_the_documents_build_without_warnings(tmp_path, pictures):
+    """Without pictures in the fast suite: what draws them was run above, page by page."""
     sphinx = pytest.importorskip("sphinx.application", reason="the docs extra is not installed")
     pytest.importorskip("myst_parser")
     pytest.importorskip("furo")
-    said = io.StringIO()
+    pytest.importorskip("ziamath")
+    said, html = io.StringIO(), tmp_path / "html"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of Sphinx's own dependencies; what Sphinx warns of is in its log
         app = sphinx.Sphinx(
-            ROOT / "docs", ROOT / "docs", tmp_path / "html", tmp_path / "trees", "html", status=None, warning=said
-        )
+            ROOT / "docs", ROOT / "docs", html, tmp_path / "trees", "html",
+            confoverrides={"draw_pictures": pictures}, status=None, warning=said,
+        )  # fmt: skip
         app.build()
     assert not said.getvalue()
-    assert (tmp_path / "html" / "index.html").exists()
+    assert (html / "index.html").exists()
+    for page in html.rglob("*.html"):
+        assert not _fetched(page.read_text(encoding="utf-8")), f"{page.relative_to(html)} fetches something from a network"
+
+
+def _fetched(text: str) -> list[str]:
+    """What a browser would load from elsewhere; links that a reader may follow are none of it."""
+    return re.findall(
+        r'<(?:script|img|iframe|source)[^>]*\ssrc="(?:https?:)?//[^"]*|<link[^>]*\shref="(?:https?:)?//[^"]*', text
+    )

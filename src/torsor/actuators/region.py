@@ -89,16 +89,17 @@ class Region:
 
     def plot(self, *, ax: Any = None, **style: Any) -> Any:
         """The region filled, torque to the right and speed up as in the book; returns matplotlib's axes."""
-        from torsor.understanding.state import pyplot
+        from torsor.plotting import drawing
 
         speeds, torques = zip(*self.vertices, strict=True)
-        if ax is None:
-            ax = pyplot().subplots(layout="constrained")[1]
-            ax.axhline(0, color="k", linewidth=0.8)
-            ax.axvline(0, color="k", linewidth=0.8)
-        ax.fill(torques, speeds, **{"color": "0.8", "edgecolor": "k", **style})
-        ax.set_xlabel("torque [N·m]")
-        ax.set_ylabel("speed [rad/s]")
+        bare = ax is None
+        with drawing(ax) as ax:
+            if bare:
+                ax.axhline(0, color="k", linewidth=0.8)
+                ax.axvline(0, color="k", linewidth=0.8)
+            ax.fill(torques, speeds, **{"color": "0.8", "edgecolor": "k", **style})
+            ax.set_xlabel("torque [N·m]")
+            ax.set_ylabel("speed [rad/s]")
         return ax
 
 

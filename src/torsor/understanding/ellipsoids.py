@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
-from torsor.understanding.state import coordinate_names, one_state, pyplot
+from torsor.plotting import drawing
+from torsor.understanding.state import coordinate_names, one_state
 from torsor.understanding.text import columns
 
 if TYPE_CHECKING:
@@ -83,16 +84,15 @@ class Ellipsoid:
         """The outline (two rows) or surface (three), about ``center``; returns matplotlib's axes.  Needs the extra ``plot``."""
         k = len(self.rows)
         points = self.points(100 if k == 2 else 25) + (np.zeros(k) if center is None else np.asarray(center, float))
-        if ax is None:
-            ax = pyplot().subplots(layout="constrained", subplot_kw={"projection": "3d"} if k == 3 else {})[1]
-        if k == 3:
-            ax.plot_wireframe(*np.moveaxis(points, -1, 0), **{"linewidth": 0.5, "label": self.what, **style})
-            ax.set_zlabel(self._label(2))
-        else:
-            ax.plot(*points.T, **{"label": self.what, **style})
-        ax.set_aspect("equal")
-        ax.set_xlabel(self._label(0))
-        ax.set_ylabel(self._label(1))
+        with drawing(ax, subplot_kw={"projection": "3d"} if k == 3 else {}) as ax:
+            if k == 3:
+                ax.plot_wireframe(*np.moveaxis(points, -1, 0), **{"linewidth": 0.5, "label": self.what, **style})
+                ax.set_zlabel(self._label(2))
+            else:
+                ax.plot(*points.T, **{"label": self.what, **style})
+            ax.set_aspect("equal")
+            ax.set_xlabel(self._label(0))
+            ax.set_ylabel(self._label(1))
         return ax
 
     def _label(self, k: int) -> str:
@@ -104,6 +104,11 @@ class Ellipsoid:
         rows = [[f"axis {k + 1}", f"{n:.4g}", *(f"{x:.3f}" for x in self.axes[:, k] + 0.0)] for k, n in enumerate(self.lengths)]
         text = columns([f"{self.what} ellipsoid", "length", *self.rows], rows)
         return f"{text}\n{self.report}" if self.report else text
+
+    def _repr_html_(self) -> str:
+        from torsor.notebook import of_ellipsoid
+
+        return of_ellipsoid(self)
 
     def __str__(self) -> str:
         return self.table()

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName
-from torsor.understanding.state import coordinate_names, one_state, one_wrench_each, pyplot
+from torsor.plotting import COLORS, drawing
+from torsor.understanding.state import coordinate_names, one_state, one_wrench_each
 from torsor.understanding.text import columns
 
 if TYPE_CHECKING:
@@ -85,27 +86,31 @@ class Explanation:
 
     def plot(self, joints: Sequence[str] | None = None, *, ax: Any = None) -> Any:
         """Bars by joint, stacked by kind, with a dash at the sum; returns matplotlib's axes.  Needs the extra ``plot``."""
-        plt = pyplot()
         chosen = [self._index(name) for name in (self.coordinates if joints is None else joints)]
-        ax = plt.subplots(layout="constrained")[1] if ax is None else ax
         up, down, x = np.zeros(len(chosen)), np.zeros(len(chosen)), np.arange(len(chosen))
-        for k, (kind, tau) in enumerate(self.by_kind().items()):
-            y = tau[chosen]
-            if np.any(y):
-                ax.bar(x, y, 0.7, bottom=np.where(y > 0, up, down), label=kind, color=f"C{k}")
-                up, down = up + np.maximum(y, 0), down + np.minimum(y, 0)
-        ax.plot(x, self.tau[chosen], "_k", markersize=24, markeredgewidth=2, label="τ")
-        ax.axhline(0, color="black", linewidth=0.8)
-        tilt = {"rotation": 45, "ha": "right"} if len(chosen) > 4 else {}
-        ax.set_xticks(x, [self.coordinates[i] for i in chosen], **tilt)
-        ax.set_ylabel("joint force [N·m, N]")
-        ax.legend()
+        with drawing(ax) as ax:
+            for k, (kind, tau) in enumerate(self.by_kind().items()):
+                y = tau[chosen]
+                if np.any(y):
+                    ax.bar(x, y, 0.7, bottom=np.where(y > 0, up, down), label=kind, color=COLORS[k])
+                    up, down = up + np.maximum(y, 0), down + np.minimum(y, 0)
+            ax.plot(x, self.tau[chosen], "_k", markersize=24, markeredgewidth=2, label="τ")
+            ax.axhline(0, color="black", linewidth=0.8)
+            tilt = {"rotation": 45, "ha": "right"} if len(chosen) > 4 else {}
+            ax.set_xticks(x, [self.coordinates[i] for i in chosen], **tilt)
+            ax.set_ylabel("joint force [N·m, N]")
+            ax.legend()
         return ax
 
     def _index(self, name: str) -> int:
         if name not in self.coordinates:
             raise UnknownName("coordinate", name, self.coordinates)
         return self.coordinates.index(name)
+
+    def _repr_html_(self) -> str:
+        from torsor.notebook import of_explanation
+
+        return of_explanation(self)
 
     def __str__(self) -> str:
         if len(self.parts) <= MANY:

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.compile import Argument
 from torsor.compile.arrays import check_finite, coerced
-from torsor.errors import ArgumentError, MissingExtra
+from torsor.errors import ArgumentError
 from torsor.quantities import sizes
 from torsor.recording import check_configuration, numeric
 
@@ -63,12 +63,3 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
             name, n = model.joint_names[i], model.joint[i].nv
             names += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
     return tuple(names)
-
-
-def pyplot() -> Any:
-    """matplotlib.pyplot, imported when a picture is asked for."""
-    try:
-        import matplotlib.pyplot
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "a picture") from None
-    return matplotlib.pyplot

@@ -76,6 +76,11 @@ class Trace:
         vectors = [(f"{V}_{i}  (ω, v)", row.V), (f"{A}_{i}  (ω̇, v̇)", row.A), (f"{F}_{i}  (m, f)", row.F)]
         return [*pose, *vectors, (f"{t}_{i}", row.tau), *([(f"{t}_{i}  rotor", row.rotor)] if row.rotor.any() else [])]
 
+    def _repr_html_(self) -> str:
+        from torsor.notebook import of_trace
+
+        return of_trace(self)
+
     def __str__(self) -> str:
         return self.table()
 

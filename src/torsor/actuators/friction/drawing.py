@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import MissingExtra
-
 if TYPE_CHECKING:
     from torsor.actuators.friction.law import Friction
     from torsor.actuators.friction.lugre import LuGre
@@ -23,13 +21,13 @@ def draw(law: Friction, speed: float | None, load: float, ax: Any, style: dict[s
     v = [*(-x for x in reversed(speeds)), 0.0, 0.0, 0.0, 0.0, *speeds]
     at_rest = [-start.backward, -hold.backward, hold.forward, start.forward]
     tau = [*(law.force(-x, load) for x in reversed(speeds)), *at_rest, *(law.force(x, load) for x in speeds)]
-    return _labelled(_axes(ax), v, tau, {"label": type(law).__name__, **style})
+    return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
 
 
 def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict[str, Any]) -> Any:
     """The force while v swings once to and fro, so fast that the bristles take a tenth of the swing to follow."""
     top = law.scale if speed is None else float(speed)
-    ax = draw(law.curve, top, load, _axes(ax), {"linestyle": ":", "label": "steady state"})
+    ax = draw(law.curve, top, load, ax, {"linestyle": ":", "label": "steady state"})
     bend = max(law.kinetic(0.0, load)) / law.stiffness
     dt = 200 * bend / top / SWEEP_STEPS
     z, v, tau = law.steady_state(0.0, load), [], []
@@ -42,18 +40,11 @@ def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict
     return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
 
 
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "a picture") from None
-    return plt.subplots(layout="constrained")[1]
-
-
 def _labelled(ax: Any, v: list[float], tau: list[float], style: dict[str, Any]) -> Any:
-    ax.plot(v, tau, **style)
-    ax.set_xlabel("velocity [rad/s or m/s]")
-    ax.set_ylabel("friction [N·m or N]")
+    from torsor.plotting import drawing
+
+    with drawing(ax) as ax:
+        ax.plot(v, tau, **style)
+        ax.set_xlabel("velocity [rad/s or m/s]")
+        ax.set_ylabel("friction [N·m or N]")
     return ax
