@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test test-all compiler bench lint docs clean
+.PHONY: demo test test-all compiler browser bench lint docs clean
 
 # one stamp per set of extras, so that each target installs no more than it needs
 $(VENV)/.made-%: pyproject.toml
@@ -22,16 +22,20 @@ $(VENV)/.made: pyproject.toml
 demo: $(VENV)/.made
 	@$(BIN)/python -m torsor.demo
 
-test: $(VENV)/.made-test $(VENV)/.made-docs compiler
+test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
 	$(BIN)/python -m pytest -n 2
 
 # adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
-test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler
+test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser
 	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2
 
 # the tests of exported C need a C compiler
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -q && apt-get install -y -q gcc libc6-dev; }
+
+# the tests of the pages need a browser
+browser:
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }
 
 lint: $(VENV)/.made-lint
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ import pytest
 
 os.environ.setdefault("TORSOR_CACHE", os.path.join(tempfile.gettempdir(), f"torsor-tests-{os.getuid()}"))
 
-hypothesis.settings.register_profile("fast", max_examples=25, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
 hypothesis.settings.load_profile("night" if os.environ.get("TORSOR_NIGHT") else "fast")
 

@@ -233,8 +233,8 @@ class Computed(Mechanism):
     def kernel(self, *specs: table.Spec, dtype: Any = np.float64) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
-        A spec is a method's name, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``; or
-        a tuple, ``("pose", "tool:0")``, where a name has a colon itself.
+        A spec is a method's name, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``;
+        or a tuple, ``("pose", "tool:0")``, where a name has a colon itself.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()

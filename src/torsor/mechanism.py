@@ -13,7 +13,7 @@ from torsor.errors import UnknownName
 from torsor.model import Description, Model, assemble, surgery
 from torsor.model.description import FLOATING_BASE
 from torsor.model.spanning import spanning_tree
-from torsor.printing import closed, numbers, plain, short, tree
+from torsor.printing import closed, count, numbers, plain, short, tree
 from torsor.views import FrameView, JointView, LinkView, LoopView
 
 
@@ -245,5 +245,6 @@ class Mechanism:
 
     def __repr__(self) -> str:
         moving = sum(name != FLOATING_BASE for name in self.joints)
-        parts = f"{moving} joints, {len(self.links)} links{closed(self._description)}, {self._description.base} base"
+        parts = f"{count(moving, 'joint')}, {count(len(self.links), 'link')}{closed(self._description)}"
+        parts += f", {self._description.base} base"
         return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"

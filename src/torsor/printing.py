@@ -35,7 +35,8 @@ def tree(d: Description, model: Model) -> str:
     mass = sum(inertia.m for inertia in d.bodies.values())
     number = {name: i for i, name in enumerate(model.joint_names)}
     moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
-    counts = f"{len(d.links)} links, {moving} moving joints{closed(d)}, nq = {model.nq}, nv = {model.nv}"
+    what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{closed(d)}"
+    counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
     lines = [f"{d.name}: {counts}, {short(mass)} kg, {d.base} base"]
     todo = [(d.root, None, "", "")]
     while todo:
@@ -56,9 +57,18 @@ def tree(d: Description, model: Model) -> str:
     return "\n".join(lines)
 
 
+def count(n: int, thing: str) -> str:
+    """So many of a thing.
+
+    >>> count(1, "joint"), count(2, "joint")
+    ('1 joint', '2 joints')
+    """
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
 def closed(d: Description) -> str:
     """How many loops, where there are any."""
-    return f", {len(d.loops)} loop{'s' if len(d.loops) > 1 else ''}" if d.loops else ""
+    return f", {count(len(d.loops), 'loop')}" if d.loops else ""
 
 
 def _motion(joint, model: Model, number: dict[str, int]) -> str:

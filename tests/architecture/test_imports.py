@@ -24,9 +24,17 @@ ALLOWED = {
     "constraints": {"scalar", "spatial", "model", "algorithms"},
     "mechanisms": {"spatial", "model"},
     "procedures": {"scalar", "spatial", "model", "algorithms", "compile"},
+    "logs": {"io"},
+    "replay": {"scene", "io"},
+    "scene": {"scalar", "spatial", "model", "io", "algorithms", "compile"},
     "large": {"scalar", "spatial", "model", "algorithms", "compile", "operators"},
 }
-HEAVY = ("llvmlite", "lxml", "yaml", "dask", "distributed", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco")
+#: what people see stands on all the rest, so nothing may stand on it
+LAST = ("cli", "viewer", "doctor", "certify")
+HEAVY = (
+    "llvmlite", "lxml", "yaml", "dask", "distributed", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco",
+    "typer", "rich", "viser", "trimesh",
+)  # fmt: skip
 
 
 def module_level_imports(path: Path) -> set[str]:
@@ -48,6 +56,13 @@ def test_rooms(room):
                 continue
             other = name.split(".")[1]
             assert other in ALLOWED[room] | {room, "errors", "version"}, f"{path.relative_to(PACKAGE)} imports {name}"
+
+
+@pytest.mark.parametrize("room", LAST)
+def test_nothing_stands_on_what_people_see(room):
+    for path in PACKAGE.rglob("*.py"):
+        if room not in path.relative_to(PACKAGE).parts and path.name != "__main__.py":
+            assert not [n for n in module_level_imports(path) if n.startswith(f"torsor.{room}")], path
 
 
 def test_algorithms_use_no_array_library():

@@ -46,7 +46,7 @@ def swing(n, step, seconds=20.0):
     return track
 
 
-@pytest.mark.parametrize(("n", "step"), [(1, 0.01), (2, 0.01), (5, 0.01)])
+@pytest.mark.parametrize(("n", "step"), [(1, 0.01), (2, 0.01), pytest.param(5, 0.01, marks=pytest.mark.night)])
 def test_twenty_seconds(n, step):
     """Some forty passages through the singular positions; the benchmark asks for 0.1 J, here it is Runge's and Kutta's 1e-5."""
     track = swing(n, step)

@@ -74,7 +74,7 @@ class Scene:
 
     @property
     def drawn_as(self) -> str:
-        """ "mesh" or "skeleton"."""
+        """As "mesh" or as "skeleton"."""
         return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
 
     def poses(self, q: ArrayLike) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
 from torsor.plotting import drawing
+from torsor.printing import count
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
 from torsor.understanding.state import coordinate_names
@@ -66,7 +67,7 @@ class Result:
 
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
-        happened = f", {len(self.events)} events" if self.events else ""
+        happened = f", {count(len(self.events), 'event')}" if self.events else ""
         return f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}>"
 
     def _repr_html_(self) -> str:

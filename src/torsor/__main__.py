@@ -1,0 +1,5 @@
+"""``python -m torsor``: the command line."""
+
+from torsor.cli import main
+
+main()

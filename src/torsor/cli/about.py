@@ -1,0 +1,135 @@
+"""info, explain: what a robot is, and what its joint forces are spent on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from torsor.cli.robots import on_robot
+from torsor.cli.words import A, Json, Q, V, Wrench
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+    from torsor.understanding import Explanation
+    from torsor.understanding.survey import Survey
+
+Samples = Annotated[int, typer.Option(min=1, help="Random configurations for the condition and the reach.")]
+Seed = Annotated[int, typer.Option(help="Of the random configurations.")]
+Joint = Annotated[str | None, typer.Option(metavar="NAME", help="The parts of one joint's force, the largest first.")]
+Parts = Annotated[bool, typer.Option("--parts", help="Every part, however many there are; else many are summed by kind.")]
+#: parts up to which a table has a row each
+MANY = 12
+
+
+@on_robot
+def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
+    """What a robot is: its tree, joints, masses, conditioning and reach."""
+    from torsor.cli.out import emit, listing
+    from torsor.understanding.survey import survey
+
+    found = survey(robot, samples, seed)
+    parts = [str(robot), _joints(robot), _facts(robot, found)]
+    if found.reaches:
+        parts.append(_reach(found))
+    if robot.report:
+        parts.append(listing("While loading:", robot.report))
+    emit(json, _document(robot, found), *parts)
+
+
+def _joints(robot: Robot) -> Any:
+    from torsor.cli.out import short, table
+
+    made = table("joint", "type", "lower", "upper", "velocity", "effort", numbers=4, title="Joints [rad, m; N·m, N]")
+    for joint in map(robot.joint, robot.joints):
+        kind = joint.type if joint.mimic is None else f"{joint.type} (mimic)"
+        limits = (joint.lower, joint.upper, joint.velocity_limit, joint.effort_limit)
+        made.add_row(joint.name, kind, *(short(x[0]) if len(set(x)) == 1 else "…" for x in limits))
+    return made
+
+
+def _facts(robot: Robot, found: Survey) -> Any:
+    from rich.table import Table
+
+    from torsor.cli.out import short
+
+    made = Table.grid(padding=(0, 2))
+    rows = [("total mass", f"{short(robot.mass)} kg"), ("gravity", f"({', '.join(short(x) for x in robot.gravity)}) m/s²")]
+    if found.neutral and found.worst:
+        rows += [
+            ("cond M, neutral", f"{short(found.neutral.number, 3)}; {found.neutral.coordinate} weighs least"),
+            (
+                "cond M, worst",
+                f"{short(found.worst.number, 3)}; {found.worst.coordinate} weighs least, of {found.samples} samples",
+            ),
+        ]
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def _reach(found: Survey) -> Any:
+    from torsor.cli.out import table
+
+    made = table("tip", "x", "y", "z", "farthest", numbers=4, title=f"Reach from the base, in {found.samples} samples [m]")
+    for r in found.reaches:
+        box = (f"{round(low, 2) + 0.0:.2f} … {round(high, 2) + 0.0:.2f}" for low, high in zip(r.lower, r.upper, strict=True))
+        made.add_row(r.tip, *box, f"{r.farthest:.2f}")
+    return made
+
+
+def _document(robot: Robot, found: Survey) -> dict[str, Any]:
+    joints = [
+        {
+            "name": j.name, "type": j.type, "parent": j.parent, "child": j.child, "q": [j.q_slice.start, j.q_slice.stop],
+            "v": [j.v_slice.start, j.v_slice.stop], "lower": j.lower, "upper": j.upper, "velocity": j.velocity_limit,
+            "effort": j.effort_limit, "follows": j.mimic and j.mimic.joint,
+        }
+        for j in map(robot.joint, robot.joints)
+    ]  # fmt: skip
+    links = [{"name": x.name, "mass": x.mass, "com": x.com, "inertia": x.inertia} for x in map(robot.link, robot.links)]
+    return {
+        "robot": robot.name, "base": robot.description.base, "nq": robot.nq, "nv": robot.nv, "mass": robot.mass,
+        "gravity": robot.gravity, "joints": joints, "links": links, "frames": robot.frames, "loops": robot.loops,
+        "survey": found.to_dict(), "report": robot.report,
+    }  # fmt: skip
+
+
+@on_robot
+def explain(
+    robot: Robot, q: Q = None, v: V = None, a: A = None, wrench: Wrench = None, joint: Joint = None, parts: Parts = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Each joint force by its causes: inertia, velocity products, gravity, ..."""
+    from torsor.cli import words
+    from torsor.cli.jobs import typed, unsaid
+    from torsor.cli.out import emit
+
+    flags = typed(robot, q=q, v=v, a=a)
+    state = flags.values
+    if joint is not None and joint not in words.state_names(robot)["v"]:
+        raise words.Typed(f"--joint: there is no {joint!r}; the names are {', '.join(words.state_names(robot)['v'])}")
+    found = robot.explain(state["q"], state["v"], state["a"], words.wrenches(robot, wrench))
+    names = found.coordinates if joint is None else (joint,)
+    causes = [{"kind": p.kind, "cause": p.cause, "tau": p.tau} for p in found.parts]
+    document = {"robot": robot.name, "coordinates": found.coordinates, **state, "parts": causes, "tau": found.tau}
+    emit(json, document, *unsaid(("q", "v", "a"), flags), *_explained(found, names, parts))
+
+
+def _explained(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:
+    """Rows by cause, columns by joint; what is rounding is a zero, and rows of zeros are left out."""
+    from torsor.cli.out import short, tables
+
+    chosen = [found.coordinates.index(name) for name in names]
+    parts = [(f"{p.kind} {p.cause}".rstrip(), p.tau) for p in found.parts]
+    small = 1e-13 * max((abs(tau).max(initial=0) for _, tau in parts), default=0)
+    parts = [(label, tau[chosen]) for label, tau in parts if (abs(tau[chosen]) > small).any()]
+    if len(names) == 1:
+        parts.sort(key=lambda part: -abs(part[1][0]))
+    note = []
+    if len(parts) > MANY and len(names) > 1 and not every:
+        note = [f"Summed by kind; --parts shows all {len(parts)} parts, --joint NAME those of one joint."]
+        parts = [(kind, tau[chosen]) for kind, tau in found.by_kind().items() if (abs(tau[chosen]) > small).any()]
+    rows = [(label, [short(x, 4) if abs(x) > small else "0" for x in tau]) for label, tau in parts]
+    rows.append(("τ", [short(x, 4) for x in found.tau[chosen]]))
+    return [*tables(f"{found.robot} [N·m, N]", list(names), rows), *note]

@@ -1,0 +1,107 @@
+"""export, convert: a robot as code, as lists, as another file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from torsor.cli.robots import on_robot
+from torsor.cli.words import Json
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+To = Annotated[Literal["c", "python", "urdf", "mjcf", "mr"], typer.Option("--to", help="C99, Python, URDF, MJCF, MR's lists.")]
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Where it goes; else a name in this folder.")]
+Quantities = Annotated[
+    list[str] | None,
+    typer.Option("--quantity", metavar="NAME", help="Of code: inverse_dynamics, pose:tip, ...; may be repeated."),
+]
+Float = Annotated[Literal["float64", "float32"], typer.Option(help="Of C.")]
+Target = Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .urdf or .mjcf, or any name with --to.")]
+Format = Annotated[Literal["urdf", "mjcf"] | None, typer.Option("--to", help="The format, where OUT's ending does not say it.")]
+#: what is exported as code where nothing is named
+USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
+ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
+
+
+@on_robot
+def export(
+    robot: Robot, to: To, out: Out = None, quantity: Quantities = None, dtype: Float = "float64", json: Json = False
+) -> None:
+    """A robot as code (C, Python), as a file (URDF, MJCF) or as Modern Robotics' lists."""
+    from torsor.cli.out import emit
+    from torsor.cli.outcome import Typed
+    from torsor.compile.infix import identifier
+
+    if to not in ("c", "python") and quantity:
+        raise Typed(f"--quantity is for code; --to {to} writes the robot itself")
+    path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a name in a file is no path
+    specs = tuple(quantity or USUAL)
+    lost: list[str] = []
+    if to == "c":
+        files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]
+    elif to == "python":
+        files = [str(robot.export_python(path, *specs))]
+    elif to == "mr":
+        files = [_lists(robot, path)]
+    else:
+        files, lost = _saved(robot, path, to)
+    emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _wrote(files, lost))
+
+
+@on_robot
+def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
+    """A robot file in another format, with a list of what did not come along."""
+    from torsor.cli.out import emit
+    from torsor.cli.outcome import Typed
+
+    if to is None and not out.lower().endswith((".urdf", ".mjcf")):
+        raise Typed(f"{out} does not say what to write: end it with .urdf or .mjcf, or give --to")
+    files, lost = _saved(robot, out, to)
+    lost = [*robot.report, *lost]
+    emit(json, {"robot": robot.name, "files": files, "lost": lost}, _wrote(files, lost))
+
+
+def _saved(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
+    """The files written, and what they have no words for: the comments say it, a line each."""
+    from lxml import etree
+
+    from torsor.io.formats import writer
+    from torsor.io.loops_file import beside
+    from torsor.loading import save
+
+    save(robot, path, format=format)
+    loops = [str(beside(path))] if robot.loops and writer(path, format).name == "urdf" else []
+    said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
+    return [path, *loops], [line for line in said if not line.startswith("written by torsor")]
+
+
+def _lists(robot: Robot, path: str) -> str:
+    """Mlist, Glist, Slist as NPZ or JSON."""
+    import json
+    import os
+
+    import torsor
+    from torsor.cli.outcome import Typed
+    from torsor.io.files import replacing, write_text
+
+    arrays: dict[str, Any] = dict(zip(("Mlist", "Glist", "Slist"), torsor.to_mr(robot), strict=True))
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".json":
+        write_text(path, json.dumps({name: x.tolist() for name, x in arrays.items()}) + "\n")
+    elif ending == ".npz":
+        import numpy as np
+
+        with replacing(path) as stream:
+            np.savez(stream, **arrays)
+    else:
+        raise Typed(f"--out {path}: the lists are written to .npz or .json")
+    return path
+
+
+def _wrote(files: list[str], lost: list[str]) -> Any:
+    from torsor.cli.out import listing
+
+    return listing(f"wrote {', '.join(files)}{'; what did not come along, or not as it was:' if lost else ''}", lost)

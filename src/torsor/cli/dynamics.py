@@ -1,0 +1,91 @@
+"""torque, accel, mass: joint forces of a motion, motion of joint forces, and what they have to move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from torsor.cli.robots import on_robot
+from torsor.cli.words import A, Json, Q, Tau, V, Wrench
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Rows = Annotated[
+    str | None,
+    typer.Argument(metavar="[STATES]", help="A table: .csv, .parquet, .npz, .mcap, or - for CSV on stdin.", show_default=False),
+]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Where a table's results go: .csv, .parquet, .npz or .json.")
+]
+Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
+
+
+@on_robot
+def torque(
+    robot: Robot, states: Rows = None, q: Q = None, v: V = None, a: A = None, wrench: Wrench = None,
+    damping: Damping = False, out: Out = None, json: Json = False,
+) -> None:  # fmt: skip
+    """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m and N."""
+    from torsor.cli import words
+    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.writing import Column
+
+    loads = words.wrenches(robot, wrench)
+    names = words.state_names(robot)["tau"]
+    job = Job(
+        ("q", "v", "a"),
+        [Column("tau", [f"tau[{n}]" for n in names])],
+        lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads, damping=damping)},
+    )
+    run(robot, job, typed(robot, q=q, v=v, a=a), states, out, json, _tables)
+
+
+@on_robot
+def accel(
+    robot: Robot, states: Rows = None, q: Q = None, v: V = None, tau: Tau = None, wrench: Wrench = None,
+    damping: Damping = False, out: Out = None, json: Json = False,
+) -> None:  # fmt: skip
+    """Joint accelerations a under forces τ at q, v: forward dynamics, in rad/s² and m/s²."""
+    from torsor.cli import words
+    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.writing import Column
+
+    loads = words.wrenches(robot, wrench)
+    names = words.state_names(robot)["a"]
+    job = Job(
+        ("q", "v", "tau"),
+        [Column("a", [f"a[{n}]" for n in names])],
+        lambda q, v, tau: {"a": robot.forward_dynamics(q, v, tau, loads, damping=damping)},
+    )
+    run(robot, job, typed(robot, q=q, v=v, tau=tau), states, out, json, _tables)
+
+
+@on_robot
+def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, json: Json = False) -> None:
+    """Mass matrix M at q, in kg·m², kg·m and kg."""
+    from torsor.cli import words
+    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.writing import Column
+
+    names = words.state_names(robot)["v"]
+    entries = [f"M[{i}][{j}]" for i in names for j in names]
+    job = Job(("q",), [Column("M", entries)], lambda q: {"M": robot.mass_matrix(q)})
+    run(robot, job, typed(robot, q=q), states, out, json, _tables)
+
+
+def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
+    """One state and what was computed, for people: a row a joint, or the matrix."""
+    from torsor.cli.out import short, table, tables
+    from torsor.cli.words import state_names
+
+    names = state_names(robot)["v"]
+    if "M" in results:
+        rows = [(name, [short(x) for x in row]) for name, row in zip(names, results["M"], strict=True)]
+        return tables("M", names, rows)
+    columns = {x: values for x, values in {**state, **results}.items() if len(values) == len(names)}
+    made = table("joint", *columns, numbers=len(columns))
+    for k, name in enumerate(names):
+        made.add_row(name, *(short(values[k]) for values in columns.values()))
+    return [made]

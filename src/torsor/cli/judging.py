@@ -1,0 +1,120 @@
+"""check, verify: is the file sound, is the arithmetic right.  Exit code 1 if not, for scripts and CI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from torsor.cli.robots import Base, Name, on_robot
+from torsor.cli.words import Json
+
+if TYPE_CHECKING:
+    from torsor.certify import Certificate
+    from torsor.doctor import Checkup
+    from torsor.robot import Robot
+
+FailOn = Annotated[Literal["error", "warning", "note"], typer.Option(help="Exit code 1 from this severity on.")]
+Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write the file with what can be mended mended.")]
+Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the repairs named.")]
+Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Every quantity, in every state, against fifty digits.")]
+Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio and MuJoCo too, where they are installed.")]
+Samples = Annotated[int, typer.Option(min=1, help="Random states to compare at.")]
+Seed = Annotated[int, typer.Option(help="Of the random states.")]
+
+
+def check(
+    robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, mesh_root: Roots = None,
+    base: Base = None, json: Json = False,
+) -> None:  # fmt: skip
+    """What is wrong with a robot file: inertias, units, axes, limits, meshes."""
+    from torsor import doctor
+    from torsor.cli.out import emit, listing
+    from torsor.cli.outcome import FOUND, Typed
+    from torsor.cli.robots import bundled, source
+    from torsor.doctor.finding import SEVERITIES
+
+    if only and repair is None:
+        raise Typed("--only names repairs; give --repair OUT too")
+    if repair is not None and robot in bundled():
+        raise Typed(f"--repair is for files; {robot} is bundled")
+    subject: Any = bundled()[robot]() if robot in bundled() else source(robot)
+    how: Any = {"roots": tuple(mesh_root or ()), "base": base or "fixed"}
+    found = doctor.check(subject, **how)
+    document, parts = found.to_dict(), _findings(found)
+    if repair is not None:
+        made = doctor.repair(subject, repair, only, **how)
+        document["repair"] = {"file": repair, "made": [x.to_dict() for x in made]}
+        parts.append(listing(f"wrote {repair}:", [str(x) for x in made] or ["nothing could be mended"]))
+    emit(json, document, *parts)
+    if any(SEVERITIES.index(f.severity) <= SEVERITIES.index(fail_on) for f in found.findings):
+        raise typer.Exit(FOUND)
+
+
+def _findings(found: Checkup) -> list[Any]:
+    """As the doctor writes them; on a terminal in colours, as wide as it is."""
+    from torsor.cli.out import listing, stdout
+    from torsor.doctor.text import headline
+
+    if not stdout().is_terminal:
+        return [str(found)]
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    colors = {"error": "bold red", "warning": "yellow", "note": "dim"}
+    parts: list[Any] = [headline(found)]
+    for f in found.findings:
+        fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
+        also = [f"also: {', '.join(f.also)}"] if f.also else []
+        lines = [Text(f.what), Text(f"→ {f.means}"), Text(fix, style="green"), *map(Text, also)]
+        head = Text(f"{f.severity}  ", style=colors[f.severity]) + Text(
+            ": ".join(dict.fromkeys((f.place, f.code, f.element))), style="bold"
+        )
+        parts.append(Group(head, Padding(Group(*lines), (0, 0, 0, 4))))
+    return [*parts, *([listing("not examined:", found.skipped)] if found.skipped else [])]
+
+
+@on_robot
+def verify(
+    robot: Robot, samples: Samples = 16, seed: Seed = 0, thorough: Thorough = False, peers: Peers = True, json: Json = False
+) -> None:
+    """Certify a robot's dynamics on this machine: independent ways to compute them, held against each other."""
+    from torsor.certify import verify as certified
+    from torsor.cli.out import emit
+    from torsor.cli.outcome import FOUND
+
+    certificate = certified(robot, samples, seed, thorough=thorough, peers=peers)
+    emit(json, certificate.to_dict(), certificate.summary, _rows(certificate), *_reasons(certificate))
+    if not certificate.passed:
+        raise typer.Exit(FOUND)
+
+
+def _rows(certificate: Certificate) -> Any:
+    """The checks as a table, in colours; on a narrow terminal without equations and places."""
+    from torsor.certify.certificate import COLUMNS
+    from torsor.cli.out import stdout, table
+
+    left_out = () if stdout().width >= 120 else ("compared", "worst at")
+    heads = [head or "verdict" for head, _, _ in COLUMNS]
+    made = table(*(head for head in heads if head not in left_out))
+    for column in made.columns:
+        column.justify = "right" if str(column.header) in ("error", "allowed", "s") else "left"
+    colors = {"fail": "bold red", "skipped": "dim"}
+    for row in certificate.rows:
+        cells = [cell for head, cell in zip(heads, row.cells, strict=True) if head not in left_out]
+        made.add_row(*cells, style=colors.get(row.verdict))
+    return made
+
+
+def _reasons(certificate: Certificate) -> list[Any]:
+    """Why rows were skipped or failed, a reason once."""
+    from torsor.cli.out import listing
+
+    rows: dict[str, list[str]] = {}
+    for row in certificate.rows:
+        if row.reason and row.verdict != "pass":
+            rows.setdefault(row.reason, []).append(row.name)
+    lines = [f"{', '.join(names)}: {reason}" for reason, names in rows.items()]
+    return [listing("Why not:", lines)] if lines else []

@@ -1,0 +1,94 @@
+"""pose, jacobian: where a frame is, and how it moves with the joints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from torsor.cli.dynamics import Out, Rows
+from torsor.cli.robots import on_robot
+from torsor.cli.words import Json, Q
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from torsor.robot import Robot
+
+Frames = Annotated[list[str] | None, typer.Option("--frame", "-f", metavar="NAME", help="A link or frame; may be repeated.")]
+Frame = Annotated[str | None, typer.Option("--frame", "-f", metavar="NAME", help="A link or frame; else the only tip.")]
+Axes = Annotated[
+    Literal["world", "body", "space"],
+    typer.Option("--in", help="World axes at the frame's origin; or MR's body or space Jacobian."),
+]
+PLACE = ("x", "y", "z", "qx", "qy", "qz", "qw")
+ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")
+
+
+@on_robot
+def pose(robot: Robot, states: Rows = None, q: Q = None, frame: Frames = None, out: Out = None, json: Json = False) -> None:
+    """Where frames are in the world at q: position in m, quaternion (x, y, z, w)."""
+    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.writing import Column
+
+    frames = frame or (list(robot.frames) if states is None else [_tip(robot)])
+    for name in frames:
+        robot.frame(name)
+    columns = [Column(name, [f"{name}[{p}]" for p in PLACE]) for name in frames]
+    job = Job(("q",), columns, lambda q: {name: _place(robot.pose(q, name)) for name in frames})
+    run(robot, job, typed(robot, q=q), states, out, json, _poses)
+
+
+@on_robot
+def jacobian(
+    robot: Robot, states: Rows = None, q: Q = None, frame: Frame = None, axes: Axes = "world", out: Out = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Jacobian J of a frame at q: (ω, v) = J v, angular rows first."""
+    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.words import state_names
+    from torsor.cli.writing import Column
+
+    name = frame or _tip(robot)
+    robot.frame(name)
+    entries = [f"J[{row}][{joint}]" for row in ROWS for joint in state_names(robot)["v"]]
+    job = Job(("q",), [Column("J", entries)], lambda q: {"J": robot.jacobian(q, name, axes)})
+    run(robot, job, typed(robot, q=q), states, out, json, _matrix, frame=name, expressed_in=axes)
+
+
+def _tip(robot: Robot) -> str:
+    """The frame a robot ends in, if there is one and only one."""
+    from torsor.cli.outcome import Typed
+    from torsor.understanding.survey import tips
+
+    ends = tips(robot)
+    if len(ends) == 1:
+        return ends[0]
+    some = ", ".join(ends[:8]) + (" ..." if len(ends) > 8 else "")
+    raise Typed(f"--frame is needed: robot {robot.name!r} ends in {len(ends)} places ({some})")
+
+
+def _place(T: np.ndarray) -> np.ndarray:
+    """Poses (..., 4, 4) as position and quaternion (..., 7)."""
+    import numpy as np
+
+    from torsor.scene.scene import quaternions
+
+    return np.concatenate([T[..., :3, 3], quaternions(T[..., :3, :3])], axis=-1)
+
+
+def _poses(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
+    from torsor.cli.out import short, table
+
+    made = table("frame", *PLACE, numbers=len(PLACE))
+    for name, values in results.items():
+        made.add_row(name, *(short(x) for x in values))
+    return [made]
+
+
+def _matrix(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
+    from torsor.cli.out import short, tables
+    from torsor.cli.words import state_names
+
+    rows = [(name, [short(x) for x in row]) for name, row in zip(ROWS, results["J"], strict=True)]
+    return tables("J", state_names(robot)["v"], rows)

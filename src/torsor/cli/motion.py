@@ -1,0 +1,136 @@
+"""simulate, view: a robot that moves, and one to move by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from torsor.cli.robots import on_robot
+from torsor.cli.words import Json, Q, V, Wrench
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+    from torsor.simulate import Result
+
+Seconds = Annotated[float, typer.Option(help="How long.")]
+Step = Annotated[float, typer.Option("--dt", help="The step in seconds.")]
+Integrator = Annotated[str, typer.Option(metavar="NAME", help="rk4, semi_implicit, midpoint, variational, dop853, ...")]
+Control = Annotated[Literal["none", "gravity", "pd"], typer.Option(help="What drives it: nothing, g(q), springs to --target.")]
+Target = Annotated[str | None, typer.Option(metavar="NUMBERS", help="Where pd pulls to; else the neutral configuration.")]
+Seed = Annotated[int, typer.Option(help="Of the random start.")]
+Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joints stop at their limits.")]
+Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Curves over time: .svg, .pdf or .png.")]
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="The motion: .csv, .npz or .parquet.")]
+Replay = Annotated[str | None, typer.Option(metavar="FILE", help="A page that shows the motion in any browser: .html.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the replay in the browser.")]
+Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]
+
+
+#: kind of file → how to have one
+HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg draws it", "out": "--out motion.csv keeps it"}
+
+
+@on_robot
+def simulate(
+    robot: Robot, seconds: Seconds = 5.0, dt: Step = 2e-3, integrator: Integrator = "rk4", q: Q = None, v: V = None,
+    control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True, damping: Damping = False,
+    seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False, mesh_root: Roots = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Let a robot move: a summary with an energy audit, curves, a file, a replay page."""
+    from torsor.cli import words
+    from torsor.cli.out import emit
+    from torsor.cli.outcome import Typed
+    from torsor.cli.showing import PICTURES, known
+    from torsor.cli.starting import control_of, start_of
+    from torsor.simulate.files import FORMATS
+
+    if target is not None and control != "pd":
+        raise Typed("--target is where --control pd pulls to")
+    known("--plot", plot, PICTURES)
+    known("--out", out, FORMATS)
+    start = start_of(robot, q, v, seed, control)
+    law, says = control_of(robot, control, target)
+    limits = 0.0 if stops and not robot.loops else None
+    loads = words.wrenches(robot, wrench)
+    result = robot.simulate(
+        start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
+    )
+    files = _written(result, plot, out, replay, open, tuple(mesh_root or ()))
+    emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
+
+
+def _written(
+    result: Result, plot: str | None, out: str | None, page: str | None, open: bool, roots: tuple[str, ...]
+) -> dict[str, str]:
+    """The files asked for."""
+    files = {}
+    if out is not None:
+        result.save(out)
+        files["out"] = out
+    if plot is not None:
+        from torsor.cli.showing import save_figure
+
+        save_figure(result.plot()[0].figure, plot)
+        files["plot"] = plot
+    if page is not None or open:
+        from torsor.cli.showing import show_page
+
+        files["replay"] = show_page(result, page, open, roots)
+    return files
+
+
+def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
+    from torsor.cli.out import prose, short, table
+
+    info = result.info
+    lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {info['steps']} steps, {says}"]
+    if result.robot is not None and result.robot.description.base == "floating":
+        lines.append("Its base floats and nothing holds it: it falls.")
+    lines.append(str(result.audit()))
+    if result.events:
+        hit = ", ".join(f"{e.name} at {e.t:.3g} s" for e in result.events[:4])
+        lines.append(f"{len(result.events)} stops reached: {hit}{' ...' if len(result.events) > 4 else ''}")
+    made = table("coordinate", "start", "end", "least", "most", numbers=4, title="Configuration [rad, m]")
+    for k, name in enumerate(info["configuration"]):
+        x = result.q[:, k]
+        made.add_row(name, *(short(value, 4) for value in (x[0], x[-1], x.min(), x.max())))
+    more = "; ".join(text for kind, text in HINTS.items() if kind not in files)
+    wrote = [f"wrote {path}" for path in files.values()]
+    return [prose("\n".join(lines)), made, prose("\n".join((*wrote, *([f"{more}."] if more else []))))]
+
+
+def _document(result: Result, files: dict[str, str]) -> dict[str, Any]:
+    audit, info = result.audit(), result.info
+    return {
+        "robot": info["robot"], "seconds": result.t[-1], "integrator": info["integrator"], "dt": info["dt"],
+        "steps": info["steps"], "configuration": info["configuration"], "coordinates": info["coordinates"],
+        "start": {"q": result.q[0], "v": result.v[0]}, "end": {"q": result.q[-1], "v": result.v[-1]},
+        "energy": {"start": audit.energy[0], "end": audit.energy[-1], "work": audit.work[-1],
+                   "dissipated": audit.dissipated[-1], "impacts": audit.impacts, "discrepancy": audit.worst},
+        "events": [{"name": e.name, "t": e.t} for e in result.events], "files": files,
+    }  # fmt: skip
+
+
+Port = Annotated[int, typer.Option(help="The page's port; 0 takes a free one.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")]
+
+
+@on_robot
+def view(
+    robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: Roots = None, json: Json = False
+) -> None:
+    """Look at a robot in the browser and move its joints, until Ctrl-C."""
+    from torsor.cli.jobs import typed
+    from torsor.cli.out import emit
+    from torsor.cli.showing import browse
+    from torsor.viewer import view as viewed
+
+    at = None if q is None else typed(robot, q=q).values["q"]
+    with viewed(robot, at, port=port, roots=tuple(mesh_root or ()), open=False) as viewer:
+        emit(json, {"robot": robot.name, "url": viewer.url}, f"{robot.name} is at {viewer.url}; Ctrl-C ends it")
+        if not no_open:
+            browse(viewer.url)
+        viewer.wait()

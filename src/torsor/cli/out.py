@@ -1,0 +1,136 @@
+"""What a command prints: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json as json_library
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+#: blanks between two columns of a table
+GAP = 3
+#: columns of text where nobody looks at a terminal: nothing is cut, nothing wraps
+WIDE = 100_000
+
+
+def stdout() -> Console:
+    """Where results go.  Colours on a terminal only, and not with NO_COLOR."""
+    return _console(sys.stdout)
+
+
+def stderr() -> Console:
+    """Where errors and progress go."""
+    return _console(sys.stderr)
+
+
+def _console(stream: Any) -> Console:
+    from rich.console import Console
+
+    shown = stream.isatty()
+    return Console(
+        file=stream, width=None if shown else WIDE, force_terminal=None if shown else False,
+        no_color=bool(os.environ.get("NO_COLOR")), highlight=False, markup=False, emoji=False,
+    )  # fmt: skip
+
+
+def emit(as_json: bool, document: Mapping[str, Any], *shown: Any) -> None:
+    """The document as JSON, or what is shown of it: text as it is, tables and :func:`prose` as wide as the terminal."""
+    if as_json:
+        print(json_library.dumps(plain(document), indent=2, ensure_ascii=False))
+        return
+    console = stdout()
+    with console.capture() as captured:
+        for k, part in enumerate(shown):
+            if k:
+                console.print()
+            console.print(part, soft_wrap=isinstance(part, str))
+    print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def plain(x: Any) -> Any:
+    """Numbers, text, lists and dicts only; what is not finite becomes null.
+
+    >>> plain({"tau": (1.0, float("inf"))})
+    {'tau': [1.0, None]}
+    """
+    if isinstance(x, Mapping):
+        return {str(k): plain(v) for k, v in x.items()}
+    if hasattr(x, "tolist"):
+        return plain(x.tolist())
+    if isinstance(x, (list, tuple)):
+        return [plain(v) for v in x]
+    if isinstance(x, float):
+        return x if math.isfinite(x) else None
+    return x if x is None or isinstance(x, (str, int)) else str(x)
+
+
+def table(*heads: str, title: str = "", numbers: int = 0) -> Table:
+    """A table without a frame; the last ``numbers`` columns are aligned on the right."""
+    from rich.table import Table
+
+    made = Table(box=_box(), title=title or None, title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
+                 show_edge=False)  # fmt: skip
+    for k, head in enumerate(heads):
+        right = k >= len(heads) - numbers
+        made.add_column(head, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    return made
+
+
+def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], title: str = "") -> list[Table]:
+    """A wide table in as many pieces as the terminal is too narrow for: names on the left, the columns continued below."""
+    width = stdout().width
+    name = max(len(x) for x in (first, *(label for label, _ in rows)))
+    sizes = [max(len(head), *(len(cells[k]) for _, cells in rows)) for k, head in enumerate(heads)]
+    pieces, k = [], 0
+    while k < len(heads):
+        end, taken = k, name
+        while end < len(heads) and (end == k or taken + GAP + sizes[end] <= width):
+            taken += GAP + sizes[end]
+            end += 1
+        piece = table(first, *heads[k:end], title=title if not k else "", numbers=end - k)
+        for label, cells in rows:
+            piece.add_row(label, *cells[k:end])
+        pieces.append(piece)
+        k = end
+    return pieces
+
+
+def prose(text: str) -> Any:
+    """Sentences: they break between words, where formulas and trees stay as they are."""
+    from rich.text import Text
+
+    return Text(text)
+
+
+def listing(title: str, lines: Sequence[str]) -> Any:
+    """Lines below a title; those too long for the terminal go on below, further in."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Group(Text(title), *(Padding(Text(line), (0, 0, 0, 2)) for line in lines))
+
+
+@cache
+def _box() -> Any:
+    from rich.box import SIMPLE_HEAD
+
+    return SIMPLE_HEAD
+
+
+def short(x: float, digits: int = 5) -> str:
+    """A number for people; no limit is a dash.
+
+    >>> short(1 / 3), short(float("inf")), short(-0.0)
+    ('0.33333', '–', '0')
+    """
+    if not math.isfinite(x):
+        return "–"
+    return f"{x + 0.0:.{digits}g}"

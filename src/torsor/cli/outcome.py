@@ -1,0 +1,119 @@
+"""How a command ends: an exit code, and if something is wrong one line that says what, and what to do about it.
+
+2 is for what was typed: an unknown option, robot or joint, a file that is not there.  1 is for what a file or a computation
+says: findings of the doctor, a certificate that does not pass, a broken file, a singular mass matrix.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+from torsor.errors import TorsorError
+
+FINE, FOUND, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+class Typed(TorsorError):
+    """What was typed cannot be meant: exit code 2."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of one command; everything it has to say has been said."""
+    debug = "--debug" in arguments
+    words = [word for word in arguments if word != "--debug"]
+    try:
+        with _manners():
+            return _run(words)
+    except (KeyboardInterrupt, _Terminated) as stop:
+        say("interrupted; nothing was left half-written")
+        return TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED
+    except BrokenPipeError:  # the reader has seen enough: torsor ... | head
+        _forget_stdout()
+        return FINE
+    except Exception as error:
+        if debug:
+            raise
+        say(_line(error))
+        return _code(error)
+
+
+def _run(words: list[str]) -> int:
+    from torsor.cli.app import command
+
+    try:
+        code = command().main(words, prog_name="torsor", standalone_mode=False)
+        sys.stdout.flush()
+    except SystemExit as exit:  # typer's way to take a broken pipe
+        raise BrokenPipeError from exit
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else FINE
+
+
+def say(line: str) -> None:
+    """One line on stderr, in red where colours are wanted."""
+    red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
+    with suppress(OSError, ValueError):
+        print(f"{red}torsor: {line}{plain}", file=sys.stderr, flush=True)
+
+
+def _line(error: Exception) -> str:
+    """An error as one line."""
+    shown = getattr(error, "format_message", None)  # typer's own errors
+    if shown is None:
+        text = str(error) if isinstance(error, TorsorError) else f"{type(error).__name__}: {error}"
+        hint = "" if isinstance(error, TorsorError) else "; this is a fault of torsor: --debug shows where"
+        return " ".join(text.split()) + hint
+    context = getattr(error, "ctx", None)
+    place = context.command_path if context is not None else "torsor"
+    text = " ".join(shown().replace("Value error, ", "").split()).rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}; see {place} --help"
+
+
+def _code(error: Exception) -> int:
+    from torsor.errors import ArgumentError, UnknownName
+
+    if isinstance(error, (Typed, UnknownName, ArgumentError)) or hasattr(error, "format_message"):
+        return USAGE
+    return FOUND
+
+
+class _Terminated(BaseException):
+    """SIGTERM, turned into an exception so that files are cleaned up on the way out."""
+
+
+def _terminated(*_: Any) -> NoReturn:
+    raise _Terminated
+
+
+@contextmanager
+def _manners() -> Iterator[None]:
+    """Warnings as lines, characters the terminal lacks replaced, and a kill that cleans up."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    old: Any = signal.SIG_DFL
+    with suppress(ValueError):  # not in the main thread
+        old = signal.signal(signal.SIGTERM, _terminated)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):  # of no use to users
+            warnings.simplefilter("ignore", kind)
+        warnings.showwarning = lambda message, *_, **__: say(f"warning: {' '.join(str(message).split())}")
+        try:
+            yield
+        finally:
+            with suppress(ValueError):
+                signal.signal(signal.SIGTERM, old)
+
+
+def _forget_stdout() -> None:
+    """So that Python does not complain while it closes."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""Pictures and pages: figures to files, replays to the browser; and the demo."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from torsor.cli.outcome import Typed, say
+from torsor.cli.words import Json
+
+if TYPE_CHECKING:
+    from torsor.simulate import Result
+
+PICTURES = (".svg", ".pdf", ".png")
+
+
+def save_figure(figure: Any, path: str) -> None:
+    """A matplotlib figure as a file, all or nothing."""
+    from torsor.io.files import write_bytes
+    from torsor.plotting import pyplot, style
+
+    data = io.BytesIO()
+    with style():
+        figure.savefig(data, format=os.path.splitext(path)[1][1:])
+    write_bytes(path, data.getvalue())
+    pyplot().close(figure)
+
+
+def known(option: str, path: str | None, endings: Iterable[str]) -> None:
+    """Refuse a file of an unknown kind before anything is computed."""
+    if path is not None and os.path.splitext(path)[1].lower() not in endings:
+        raise Typed(f"{option} {path}: it is written to {', '.join(endings)}")
+
+
+def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ...] = ()) -> str:
+    """The replay of a motion as a page; without a path, one that is kept in the folder for temporary files."""
+    import tempfile
+
+    from torsor import replay
+
+    if path is None:
+        path = os.path.join(tempfile.mkdtemp(prefix="torsor-"), "replay.html")
+    where = replay.write(result, path, roots=roots)
+    if open:
+        browse(where.absolute().as_uri())
+    return path
+
+
+def browse(address: str) -> None:
+    """Open an address in the browser, and say where to look if there is none."""
+    import webbrowser
+
+    if not webbrowser.open(address):
+        say(f"no browser was found; open {address} in one")
+
+
+Open = Annotated[bool, typer.Option("--open", help="Open the replay page in the browser.")]
+Page = Annotated[str, typer.Option("--replay", metavar="FILE", help="Where the replay page goes.")]
+
+
+def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = False) -> None:
+    """The first ten minutes in one: torques, matrices, a fall and speed of a UR5, and a page that shows the fall."""
+    import contextlib
+    import sys
+
+    import torsor
+    from torsor import demo as shown
+    from torsor.cli.out import emit
+
+    with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
+        shown.main()
+    robot = torsor.robots.ur5()
+    fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, 3.0)
+    page = show_page(fall, replay, open)
+    emit(json, {"robot": robot.name, "replay": page, "seconds": fall.t[-1]}, f"wrote {page}: the fall, to look at in a browser")

@@ -1,0 +1,99 @@
+"""Where a simulation starts and what drives it, if nobody says: something to look at, and nothing silly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.cli import words
+from torsor.model.description import FLOATING_BASE
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+#: how far from the middle a random start is, as a share of the way to a random configuration
+SHARE = 0.5
+#: how fast joints start that nothing pulls [rad/s, m/s]
+NUDGE = 0.5
+#: how fast pd pulls [rad/s], critically damped
+OMEGA = 2 * np.pi
+#: --control in words
+SAYS = {
+    "none": "no joint forces",
+    "gravity": "joint forces that balance gravity",
+    "pd": "pulled to the target at 1 Hz, gravity balanced",
+}
+
+
+class Start(NamedTuple):
+    """A state, and in words where it comes from."""
+
+    q: Array
+    v: Array
+    says: str
+
+
+def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
+    """The state of --q and --v; what is not said is a random pose half way within the limits, at rest."""
+    names, rng, says = words.state_names(robot), np.random.default_rng(seed), "from the state given"
+    middle = inside(robot, robot.neutral())
+    if q is not None:
+        at = words.state("--q", q, names["q"], middle)
+    elif robot.loops:
+        at, says = middle, "from the configuration its loops close in"
+    else:
+        away = robot.difference(middle, robot.random_configuration(rng))
+        away[_base(robot)] = 0.0
+        at, says = robot.integrate(middle, SHARE * away), f"from a random pose (--seed {seed})"
+    speed = np.zeros(robot.nv)
+    if v is not None:
+        speed = words.state("--v", v, names["v"], speed)
+    elif control == "gravity" and q is None:
+        speed = rng.uniform(-NUDGE, NUDGE, robot.nv)
+        speed[_base(robot)] = 0.0
+        says += f", joints at up to {NUDGE:g} rad/s"
+    return Start(at, speed, says)
+
+
+def inside(robot: Robot, q: Array) -> Array:
+    """A configuration with every joint of one coordinate moved into its limits."""
+    q = np.array(q, dtype=float)
+    for joint in map(robot.joint, robot.joints):
+        if joint.mimic is None and len(joint.lower) == 1:
+            q[joint.q_slice] = np.clip(q[joint.q_slice], joint.lower, joint.upper)
+    return q
+
+
+def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..., Any] | None, str]:
+    """τ(t, q, v) of a word, and what it does in words: τ = M a + g with a = 0, or that of springs and dampers.
+
+    Nothing drives a floating base: it accelerates so that its rows of τ are zero.
+    """
+    if word == "none":
+        return None, SAYS[word]
+    goal = rest = inside(robot, robot.neutral())
+    if target is not None:
+        goal = words.state("--target", target, words.state_names(robot)["q"], rest)
+    both, base = robot.kernel("mass_matrix", "gravity_force"), _base(robot)
+
+    def control(t: float, q: Array, v: Array) -> Array:
+        M, g = both(q)
+        a = OMEGA**2 * robot.difference(q, goal) - 2 * OMEGA * v if word == "pd" else np.zeros(robot.nv)
+        a[base] = 0.0
+        a[base] = -np.linalg.solve(M[base, base], M[base] @ a + g[base])
+        tau = M @ a + g
+        tau[base] = 0.0
+        return tau
+
+    return (
+        control,
+        "joint forces that balance gravity" if word == "gravity" else "pulled to the target at 1 Hz, gravity balanced",
+    )
+
+
+def _base(robot: Robot) -> slice:
+    """The rows of v that are a floating base."""
+    return robot.joint(FLOATING_BASE).v_slice if robot.description.base == "floating" else slice(0, 0)

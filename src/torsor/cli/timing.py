@@ -1,0 +1,117 @@
+"""bench: a quick look at how fast this machine computes one robot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from torsor.cli.robots import on_robot
+from torsor.cli.words import Json
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Batch = Annotated[int, typer.Option(min=1, help="States in a batch.")]
+Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio too, if it is installed.")]
+#: turns of the contest; the best of each counts
+ROUNDS = 7
+#: one-state calls in a turn
+CALLS = 500
+QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+HINT = "A quick look, on a machine that may be busy; make bench, in torsor's repository, is the full one."
+
+
+class Peer(NamedTuple):
+    """A quantity in Pinocchio: a call at one state, and by how much its results differ from torsor's."""
+
+    call: Callable[[], Any]
+    difference: float
+
+
+class Timing(NamedTuple):
+    """Seconds an evaluation: one call, one of a batch, one call of Pinocchio's; how many operations; how far apart they are."""
+
+    quantity: str
+    operations: int
+    single: float
+    batch: float
+    pinocchio: float | None
+    difference: float | None
+
+
+@on_robot
+def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json = False) -> None:
+    """How fast this machine is with a robot: one call, a batch, and Pinocchio beside it."""
+    import torsor
+    from torsor.cli.out import emit, prose, table
+
+    others, why = _pinocchio(robot) if peers else ({}, "")
+    rows = [_timed(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and x == "forward_dynamics")]
+    heads = ["operations", "one call", f"of {batch:,}", *(["Pinocchio", "apart by"] if others else [])]
+    made = table("ns an evaluation", *heads, numbers=len(heads))
+    for row in rows:
+        cells = [str(row.operations), f"{row.single * 1e9:.0f}", f"{row.batch * 1e9:.1f}"]
+        if row.pinocchio is not None:
+            cells += [f"{row.pinocchio * 1e9:.0f}", f"{row.difference:.0e}"]
+        made.add_row(row.quantity.replace("_", " "), *cells)
+    threads = torsor.threads.count()
+    about = f"{robot.name}; batches on {threads} thread{'s' if threads > 1 else ''}{why}"
+    document = {"robot": robot.name, "threads": threads, "batch": batch, "timings": [r._asdict() for r in rows], "note": HINT}
+    emit(json, document, prose(about), made, prose(HINT))
+
+
+def _timed(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Timing:
+    """Turn by turn, so that neither has the quieter minute."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    q = robot.random_configuration(rng, batch)
+    arrays = (q,) if quantity == "mass_matrix" else (q, *(rng.normal(size=(batch, robot.nv)) for _ in range(2)))
+    method, one = getattr(robot, quantity), [x[0].copy() for x in arrays]
+    out = np.empty_like(method(*arrays))
+    turns: list[list[float]] = [[], [], []]
+    for _ in range(ROUNDS):
+        turns[0].append(_seconds(lambda: method(*one), CALLS))
+        turns[1].append(_seconds(lambda: method(*arrays, out=out), 1) / batch)
+        if peer is not None:
+            turns[2].append(_seconds(peer.call, CALLS))
+    single, many, other = (min(times, default=None) for times in turns)
+    assert single is not None
+    assert many is not None
+    return Timing(quantity, robot.program(quantity).operations, single, many, other, peer and peer.difference)
+
+
+def _seconds(work: Callable[[], object], times: int) -> float:
+    begun = time.perf_counter()
+    for _ in range(times):
+        work()
+    return (time.perf_counter() - begun) / times
+
+
+def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
+    """The same robot in Pinocchio, held against torsor first; or why there is none."""
+    from torsor.certify import pinocchio as twins
+    from torsor.certify.comparison import Skip, worst
+    from torsor.certify.subject import Subject
+
+    subject, found, why = Subject(robot, samples=4, seed=0), {}, ""
+    try:
+        twin = subject.twin(twins.Twin)
+    except Skip as reason:
+        return {}, f"; {reason}"
+    import pinocchio as pin
+
+    m, d, x = twin.model, twin.data, twin.state
+    q, v, a = x.q[0], x.velocity(subject.v)[0], x.acceleration(subject.a)[0]
+    rnea, crba, aba = pin.rnea, pin.crba, pin.aba
+    tau = rnea(m, d, q, v, a).copy()
+    calls = (lambda: rnea(m, d, q, v, a), lambda: aba(m, d, q, v, tau), lambda: crba(m, d, q))
+    for quantity, call in zip(QUANTITIES, calls, strict=True):
+        try:
+            found[quantity] = Peer(call, worst(getattr(twins, quantity)(subject)).error)
+        except Skip as reason:
+            why = f"; Pinocchio's {quantity.replace('_', ' ')} is of another robot: {reason}"
+    return found, why

@@ -1,0 +1,85 @@
+"""What is typed after options: numbers, numbers by name, wrenches by frame; and the options most commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from torsor.cli.outcome import Typed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from torsor.robot import Robot
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Q = Annotated[str | None, typer.Option("--q", metavar="NUMBERS", help="Configuration: 0,0,1 or joint=1,...; else neutral.")]
+V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity; else zero.")]
+A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration; else zero.")]
+Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces; else zero.")]
+Wrench = Annotated[
+    list[str] | None,
+    typer.Option("--wrench", metavar="FRAME=mx,my,mz,fx,fy,fz", help="Acts on the robot, in its own axes; may be repeated."),
+]
+
+
+def numbers(option: str, text: str, size: int | None = None) -> list[float]:
+    """Numbers between commas or blanks."""
+    out = []
+    for word in text.replace(",", " ").split():
+        try:
+            out.append(float(word))
+        except ValueError:
+            raise Typed(f"{option}: {word!r} is not a number") from None
+    if size is not None and len(out) != size:
+        raise Typed(f"{option} takes {size} numbers, {len(out)} given")
+    return out
+
+
+def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray:
+    """One entry a name: all of them, one number for all, or some by name with the rest as they are."""
+    import numpy as np
+
+    if "=" not in text:
+        given = numbers(option, text)
+        if len(given) == 1:
+            given *= len(names)
+        if len(given) != len(names):
+            raise Typed(f"{option} takes {len(names)} numbers, {len(given)} given: {', '.join(names)}")
+        return np.array(given)
+    values = np.array(rest, dtype=float)
+    for item in text.split(","):
+        name, _, value = item.partition("=")
+        if name.strip() not in names:
+            raise Typed(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
+        values[list(names).index(name.strip())] = numbers(f"{option} {name.strip()}", value, 1)[0]
+    return values
+
+
+def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]] | None:
+    """Wrenches by frame."""
+    out = {}
+    for text in typed or ():
+        frame, equals, values = text.rpartition("=")
+        if not equals:
+            raise Typed(f"--wrench {text}: write it as frame=mx,my,mz,fx,fy,fz")
+        robot.frame(frame)  # an unknown one is refused by name
+        out[frame] = numbers(f"--wrench {frame}", values, 6)
+    return out or None
+
+
+def state_names(robot: Robot) -> dict[str, list[str]]:
+    """How the entries of q, v, a and tau are called."""
+    from torsor.simulate.result import names_of
+
+    names = names_of(robot)
+    return {"q": names["configuration"], **dict.fromkeys(("v", "a", "tau"), names["coordinates"])}
+
+
+def neutral(robot: Robot) -> dict[str, np.ndarray]:
+    """The state where nothing was said: the zero configuration, at rest, without forces."""
+    import numpy as np
+
+    return {"q": robot.neutral(), **{group: np.zeros(robot.nv) for group in ("v", "a", "tau")}}

@@ -1,0 +1,110 @@
+"""Results, written a block of rows at a time: CSV or JSON to stdout; CSV, JSON, Parquet or NPZ to a file, whole or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.cli.out import plain
+from torsor.cli.outcome import Typed
+from torsor.io import tables
+from torsor.io.files import replacing
+
+Array: TypeAlias = np.ndarray
+
+
+class Column(NamedTuple):
+    """One result: its name, and how its entries are called where a file has a column for each."""
+
+    name: str
+    entries: list[str]
+
+
+#: the results of some rows, each (n, ...)
+Block: TypeAlias = dict[str, Array]
+Put: TypeAlias = Callable[[Block], None]
+
+
+@contextmanager
+def written(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+    """A function that takes block after block.  Without a path they go to stdout."""
+    if path is None:
+        sys.stdout.flush()
+        stream = sys.stdout.buffer
+        with (_json if as_json else _csv)(stream, columns, about) as put:
+            yield put
+        stream.flush()
+        return
+    with replacing(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
+        yield put
+
+
+def ending(path: str) -> str:
+    """The kind of file by its name; an unknown one is refused before anything is computed."""
+    found = os.path.splitext(path)[1].lower()
+    if found not in WRITERS:
+        raise Typed(f"--out {path}: results are written to {', '.join(WRITERS)}, not to {found or 'a file without an ending'}")
+    return found
+
+
+def _flat(block: Block, columns: Sequence[Column]) -> list[Array]:
+    """One column an entry."""
+    return [x for c in columns for x in block[c.name].reshape(-1, len(c.entries)).T]
+
+
+def _names(columns: Sequence[Column]) -> list[str]:
+    return [entry for c in columns for entry in c.entries]
+
+
+@contextmanager
+def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+    def put(block: Block) -> None:
+        stream.write(tables.csv_rows(_flat(block, columns)))
+
+    stream.write(tables.csv_head(_names(columns)))
+    yield put
+
+
+@contextmanager
+def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+    """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, a line a row."""
+    count = 0
+
+    def put(block: Block) -> None:
+        nonlocal count
+        values = {c.name: plain(block[c.name]) for c in columns}
+        for row in zip(*values.values(), strict=True):
+            text = json.dumps(dict(zip(values, row, strict=True)))
+            stream.write(f"{',' if count else ''}\n  {text}".encode())
+            count += 1
+
+    stream.write((json.dumps(plain(about), ensure_ascii=False)[:-1] + ', "rows": [').encode())
+    yield put
+    stream.write(b"\n]}\n")
+
+
+@contextmanager
+def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+    _, parquet = tables.pyarrow()
+    names = _names(columns)
+    schema = tables.arrow_table(names, [np.zeros(0)] * len(names)).schema
+    with parquet.ParquetWriter(stream, schema) as file:
+        yield lambda block: file.write_table(tables.arrow_table(names, _flat(block, columns)))
+
+
+@contextmanager
+def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+    """Held in memory until the end: an NPZ says first how long its arrays are."""
+    blocks: list[Block] = []
+    yield blocks.append
+    arrays = {c.name: np.concatenate([b[c.name] for b in blocks]) for c in columns}
+    stream.write(tables.npz_bytes(arrays, plain(about)))
+
+
+WRITERS = {".csv": _csv, ".json": _json, ".parquet": _parquet, ".npz": _npz}

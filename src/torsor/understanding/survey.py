@@ -1,0 +1,129 @@
+"""A robot at many configurations: how well its mass matrix is conditioned, and how far its tips reach.
+
+Sampled at random, so that the worst found is a bound from one side: there may be worse between the samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.errors import ClosureError
+from torsor.model.description import FLOATING_BASE
+from torsor.understanding.state import coordinate_names
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: a mechanism is closed anew for each sample, which takes its time
+LOOPED = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """cond M at a configuration, and the coordinate that weighs least: that of the smallest eigenvalue's direction."""
+
+    number: float
+    coordinate: str
+    q: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Where a tip was found, relative to the base [m]: the box round its places, and the farthest from the base's origin."""
+
+    tip: str
+    lower: np.ndarray
+    upper: np.ndarray
+    farthest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What ``samples`` random configurations show."""
+
+    samples: int
+    seed: int
+    neutral: Condition | None
+    worst: Condition | None
+    reaches: tuple[Reach, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and text."""
+        reaches = [
+            {"tip": r.tip, "lower": r.lower.tolist(), "upper": r.upper.tolist(), "farthest": r.farthest} for r in self.reaches
+        ]
+        condition = {
+            name: c and {"number": c.number if np.isfinite(c.number) else None, "coordinate": c.coordinate, "q": c.q.tolist()}
+            for name, c in (("neutral", self.neutral), ("worst", self.worst))
+        }
+        return {"samples": self.samples, "seed": self.seed, "condition": condition, "reach": reaches}
+
+
+def survey(robot: Robot, samples: int = 1000, seed: int = 0) -> Survey:
+    """Random configurations within the joint limits: cond M = σ_max/σ_min, and the places of the tips.
+
+    A floating base stays at the origin.  Loops are closed from each sample on; those that do not close are left out.
+
+    >>> import torsor as ts
+    >>> found = survey(ts.robots.two_link())
+    >>> found.worst.coordinate, bool(1.99 < found.reaches[0].farthest <= 2.0)
+    ('joint2', True)
+    """
+    q = _configurations(robot, samples, seed)
+    if not robot.nv or not len(q):
+        return Survey(len(q), seed, None, None, ())
+    numbers = np.linalg.cond(robot.mass_matrix(q))
+    worst = int(np.argmax(np.where(np.isnan(numbers), np.inf, numbers)))
+    neutral, found = (_condition(robot, x) for x in (robot.neutral(), q[worst]))
+    return Survey(len(q), seed, neutral, found, tuple(_reach(robot, tip, q) for tip in tips(robot)))
+
+
+def tips(robot: Robot) -> list[str]:
+    """The frames a robot ends in: of each link that carries no joint the first frame named on it, or else the link itself.
+
+    What is fixed to the base does not count.  A mechanism of loops has no ends: there it is the first frame named on each link
+    that moves.
+    """
+    d = robot.description
+    first = {f.link: f.name for f in reversed(d.frames)}
+    carrying = {j.parent for j in d.joints}
+    ends = first if d.loops else [link for link in robot.links if link not in carrying]
+    base = robot.model.frame(d.root).body
+    return [first.get(link, link) for link in ends if robot.model.frame(link).body > base]
+
+
+def _configurations(robot: Robot, samples: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    q = robot.random_configuration(rng, samples if not robot.loops else min(samples, LOOPED))
+    if robot.description.base == "floating":
+        base = robot.joint(FLOATING_BASE).q_slice
+        q[:, base] = robot.neutral()[base]
+    return q if not robot.loops else _closed(robot, q)
+
+
+def _closed(robot: Robot, guesses: np.ndarray) -> np.ndarray:
+    found = [robot.neutral()]
+    for guess in guesses:
+        try:
+            found.append(robot.assemble(guess))
+        except ClosureError:
+            continue
+    return np.array(found)
+
+
+def _condition(robot: Robot, q: np.ndarray) -> Condition:
+    M = robot.mass_matrix(q)
+    values, vectors = np.linalg.eigh(M)
+    k = int(np.argmax(np.abs(vectors[:, 0])))
+    number = values[-1] / values[0] if values[0] > 0 else np.inf
+    return Condition(float(number), coordinate_names(robot)[k], q)
+
+
+def _reach(robot: Robot, tip: str, q: np.ndarray) -> Reach:
+    root = robot.description.root
+    base = robot.pose(q[:1], root)[0]
+    places = (robot.pose(q, tip)[:, :3, 3] - base[:3, 3]) @ base[:3, :3]
+    return Reach(tip, places.min(axis=0), places.max(axis=0), float(np.linalg.norm(places, axis=1).max()))

@@ -1,0 +1,41 @@
+"""The command line, run in this process: exit code, stdout and stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from torsor.cli.outcome import run
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def torsor(capsysbinary, monkeypatch, tmp_path) -> Callable[..., Ended]:
+    """``torsor("info", "ur5")``, in a folder of its own; ``stdin=`` what is piped in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+
+    def call(*words: object, stdin: str = "") -> Ended:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsysbinary.readouterr()
+        code = run([str(word) for word in words])
+        out, err = capsysbinary.readouterr()
+        return Ended(code, out.decode(), err.decode())
+
+    return call

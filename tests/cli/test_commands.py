@@ -1,0 +1,342 @@
+"""info, explain, equations, simulate, export, bench, verify, check, demo: what they say is what the library says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import doctor
+from torsor.cli.robots import bundled
+from torsor.doctor.finding import Finding
+from torsor.understanding.survey import survey, tips
+
+# -- info --------------------------------------------------------------------------------------------------------
+
+
+def test_info_has_the_tree_the_joints_the_masses_and_the_survey(torsor):
+    robot = ts.robots.panda()
+    ended, document = torsor("info", "panda"), torsor("info", "panda", "--json").json
+    assert str(robot) in ended.out
+    assert "While loading:" in ended.out
+    assert document["nq"] == robot.nq
+    assert document["mass"] == pytest.approx(robot.mass)
+    assert [j["name"] for j in document["joints"]] == list(robot.joints)
+    assert document["joints"][8]["follows"] == "panda_finger_joint1"
+    assert sum(link["mass"] for link in document["links"]) == pytest.approx(robot.mass)
+    condition = document["survey"]["condition"]
+    assert condition["neutral"]["number"] == pytest.approx(np.linalg.cond(robot.mass_matrix(robot.neutral())), rel=1e-9)
+    assert condition["worst"]["number"] == pytest.approx(np.linalg.cond(robot.mass_matrix(condition["worst"]["q"])), rel=1e-9)
+    assert condition["worst"]["number"] >= condition["neutral"]["number"]
+    assert document["report"] == list(robot.report)
+
+
+def test_no_limit_is_null_in_json_and_a_dash_in_tables(torsor):
+    assert torsor("info", "two_link", "--json").json["joints"][0]["upper"] == [None]
+    assert "joint1   revolute       –       –          –        –" in torsor("info", "two_link").out
+
+
+def test_reach_of_an_arm_whose_reach_is_known():
+    (reach,) = survey(ts.robots.two_link(), samples=2000).reaches
+    assert reach.tip == "tip"
+    assert 1.999 < reach.farthest <= 2
+    assert np.all(np.abs(reach.lower[:2]) <= 2)
+    assert reach.lower[2] == reach.upper[2] == 0
+
+
+def test_the_lightest_coordinate_is_blamed():
+    """Of two sliders apart, one of a gram: M is diagonal, and its condition the ratio of the masses."""
+    robot = (
+        ts.Builder("sliders")
+        .link("base").link("heavy", mass=10.0).link("light", mass=0.001)
+        .joint("h", "prismatic", "base", "heavy", axis=(1, 0, 0)).joint("l", "prismatic", "base", "light", axis=(0, 1, 0))
+        .build()
+    )  # fmt: skip
+    found = survey(robot, samples=10)
+    assert found.worst is not None
+    assert found.worst.number == pytest.approx(1e4)
+    assert found.worst.coordinate == "l"
+
+
+def test_a_floating_base_stays_where_it_is_for_the_reach():
+    robot = ts.robots.two_link().with_base("floating")
+    (reach,) = survey(robot, samples=100).reaches
+    assert reach.farthest <= 2  # and not farther by what a random base is away
+    assert reach.lower[2] == reach.upper[2] == 0
+
+
+def test_tips_are_where_a_robot_ends():
+    assert tips(ts.robots.two_link()) == ["tip"]
+    assert tips(ts.robots.panda()) == ["panda_hand_tcp", "panda_leftfinger", "panda_rightfinger"]
+    assert tips(ts.mechanisms.stewart_platform()) == ["plate_centre"]
+    assert tips(ts.mechanisms.bricard()) == []
+
+
+@pytest.mark.parametrize("name", sorted(bundled()))
+@pytest.mark.night
+def test_info_of_everything_bundled(torsor, name):
+    ended = torsor("info", name, "--samples", 20)
+    assert (ended.code, ended.err) == (0, "")
+
+
+# -- explain and equations -----------------------------------------------------------------------------------------
+
+
+def test_explain_sums_to_inverse_dynamics(torsor):
+    words = ("explain", "stanford_arm", "--q", "0.5", "--v", "0.5", "--a", "1", "--wrench", "end_effector=0,0,0,0,5,10")
+    document = torsor(*words, "--json").json
+    wrench = {"end_effector": [0, 0, 0, 0, 5, 10]}
+    tau = ts.robots.stanford_arm().inverse_dynamics([0.5] * 6, [0.5] * 6, [1.0] * 6, wrench)
+    np.testing.assert_allclose(document["tau"], tau, rtol=1e-12)
+    np.testing.assert_allclose(np.sum([p["tau"] for p in document["parts"]], axis=0), tau, rtol=1e-10, atol=1e-12)
+    assert "Summed by kind; --parts shows all" in torsor(*words).out
+    assert "Coriolis joint1·joint2" in torsor(*words, "--parts").out
+    column = torsor(*words, "--joint", "joint2").out.splitlines()[2:-1]
+    sizes = [abs(float(line.split()[-1])) for line in column]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("format", ["text", "latex", "markdown", "python"])
+@pytest.mark.parametrize("parameters", ["symbols", "numbers"])
+def test_equations_are_those_of_the_closed_form(torsor, format, parameters):
+    ended = torsor("equations", "two_link", "--format", format, "--parameters", parameters)
+    assert ended.out == getattr(ts.robots.two_link().symbolic(parameters), format)() + "\n"
+
+
+def test_equations_go_to_a_file_that_runs(torsor):
+    ended = torsor("equations", "two_link", "--format", "python", "--only", "g", "--out", "g.py")
+    assert ended.out == "wrote g.py\n"
+    namespace: dict = {}
+    exec(Path("g.py").read_text(), namespace)
+    np.testing.assert_allclose(
+        namespace["gravity_force"]([0.1, 0.2]), ts.robots.two_link().gravity_force([0.1, 0.2]), rtol=1e-14
+    )
+
+
+def test_equations_as_c_compile(torsor):
+    Path("g.c").write_text(torsor("equations", "two_link", "--format", "c").out)
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-c", "g.c"], check=True)
+    assert torsor("equations", "two_link", "--format", "c", "--only", "M", "--json").json["quantities"] == ["M"]
+
+
+# -- simulate ------------------------------------------------------------------------------------------------------
+
+
+def test_simulate_is_the_library_s(torsor):
+    words = ("--seconds", 0.2, "--dt", 0.001, "--q", "0.1,0.2", "--v", "1", "--out", "motion.npz", "--json")
+    document = torsor("simulate", "two_link", *words).json
+    own = ts.robots.two_link().simulate([0.1, 0.2], [1.0, 1.0], 0.2)
+    np.testing.assert_array_equal(ts.simulate.load("motion.npz").q, own.q)
+    assert document["end"]["q"] == own.q[-1].tolist()
+    assert document["energy"]["discrepancy"] == own.audit().worst
+    assert document["files"] == {"out": "motion.npz"}
+    assert set(document) == {
+        "robot", "seconds", "integrator", "dt", "steps", "configuration", "coordinates", "start", "end", "energy", "events",
+        "files",
+    }  # fmt: skip
+
+
+def test_a_start_nobody_names_is_within_the_limits_and_the_same_again(torsor):
+    first, second, other = (
+        torsor("simulate", "scara", "--seconds", 0.01, "--seed", seed, "--json").json["start"]["q"] for seed in (3, 3, 4)
+    )
+    robot = ts.robots.scara()
+    assert first == second != other
+    for joint in map(robot.joint, robot.joints):
+        assert joint.lower[0] <= first[joint.q_slice.start] <= joint.upper[0]
+
+
+def test_a_robot_stops_at_its_limits_unless_told_not_to(torsor):
+    words = ("simulate", "rp_arm", "--seconds", 0.6, "--q", "0,0.9")  # as it falls, its slide runs out
+    document = torsor(*words, "--json").json
+    assert document["events"]
+    assert document["energy"]["impacts"] > 0
+    assert not torsor(*words, "--no-stops", "--json").json["events"]
+
+
+def test_what_drives_it(torsor):
+    words = ("simulate", "two_link", "--json", "--seconds")
+    held = torsor(*words, 0.1, "--control", "gravity", "--q", "0.3,0.4").json
+    np.testing.assert_allclose(held["end"]["q"], [0.3, 0.4], atol=1e-12)  # g(q) and no speed: it stays
+    drifting = torsor(*words, 0.1, "--control", "gravity").json
+    assert 0 < np.abs(drifting["start"]["v"]).max() <= 0.5
+    pulled = torsor(*words, 2, "--control", "pd", "--target", "0.5,-0.5").json
+    np.testing.assert_allclose(pulled["end"]["q"], [0.5, -0.5], atol=1e-3)
+
+
+def test_nothing_drives_a_floating_base(torsor):
+    ended = torsor("simulate", "ur5", "--base", "floating", "--control", "pd", "--seconds", 0.02, "--out", "fall.npz")
+    assert "Its base floats and nothing holds it: it falls." in ended.out
+    fall = ts.simulate.load("fall.npz")
+    assert not fall.tau[:, :6].any()
+    assert fall.tau[:, 6:].any()
+    np.testing.assert_allclose(fall.q[0, :7], [0, 0, 0, 0, 0, 0, 1])
+
+
+def test_a_mechanism_starts_closed(torsor):
+    document = torsor("simulate", "four_bar", "--seconds", 0.05, "--json").json
+    assert document["start"]["q"] == ts.mechanisms.four_bar().neutral().tolist()
+
+
+def test_pictures_and_pages(torsor, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
+    ended = torsor("simulate", "two_link", "--seconds", 0.1, "--plot", "a.svg", "--replay", "a.html", "--open")
+    assert ended.code == 0
+    assert "wrote a.svg" in ended.out
+    assert Path("a.svg").read_text().startswith("<?xml")
+    assert Path("a.html").read_text().startswith("<!doctype html>")
+    assert opened == [Path("a.html").absolute().as_uri()]
+
+
+def test_without_a_browser_it_is_said_where_to_look(torsor, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda url: False)
+    ended = torsor("simulate", "two_link", "--seconds", 0.1, "--open")
+    assert ended.code == 0
+    assert ended.err.startswith("torsor: no browser was found; open file://")
+
+
+# -- export ----------------------------------------------------------------------------------------------------------
+
+
+def test_export_of_code(torsor):
+    files = torsor("export", "two_link", "--to", "c", "--quantity", "mass_matrix", "--json").json["files"]
+    assert files == ["two_link.h", "two_link.c", "two_link_test.c"]
+    assert torsor("export", "two_link", "--to", "python", "--out", "arm.py").out == "wrote arm.py\n"
+    namespace: dict = {}
+    exec(Path("arm.py").read_text(), namespace)
+    M = namespace["two_link_mass_matrix"]([0.1, 0.2])
+    np.testing.assert_allclose(M, ts.robots.two_link().mass_matrix([0.1, 0.2]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("ending", ["npz", "json"])
+def test_export_of_the_book_s_lists(torsor, ending):
+    assert torsor("export", "ur5", "--to", "mr", "--out", f"lists.{ending}").code == 0
+    lists = np.load("lists.npz") if ending == "npz" else json.loads(Path("lists.json").read_text())
+    for name, own in zip(("Mlist", "Glist", "Slist"), ts.to_mr(ts.robots.ur5()), strict=True):
+        np.testing.assert_array_equal(lists[name], own)
+
+
+@pytest.mark.parametrize("ending", ["urdf", "mjcf"])
+def test_convert_keeps_the_dynamics_and_lists_what_it_does_not(torsor, ending):
+    robot = ts.robots.scara()
+    ended = torsor("convert", "scara", f"arm.{ending}", "--json")
+    assert ended.code == 0
+    assert ended.json["files"] == [f"arm.{ending}"]
+    back = torsor("torque", f"arm.{ending}", "--q", "0.1", "--a", "1", "--json").json["tau"]
+    np.testing.assert_allclose(back, robot.inverse_dynamics([0.1] * 4, [0.0] * 4, [1.0] * 4), rtol=1e-9)
+    assert torsor("convert", "scara", "arm.xml").code == 2
+    assert torsor("convert", "scara", "arm.xml", "--to", ending).code == 0
+
+
+def test_convert_says_where_loops_and_gravity_went(torsor):
+    ended = torsor("convert", "four_bar", "bars.urdf")
+    assert ended.out.startswith("wrote bars.urdf, bars.loops.yaml; what did not come along, or not as it was:\n")
+    assert "gravity is (0, -9.81, 0) m/s2" in ended.out
+    words = ("--loops", "auto", "--gravity", "0,-9.81,0", "--json")
+    bars = ts.mechanisms.four_bar()
+    np.testing.assert_allclose(
+        torsor("accel", "bars.urdf", *words).json["a"],
+        bars.forward_dynamics(bars.neutral(), [0.0] * 3, [0.0] * 3),
+        rtol=1e-9,
+    )
+
+
+def test_a_name_in_a_file_is_no_path(torsor):
+    robot = ts.Robot(replace(ts.robots.description("two_link"), name="../../etc/x y"))
+    ts.save_urdf(robot, "arm.urdf")
+    (file,) = torsor("export", "arm.urdf", "--to", "urdf", "--json").json["files"]
+    assert "/" not in file
+    assert Path(file).exists()
+
+
+# -- trust -----------------------------------------------------------------------------------------------------------
+
+
+def test_bench_says_what_it_is(torsor):
+    ended = torsor("bench", "two_link", "--batch", 100, "--no-peers", "--json")
+    timings = ended.json["timings"]
+    assert [x["quantity"] for x in timings] == ["inverse_dynamics", "forward_dynamics", "mass_matrix"]
+    assert all(x["single"] > 0 and x["batch"] > 0 and x["pinocchio"] is None for x in timings)
+    assert "make bench" in ended.json["note"]
+
+
+@pytest.mark.night
+def test_bench_holds_pinocchio_against_torsor_first(torsor):
+    pytest.importorskip("pinocchio")
+    timings = torsor("bench", "ur5", "--batch", 100, "--json").json["timings"]
+    assert all(x["pinocchio"] > 0 and x["difference"] < 1e-13 for x in timings)
+    ended = torsor("bench", "panda", "--batch", 100)
+    assert "'panda_finger_joint2' follows 'panda_finger_joint1' here, and is free there" in ended.out
+
+
+def test_verify_has_an_exit_code(torsor, monkeypatch):
+    ended = torsor("verify", "two_link", "--samples", 2, "--no-peers", "--json")
+    assert ended.code == 0
+    assert ended.json["passed"] is True
+    right = ts.Robot.mass_matrix
+    from torsor.certify import subject
+
+    kernel = subject.Subject.kernel
+    wrong = lambda s, spec, *x: kernel(s, spec, *x) * (1.001 if spec == "mass_matrix" else 1)  # noqa: E731
+    monkeypatch.setattr(subject.Subject, "kernel", wrong)
+    ended = torsor("verify", "two_link", "--samples", 2, "--no-peers")
+    assert ended.code == 1
+    assert "NOT VERIFIED" in ended.out
+    assert right is ts.Robot.mass_matrix
+
+
+@pytest.mark.parametrize("severity", ["error", "warning", "note"])
+@pytest.mark.parametrize("fail_on", ["error", "warning", "note"])
+def test_check_has_an_exit_code(torsor, monkeypatch, severity, fail_on):
+    finding = Finding("file-refused", severity, "robot 'x'", "it is odd", "nothing", "mend it", "x.urdf", 3)
+    monkeypatch.setattr(doctor, "check", lambda *_, **__: doctor.Checkup("x", "x.urdf", (finding,)))
+    order = ("error", "warning", "note")
+    ended = torsor("check", "two_link", "--fail-on", fail_on)
+    assert ended.code == (order.index(severity) <= order.index(fail_on))
+    assert "x.urdf:3: file-refused" in ended.out
+
+
+def test_check_is_the_doctor_s(torsor):
+    ts.save_urdf(ts.robots.two_link(), "arm.urdf")
+    ended = torsor("check", "arm.urdf", "--json")
+    assert ended.json == doctor.check("arm.urdf").to_dict()
+    assert torsor("check", "arm.urdf").out == f"{doctor.check('arm.urdf')}\n"
+    assert torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair is for files; two_link is bundled\n"
+    assert torsor("check", "arm.urdf", "--only", "x").err == "torsor: --only names repairs; give --repair OUT too\n"
+
+
+def test_check_repairs_what_it_is_told_to(torsor):
+    inertial = "<inertial><mass value='1'/><inertia ixx='1' iyy='1.1' izz='1.2' ixy='0' ixz='0' iyz='0'/></inertial>"
+    joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 2'/></joint>"
+    Path("odd.urdf").write_text(f"<robot name='x'><link name='a'/><link name='b'>{inertial}</link>{joint}</robot>")
+    ended = torsor("check", "odd.urdf", "--repair", "good.urdf", "--only", "normalise-axis", "--json")
+    (made,) = ended.json["repair"]["made"]
+    assert made["name"] == "normalise-axis"
+    assert 'xyz="0 0 1"' in Path("good.urdf").read_text()
+    assert "wrote good.urdf:" in torsor("check", "odd.urdf", "--repair", "good.urdf").out
+    assert torsor("check", "odd.urdf", "--repair", "good.urdf", "--only", "magic").code == 2
+
+
+# -- the demo --------------------------------------------------------------------------------------------------------
+
+
+def test_the_demo_writes_a_page(torsor, monkeypatch):
+    from torsor import demo
+
+    monkeypatch.setattr(demo, "main", lambda: print("so much for numbers"))
+    ended = torsor("demo", "--replay", "fall.html")
+    assert ended.out.startswith("so much for numbers\nwrote fall.html")
+    assert Path("fall.html").read_text().startswith("<!doctype html>")
+    assert torsor("demo", "--json").json == {"robot": "ur5", "replay": "torsor-demo.html", "seconds": 3.0}
+
+
+@pytest.mark.night
+def test_the_demo_runs(torsor):
+    assert "Joint torques along a 1 s motion" in torsor("demo").out

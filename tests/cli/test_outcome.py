@@ -1,0 +1,212 @@
+"""Exit codes and one-line errors; pipes, interrupts and kills; what the help costs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import torsor as ts
+
+FILES = {
+    "broken.urdf": "<robot name='x'><link name='a'></robot>",
+    "empty.csv": "",
+    "numbers.csv": "0,1\n",
+    "short.csv": "q1,q2\n0,1\n2\n",
+    "words.csv": "q1,q2\n0,one\n",
+    "other.csv": "q[joint1],q[elbow]\n0,1\n",
+    "nothing.csv": "x,y\n0,1\n",
+    "nan.csv": "t,q1,q2\n0,0,0\n1,0,nan\n",
+    "states.csv": "q1,q2\n0,1\n",
+    "fake.npz": "no zip",
+    "fake.parquet": "no parquet",
+}
+VALID = "base, link1, link2, tip, world"
+#: words → exit code and the line on stderr
+BAD = {
+    "torque ur55": (2, "there is no robot or file named 'ur55'; did you mean ur5?"),
+    "torque arm.urdf": (2, "there is no file arm.urdf"),
+    "torque two_link --base flying": (
+        2, "invalid value for '--base': 'flying' is not one of 'fixed', 'floating'; see torsor torque --help"),
+    "torque two_link --gravity 1,2": (2, "--gravity takes 3 numbers, 2 given"),
+    "torque two_link --loops auto": (2, "--loops is for files; two_link is bundled"),
+    "torque two_link --q 1,2,3": (2, "--q takes 2 numbers, 3 given: joint1, joint2"),
+    "torque two_link --q one,2": (2, "--q: 'one' is not a number"),
+    "torque two_link --q joint3=1": (2, "--q: there is no 'joint3'; the names are joint1, joint2"),
+    "torque two_link --q nan": (2, "q[0] is nan; every number given must be finite"),
+    "torque two_link --wrench tip": (2, "--wrench tip: write it as frame=mx,my,mz,fx,fy,fz"),
+    "torque two_link --wrench tip=1": (2, "--wrench tip takes 6 numbers, 1 given"),
+    "torque two_link --wrench hand=1,2,3,4,5,6": (2, f"there is no frame or link named 'hand'; valid names: {VALID}"),
+    "pose two_link --frame hand": (2, f"there is no frame or link named 'hand'; valid names: {VALID}"),
+    "jacobian panda": (
+        2, "--frame is needed: robot 'panda' ends in 3 places (panda_hand_tcp, panda_leftfinger, panda_rightfinger)"),
+    "torque two_link states.txt": (2, "states.txt: states are read from .csv, .parquet, .npz, .mcap or from - (CSV on stdin)"),
+    "torque two_link none.csv": (2, "there is no file none.csv"),
+    "torque two_link states.csv --q 0 --v 0 --a 0": (
+        2, "the flags give all of q, v, a; nothing is left to read from states.csv"),
+    "mass two_link states.csv --out m.txt": (
+        2, "--out m.txt: results are written to .csv, .json, .parquet, .npz, not to .txt"),
+    "mass two_link states.csv --out none/m.csv": (1, "none/m.csv: cannot be written: No such file or directory"),
+    "trque two_link": (2, "no such command 'trque'. Did you mean 'torque'?; see torsor --help"),
+    "torque": (2, "missing argument 'ROBOT'; see torsor torque --help"),
+    "torque two_link --fast": (2, "no such option: --fast (Possible options: --a, --base); see torsor torque --help"),
+    "simulate two_link --plot a.doc --seconds 0.01": (2, "--plot a.doc: it is written to .svg, .pdf, .png"),
+    "simulate two_link --out a.doc --seconds 0.01": (2, "--out a.doc: it is written to .npz, .csv, .parquet"),
+    "mass a.xacro": (2, "a.xacro is xacro, a program that makes URDF; if you trust it, --xacro run has it run"),
+    "mass two_link --xacro run": (2, "--xacro is for files; two_link is bundled"),
+    "simulate two_link --target 0": (2, "--target is where --control pd pulls to"),
+    "simulate two_link --seconds 0": (2, "duration must be a positive number, not 0.0"),
+    "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
+    "equations two_link --only K": (2, "--only is one of M, c, g, Gamma, not 'K'"),
+    "equations two_link --format c --parameters symbols": (
+        2, "--format c has the robot's numbers put in; --parameters symbols goes with the other formats"),
+    "export two_link --to mr --quantity mass_matrix": (2, "--quantity is for code; --to mr writes the robot itself"),
+    "export two_link --to mr --out lists.txt": (2, "--out lists.txt: the lists are written to .npz or .json"),
+    "mass broken.urdf": (1, None),
+    "torque two_link states.csv": (
+        1, "states.csv: has no v (velocity); name its columns v[joint1] ... or v1 ..., or hold it with --v 0"),
+    "mass two_link empty.csv": (1, "empty.csv:1: is empty; a line with the names of the columns was expected"),
+    "mass two_link short.csv": (1, "short.csv:3: has 1 cells in this line and 2 columns"),
+    "mass two_link words.csv": (1, "words.csv:2: column 2 'one' is no number"),
+    "mass two_link other.csv": (1, "other.csv: has no q of 'joint2'; it has 'joint1', 'elbow'"),
+    "mass two_link nan.csv": (1, "nan.csv: q of 'joint2' is nan in row 2 (t = 1 s)"),
+    "mass two_link fake.npz": (1, None),
+    "mass two_link fake.parquet": (1, None),
+    "mass two_link nothing.csv": (1, None),
+    "mass two_link numbers.csv": (1, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_input_gets_its_code_and_one_line(torsor, words):
+    for name, text in FILES.items():
+        with open(name, "w") as stream:
+            stream.write(text)
+    code, line = BAD[words]
+    ended = torsor(*words.split())
+    assert ended.code == code
+    assert ended.out == ""
+    assert ended.err.startswith("torsor: ")
+    assert ended.err.endswith("\n")
+    assert ended.err.count("\n") == 1
+    assert "fault of torsor" not in ended.err
+    if line is not None:
+        assert ended.err == f"torsor: {line}\n"
+    assert sorted(os.listdir()) == sorted(FILES)  # nothing was written
+
+
+def test_debug_shows_where(torsor):
+    with pytest.raises(ts.TorsorError, match="did you mean ur5"):
+        torsor("torque", "ur55", "--debug")
+
+
+def test_a_fault_of_torsor_is_said_to_be_one(torsor, monkeypatch):
+    monkeypatch.setattr(ts.Robot, "mass_matrix", lambda *_: 1 / 0)
+    ended = torsor("mass", "two_link")
+    assert ended.code == 1
+    assert ended.err == "torsor: ZeroDivisionError: division by zero; this is a fault of torsor: --debug shows where\n"
+
+
+def test_a_missing_library_is_named_with_its_extra(torsor, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    ended = torsor("equations", "two_link")
+    assert ended.code == 1
+    assert ended.err.endswith("try: pip install torsor[symbolic]\n")
+    assert ended.err.count("\n") == 1
+
+
+def test_warnings_are_lines_too(torsor):
+    heavy = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='9' ixy='0' ixz='0' iyz='0'/></inertial>"
+    joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint>"
+    with open("odd.urdf", "w") as stream:
+        stream.write(f"<robot name='odd'><link name='a'/><link name='b'>{heavy}</link>{joint}</robot>")
+    ended = torsor("mass", "odd.urdf", "--json")
+    assert ended.code == 0
+    assert ended.json["M"] == [[9.0]]
+    assert ended.err.startswith("torsor: warning: ")
+    assert ended.err.count("\n") == 1
+
+
+COMMANDS = (
+    "info", "check", "view", "demo", "torque", "accel", "mass", "pose", "jacobian", "equations", "explain", "simulate",
+    "export", "convert", "verify", "bench",
+)  # fmt: skip
+
+
+def test_version_and_help(torsor):
+    assert torsor("--version").out == f"torsor {ts.__version__}\n"
+    ended = torsor("--help")
+    assert ended.code == 0
+    for command in COMMANDS:
+        assert f" {command} " in ended.out
+        assert "--json" in torsor(command, "--help").out
+
+
+# -- other processes -----------------------------------------------------------------------------------------------
+
+TORSOR = [sys.executable, "-m", "torsor"]
+ENV = os.environ | {"PYTHONPATH": str(Path(ts.__file__).parents[1])}
+
+
+def states(path, rows: int) -> None:
+    with open(path, "w") as stream:
+        stream.write("q1,q2,v1,v2,a1,a2\n")
+        stream.write("0.1,0.2,0.3,0.4,0.5,0.6\n" * rows)
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.night)])
+def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
+    states(tmp_path / "states.csv", 200_000)
+    (tmp_path / "out.csv").write_text("as it was\n")
+    job = subprocess.Popen(
+        [*TORSOR, "torque", "two_link", "states.csv", "--out", "out.csv"],
+        cwd=tmp_path,
+        env=ENV,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(1000):  # until it has begun to write
+        if any(p.stat().st_size for p in tmp_path.glob("out.csv.*.tmp")):
+            break
+        time.sleep(0.02)
+    job.send_signal(sent)
+    _, said = job.communicate(timeout=60)
+    assert job.returncode == code
+    assert said == "torsor: interrupted; nothing was left half-written\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "states.csv"]
+    assert (tmp_path / "out.csv").read_text() == "as it was\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+    states(tmp_path / "states.csv", 30_000)
+    job = subprocess.Popen(
+        [*TORSOR, "torque", "two_link", "states.csv"], cwd=tmp_path, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert job.stdout is not None
+    assert job.stdout.readline() == b"tau[joint1],tau[joint2]\n"
+    job.stdout.close()
+    assert job.stderr is not None
+    said = job.stderr.read()
+    job.stderr.close()
+    assert (job.wait(timeout=60), said) == (0, b"")
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show():
+    env = ENV | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([*TORSOR, "info", "two_link"], env=env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"joint1: revolute" in done.stdout
+
+
+def test_the_commands_bring_in_nothing_heavy():
+    """So that ``torsor --help`` comes at once."""
+    code = "import sys, torsor; before = set(sys.modules); import torsor.cli.app; print(*sorted(set(sys.modules) - before))"
+    new = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name for name in new if name.startswith("torsor.") and not name.startswith("torsor.cli")}
+    assert ours <= {"torsor.errors", "torsor.version"}
+    assert not {"numpy", "rich", "scipy", "sympy", "pyarrow"} & set(new)
