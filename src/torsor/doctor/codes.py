@@ -1,0 +1,94 @@
+"""Every code a finding may have: how bad it usually is, what it says, how it is mended.  docs/check.md explains each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    severity: str
+    title: str
+    fix: str
+
+
+CODES: dict[str, Code] = {
+    # -- the file ------------------------------------------------------------------------------------------------
+    "file-refused": Code("error", "torsor cannot load the file", "correct the element"),
+    "mesh-unreachable": Code(
+        "warning",
+        "a mesh is not to be had",
+        "give the folder above it (roots=, --mesh-root), or correct the file name",
+    ),
+    "mesh-up-axis": Code("note", "meshes with y up", "export them with z up, which all readers take alike"),
+    "mesh-scale": Code("warning", "a mesh is far larger than the robot", 'give the mesh scale="0.001 0.001 0.001"'),
+    # -- mass ----------------------------------------------------------------------------------------------------
+    "mass-negative": Code("error", "a mass is negative", "give the mass of the link [kg]"),
+    "mass-missing-matters": Code(
+        "error", "a joint moves links without mass", "give the link its mass and inertia, or the joint an armature"
+    ),
+    "mass-missing-harmless": Code("note", "links without mass that need none", "nothing to do"),
+    "mass-missing-with-shape": Code("note", "links with a shape and no mass", "give their mass, unless another link has it"),
+    "mass-units": Code("warning", "a mass looks like grams", "divide the mass by 1000"),
+    "mass-far-from-mesh": Code("warning", "mass and volume make an odd density", "weigh the link, or correct the mesh's scale"),
+    # -- inertia -------------------------------------------------------------------------------------------------
+    "inertia-not-positive": Code("error", "a principal moment is negative", "take the inertia from the CAD model again"),
+    "triangle-inequality": Code(
+        "error", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
+    ),
+    "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or leave <inertial> out"),
+    "point-mass": Code("note", "a mass without inertia", "give the inertia of the link about its centre of mass"),
+    "inertia-too-small": Code("note", "an inertia denser than any matter", "give the inertia of the link [kg·m²]"),
+    "inertia-placeholder": Code("note", "an inertia that nobody measured", "take mass and inertia from the CAD model"),
+    "inertia-copied": Code("note", "one inertia on unlike links", "take each link's own from the CAD model"),
+    "inertia-units": Code("warning", "an inertia in other units", "write it in kg·m²: 1 kg·mm² = 1e-6, 1 g·mm² = 1e-9"),
+    "inertia-about-wrong-frame": Code(
+        "warning", "an inertia about the link's origin", "URDF wants it about the centre of mass: subtract m (c·c 1 − c cᵀ)"
+    ),
+    "inertia-axes-swapped": Code(
+        "warning", "an inertia in other axes", "export it in the axes of the <inertial> origin, or give those axes as its rpy"
+    ),
+    "inertia-products-sign": Code(
+        "warning",
+        "products of inertia with the other sign",
+        "URDF's ixy is −∫ x y dm; SolidWorks' Lxy is +∫ x y dm: change the sign of ixy, ixz and iyz",
+    ),
+    "inertia-far-from-mesh": Code(
+        "warning", "an inertia that the shape does not explain", "take the inertia from the CAD model again"
+    ),
+    # -- centre of mass ------------------------------------------------------------------------------------------
+    "com-units": Code("warning", "a centre of mass in millimetres", "write it in metres"),
+    "com-outside-geometry": Code(
+        "warning", "a centre of mass outside the body", "give it in the frame of the link [m], not of the CAD model"
+    ),
+    # -- pairs ---------------------------------------------------------------------------------------------------
+    "left-right-asymmetry": Code("warning", "left and right differ", "correct the wrong side, if it is not meant"),
+    "left-right-unmirrored": Code("warning", "right is a copy of left, not its mirror image", "mirror one of them"),
+    # -- joints --------------------------------------------------------------------------------------------------
+    "axis-not-unit": Code("warning", "an axis is not of length one", "scale it to length one"),
+    "axis-missing": Code("note", "a moving joint without axis", 'write <axis xyz="..."/>'),
+    "limits-locked": Code("warning", "a joint that cannot move", "give lower and upper, or make the joint fixed"),
+    "limits-missing": Code("note", "joints without limits", "give <limit>, or make them continuous"),
+    "limits-degrees": Code("warning", "limits that look like degrees", "write them in radians"),
+    "limits-millimetres": Code("warning", "limits that look like millimetres", "write them in metres"),
+    "limits-huge": Code("note", "a limit that stands for none", "leave the attribute out, or give the real limit"),
+    "limits-exclude-zero": Code("note", "zero is outside the limits", "nothing to do; start from another configuration"),
+    "effort-zero": Code("warning", "joints that may not push", "give the largest force, or make the joint passive on purpose"),
+    "velocity-zero": Code("warning", "joints that may not move", "give the largest velocity"),
+    "mimic-leader-missing": Code("error", "a joint mimics one that is not there", "name a joint of this file"),
+    "mimic-cycle": Code("error", "joints mimic each other in a circle", "let one of them lead"),
+    "mimic-zero": Code("warning", "a mimic with multiplier zero", "give the multiplier, or make the joint fixed"),
+    "mimic-chain": Code("note", "a mimic of a mimic", "nothing to do; some readers do not follow chains"),
+    "mimic-dropped": Code("note", "a mimic that has no effect", "remove it, or let the joint move"),
+    "mimic-limits": Code("note", "a mimic leads beyond the limits", "match the limits: lower ≤ k q + b ≤ upper"),
+    # -- the whole -----------------------------------------------------------------------------------------------
+    "mass-matrix-not-positive": Code("error", "the mass matrix is not positive definite", "correct the inertias named"),
+    "joint-moves-no-inertia": Code(
+        "error", "a joint that moves no inertia", "give the link an inertia or the joint an armature"
+    ),
+    "mass-matrix-ill-conditioned": Code(
+        "warning", "the mass matrix is nearly singular", "give the links of that joint real inertias, or the joint an armature"
+    ),
+    "joint-too-light": Code(
+        "note", "a joint far stronger than what it moves", "give the joint the armature of its drive: rotor inertia × ratio²"
+    ),
+}

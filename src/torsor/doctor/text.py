@@ -1,0 +1,69 @@
+"""A checkup as text for people and editors, and as HTML for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from torsor.doctor.codes import CODES
+from torsor.doctor.finding import SEVERITIES, Finding
+
+if TYPE_CHECKING:
+    from torsor.doctor.checkup import Checkup
+
+WIDTH = 100
+#: so many names of others with the same are told
+SHOWN = 6
+
+
+def plain(checkup: Checkup) -> str:
+    """Grouped by severity; ``file:line`` first, so that editors jump; at most 100 columns but for long paths."""
+    lines = [headline(checkup)]
+    for severity in SEVERITIES:
+        found = [f for f in checkup.findings if f.severity == severity]
+        if found:
+            lines += ["", f"{severity}s" if len(found) > 1 else severity]
+            lines += [line for f in found for line in entry(f)]
+    if checkup.skipped:
+        lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrapped(reason, "  "))]
+    return "\n".join(lines)
+
+
+def headline(checkup: Checkup) -> str:
+    counts = [f"{n} {s}{'s' * (n != 1)}" for s in SEVERITIES if (n := checkup.count(s))]
+    return f"{checkup.name or checkup.file or 'robot'}: {', '.join(counts) or 'nothing found'}"
+
+
+def entry(f: Finding) -> list[str]:
+    """One finding in a few lines."""
+    head = f"{f.place}: {f.code}" + ("" if f.place == f.element else f": {f.element}")
+    out = [head, *_wrapped(f.what, "    "), *_wrapped(f"→ {f.means}", "    ")]
+    fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
+    out += _wrapped(fix, "    ")
+    if f.also:
+        rest = len(f.also) - SHOWN
+        out += _wrapped("also: " + ", ".join(f.also[:SHOWN]) + (f" and {rest} more" if rest > 0 else ""), "    ")
+    return out
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+_LEFT = 'style="text-align:left"'
+_COLORS = {"error": "#b3261e", "warning": "#9a6700", "note": "#57606a"}
+
+
+def html(checkup: Checkup) -> str:
+    """A table; every text escaped, since files come from strangers."""
+    rows = []
+    for f in checkup.findings:
+        place = escape(f.place.rpartition("/")[2])
+        fix = escape(f.fix) + (f" <b>(repair: {escape(f.repair)})</b>" if f.repair else "")
+        said = f"{escape(f.what)}<br><i>{escape(f.means)}</i><br>{fix}"
+        code = f'<td title="{escape(CODES[f.code].title)}">{f.code}</td>'
+        severity = f'<td style="color:{_COLORS[f.severity]}">{f.severity}</td>'
+        rows.append(f"<tr>{severity}{code}<td>{place}</td><td>{escape(f.element)}</td><td {_LEFT}>{said}</td></tr>")
+    head = f"<tr><th></th><th>code</th><th>place</th><th>element</th><th {_LEFT}>finding</th></tr>"
+    return f"<p><b>{escape(headline(checkup))}</b></p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,72 @@
+"""Where a finding begins.  Each number stands beside its reason; all were tried on the robots of docs/findings.md."""
+
+from __future__ import annotations
+
+# -- matter -------------------------------------------------------------------------------------------------------------
+#: osmium, the densest there is [kg/m³]
+DENSEST = 22_590.0
+#: a balloon weighs more than this against its box, and so does any machine [kg/m³]
+LIGHTEST = 4.0
+#: of steel, aluminium and air in a housing: where a mass, put right by a factor 1000, must come to lie [kg/m³]
+USUAL_DENSITY = (50.0, 12_000.0)
+
+# -- inertia ------------------------------------------------------------------------------------------------------------
+#: an impossible inertia that breaks its law by less than this share of its largest moment is rounding in the CAD program
+ROUNDED = 0.01
+#: share of what a joint feels, below which a finding about an inertia stays a note
+MATTERS = 0.05
+#: below this share of what any joint feels, even an impossible inertia is only noted
+UNNOTICED = 1e-4
+#: below this share of what any joint feels, a finding about a shape is not told at all
+UNFELT = 0.01
+#: the Bhatia–Davis bound uᵀΣu ≤ m (b − c)(c − a) holds for mass inside the shape, here widened by OUTSIDE on both sides, since
+#: drawn shapes leave out motors and cables; what is beyond by this factor is noted
+BEYOND_SHAPE = 1.2
+#: and beyond by this one it is warned of
+FAR_BEYOND = 2.0
+#: a smaller shape marks a frame, it is no body [m]
+MARKER = 0.02
+#: against the uniform body: less than this would be a heavy core in a light shell, which does occur
+CORE = 0.01
+#: log10 of the ratio to the uniform body may be this far from a power of 1000 and still speak for the unit: hollow or
+#: with a heavy core, a link is within a factor of four of the uniform one
+UNIT_WINDOW = 0.6
+#: radius of gyration against the reach of the whole robot, where there is no shape to compare with
+GYRATION_REACH = 1.5
+
+# -- fits of an inertia to its shape: angles between second moments [degrees] ---------------------------------------------
+#: nearer than this, two bodies are alike
+ALIKE = 12.0
+#: farther than this they are not, whatever is inside the housing
+UNLIKE = 35.0
+#: a fit in size too: the ratio of the traces
+ALIKE_SIZE = 2.5
+
+# -- centre of mass -----------------------------------------------------------------------------------------------------
+#: outside the convex hull by more than this share of the shape's size, and by CLEAR: less is a motor that is not drawn
+OUTSIDE = 0.15
+CLEAR = 0.01  # [m]
+
+# -- pairs --------------------------------------------------------------------------------------------------------------
+#: between left and right: manufacturing and CAD exports agree to this
+SAME = 0.02
+#: above this share, a difference is a warning and not a note
+DIFFERENT = 0.10
+
+# -- joints -------------------------------------------------------------------------------------------------------------
+#: an axis with four digits is within this of length one
+AXIS = 1e-3
+#: two turns: beyond, a bound that is a multiple of five is in degrees
+TWO_TURNS = 12.6
+#: no rail of a robot is longer [m]
+RAIL = 20.0
+#: a number this large stands for "no limit"
+SENTINEL = 1e5
+
+# -- the whole ----------------------------------------------------------------------------------------------------------
+#: condition of M with its rows scaled to a unit diagonal: Cholesky loses as many digits
+ILL = 1e8
+#: effort limit over the inertia felt [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian
+TOO_LIGHT = 1e6
+#: configurations at which the mass matrix is looked at
+SAMPLES = 8

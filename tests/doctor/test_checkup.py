@@ -1,0 +1,151 @@
+"""The checkup itself: what may be examined, and how it tells what it found."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import torsor as ts
+from tests.doctor.test_codes import HAVE, examined
+from tests.doctor.urdf import arm, joint, link
+from tests.trees import random_tree
+from torsor.doctor import CODES, REPAIRS, check
+from torsor.doctor.symmetry import stem, twins
+from torsor.errors import ArgumentError, FileError
+
+DOCS = Path(__file__).parents[2] / "docs"
+INERTIA = {
+    "inertia-not-positive", "triangle-inequality", "moment-without-mass", "point-mass", "inertia-too-small", "inertia-copied",
+    "inertia-placeholder", "mass-negative", "mass-missing-matters", "mass-matrix-not-positive",
+}  # fmt: skip
+
+
+@given(st.integers(0, 10**6))
+def test_a_physical_tree_has_nothing(seed):
+    """Clouds of point masses are bodies, whatever the joints."""
+    found = {f.code for f in check(random_tree(seed)).findings}
+    assert not found & INERTIA
+
+
+def test_a_file_a_text_bytes_a_robot_and_a_description(tmp_path):
+    text = HAVE["triangle-inequality"]
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    with pytest.warns(ts.ModelWarning):
+        robot = ts.load(path)
+    found = [check(x).findings for x in (path, str(path), text, text.encode(), robot, robot.description)]
+    assert {tuple((f.code, f.element, f.severity, f.what) for f in each) for each in found} == {
+        tuple((f.code, f.element, f.severity, f.what) for f in found[0])
+    }
+    assert found[0][0].place == f"{path}:{found[0][0].line}"
+    assert found[2][0].place == f"<string>:{found[0][0].line}"
+    assert found[4][0].line is None
+    assert found[4][0].repair is None  # there is no text to write in
+
+
+def test_what_cannot_be_examined(tmp_path):
+    with pytest.raises(FileError, match="cannot be read"):
+        check(tmp_path / "none.urdf")
+    with pytest.raises(ArgumentError, match="not int"):
+        check(3)
+    with pytest.raises(ArgumentError, match="severity must be one of error, warning, note"):
+        check(arm()).count("fatal")
+
+
+def test_a_file_that_is_no_xml(tmp_path):
+    path = tmp_path / "broken.urdf"
+    path.write_text('<robot name="x">\n<link name="a">\n</robot>')
+    (found,) = check(path).findings
+    assert (found.code, found.severity, found.place) == ("file-refused", "error", f"{path}:3")
+
+
+def test_a_refused_file_is_examined_as_far_as_it_goes():
+    text = arm(
+        lower=link("lower", mass=-1.0),
+        elbow=joint("elbow", "upper", "nowhere", axis="0 3 0"),
+        more=link("lost", I=(1, 1, 5)),
+    )
+    found = {(f.code, f.element) for f in check(text).findings}
+    assert {
+        ("mass-negative", "link 'lower'"), ("triangle-inequality", "link 'lost'"), ("axis-not-unit", "joint 'elbow'"),
+    } <= found  # fmt: skip
+
+
+def test_every_refusal_is_told_once():
+    text = arm(
+        lower='<link name="lower"><inertial><mass value="1"/></inertial></link>',
+        elbow=joint("elbow", "upper", "lower", type="hinge"),
+        shoulder=joint("shoulder", "base", "upper", axis="0 0 0"),
+    )
+    told = [(f.code, f.element) for f in check(text).findings if f.severity == "error"]
+    assert sorted(told) == [("file-refused", f"{e}") for e in ("joint 'elbow'", "joint 'shoulder'", "link 'lower'")]
+
+
+def test_floating_base_feels_its_own_inertia():
+    text = arm(base=link("base", I=(0.01, 0.01, 0.03)))
+    assert [f.severity for f in check(text).findings] == ["note"]
+    assert [f.severity for f in check(text, base="floating").findings] == ["warning"]
+
+
+# -- how it is told ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", HAVE)
+def test_text_and_json(code):
+    checkup = examined(HAVE[code])
+    text = str(checkup)
+    assert all(len(line) <= 100 for line in text.splitlines())
+    for f in checkup.findings:
+        assert re.search(rf"^<string>:{f.line}: {f.code}: {re.escape(f.element)}$", text, re.MULTILINE)
+    data = json.loads(json.dumps(checkup.to_dict(), allow_nan=False))
+    assert [f["code"] for f in data["findings"]] == [f.code for f in checkup.findings]
+    assert sum(data["counts"].values()) == len(checkup.findings)
+    assert checkup.worst == checkup.findings[0].severity
+
+
+def test_the_worst_first():
+    checkup = check(HAVE["mass-matrix-not-positive"])
+    order = ["error", "warning", "note"]
+    places = [order.index(f.severity) for f in checkup.findings]
+    assert places == sorted(places)
+    assert checkup.worst == "error"
+
+
+def test_html_is_escaped():
+    name = "&lt;img src=x onerror=alert(1)&gt;"
+    html = check(arm(lower=link(name, I=(0.01, 0.01, 0.03)), elbow=joint("elbow", "upper", name)))._repr_html_()
+    assert "<img" not in html
+    assert "triangle-inequality" in html
+
+
+# -- names ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    ("left_knee", "right_knee"), ("l_hand", "r_hand"), ("FL_hip", "FR_hip"), ("RL_calf", "RR_calf"), ("LF_SHANK", "RF_SHANK"),
+    ("hand_L", "hand_R"), ("LeftFoot", "RightFoot"), ("leftFoot", "rightFoot"), ("arm_left_3_link", "arm_right_3_link"),
+    ("LShoulder", "RShoulder"), ("l_gripper_l_finger", "r_gripper_r_finger"), ("l_gripper_l_finger", "l_gripper_r_finger"),
+])  # fmt: skip
+def test_names_of_pairs(left, right):
+    assert right in list(twins(left))
+    assert left in list(twins(right))
+    assert stem(left) == stem(right)
+
+
+@pytest.mark.parametrize("name", ["link", "roller", "lower", "world", "relay", "leftover", "frame"])
+def test_names_without_a_side(name):
+    assert list(twins(name)) == [name]
+
+
+# -- the documents -------------------------------------------------------------------------------------------------------
+
+
+def test_every_code_and_repair_is_explained():
+    page = (DOCS / "check.md").read_text(encoding="utf-8")
+    for name in (*CODES, *REPAIRS):
+        assert f"`{name}`" in page, f"docs/check.md does not explain {name}"

@@ -1,0 +1,254 @@
+"""Every code: a small file that has it, at the line that is marked, and one near it that has not."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.doctor.urdf import arm, box_inertia, joint, link, marked, robot, shape
+from torsor.doctor import CODES, check
+from torsor.doctor.finding import SEVERITIES
+
+BOX = box_inertia()
+STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # of 2 kg at z = 0.6 m
+SLANTED = (0.7, 0, 0.4)
+
+
+def turned(I, rpy):
+    from torsor.spatial import from_rpy
+
+    R = np.array(from_rpy(*rpy), float)
+    return R @ I @ R.T
+
+
+def flipped(I):
+    return 2 * np.diag(np.diag(I)) - I
+
+
+def lower(**options):
+    return arm(lower=link("lower", com=(0, 0, 0.2), **options))
+
+
+def elbow(**options):
+    return arm(elbow=joint("elbow", "upper", "lower", **({"axis": "0 1 0"} | options)))
+
+
+def pair(left, right, more=""):
+    """Two hands on mirrored frames, 0.2 m to the sides."""
+    joints = [joint(f"{side}_j", "lower", f"{side}_hand", xyz=f"0 {y} 0") for side, y in (("left", 0.2), ("right", -0.2))]
+    return arm(more="\n".join([left, right, *joints, more]))
+
+
+LIMIT = 'lower="{}" upper="{}" effort="50" velocity="2"'
+FREE = {"type": "continuous", "limit": None}
+EMPTY = '<link name="tip"/>'
+LEFT = link("left_hand", com=(0.05, 0.02, 0.1))
+LONG = shape(com=(0.05, -0.02, 0.1), size=(0.1001, 0.2, 0.3))  # another look: not the same part
+MIMIC = '<mimic joint="{}" multiplier="{}"/>'
+
+#: code → the file that has it, with its line marked
+HAVE = {
+    "file-refused": arm(elbow=joint("elbow", "upper", "lower", type="hinge", mark="joint")),
+    "mesh-unreachable": lower(
+        looks='<visual>\n<geometry>\n<mesh filename="none.stl"/><!--@-->\n</geometry>\n</visual>'
+    ),
+    "mesh-scale": lower(looks=shape((200, 200, 300)).replace("<geometry>", "<geometry><!--@-->")),
+    "mass-negative": lower(mass=-1.0, mark="mass"),
+    "mass-missing-matters": arm(more='<link name="tip"/><!--@-->' + joint("tip_j", "lower", "tip")),
+    "mass-missing-harmless": arm(more='<link name="tip"/><!--@-->' + joint("tip_j", "lower", "tip", type="fixed")),
+    "mass-missing-with-shape": arm(
+        more=f'<link name="tip"><!--@-->{shape()}</link>' + joint("tip_j", "lower", "tip", type="fixed", limit=None, axis="")
+    ),
+    "mass-units": lower(mass=2000.0, mark="mass", I=1000 * BOX),
+    "mass-far-from-mesh": lower(mass=0.01, mark="mass", I=BOX / 200),
+    "inertia-not-positive": lower(I=(0.02, 0.02, -0.01), mark="inertia"),
+    "triangle-inequality": lower(I=(0.01, 0.01, 0.03), mark="inertia"),
+    "moment-without-mass": arm(lower=link("lower", mass=0, mark="mass", I=(1, 1, 1), com=(0, 0, 0.2))),
+    "point-mass": lower(I=(0, 0, 0), mark="inertia"),
+    "inertia-too-small": lower(I=(1e-6, 1e-6, 1e-6), mark="inertia"),
+    "inertia-placeholder": lower(I=(0.01, 0.01, 0.01), mark="inertia"),
+    "inertia-copied": arm(
+        upper=link("upper", mark="inertial", com=(0, 0, 0.2)),
+        lower=link("lower", com=(0, 0, 0.2), looks=shape((0.2, 0.3, 0.3))),
+    ),
+    "inertia-units": lower(I=1e6 * BOX, mark="inertia"),
+    "inertia-about-wrong-frame": arm(lower=link("lower", com=(0, 0, 0.6), I=BOX + STEINER, mark="inertia")),
+    "inertia-axes-swapped": arm(
+        lower=link(
+            "lower", com=(0, 0, 0.2), I=box_inertia(size=(0.05, 0.05, 0.5)), mark="inertia",
+            looks=shape((0.5, 0.05, 0.05), (0, 0, 0.2)),
+        )
+    ),
+    "inertia-products-sign": arm(
+        lower=link(
+            "lower", com=(0, 0, 0.2), I=flipped(turned(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED)), mark="inertia",
+            looks=shape((0.05, 0.05, 0.5), (0, 0, 0.2), SLANTED),
+        )
+    ),
+    "inertia-far-from-mesh": lower(I=30 * BOX, mark="inertia"),
+    "com-units": arm(lower=link("lower", com=(0, 0, 200.0), mark="origin", looks=shape(com=(0, 0, 0.2)))),
+    "com-outside-geometry": arm(lower=link("lower", com=(0, 0, 0.6), mark="origin", looks=shape(com=(0, 0, 0.2)))),
+    "left-right-asymmetry": pair(
+        link("left_hand", com=(0.05, 0.02, 0.1), mark="inertial"),
+        link("right_hand", mass=3.0, I=1.5 * BOX, com=(0.05, -0.02, 0.1)),
+    ),
+    "left-right-unmirrored": pair(LEFT, link("right_hand", com=(0.05, 0.02, 0.1), looks=LONG, mark="origin")),
+    "axis-not-unit": elbow(axis="0 2 0", mark="axis"),
+    "axis-missing": elbow(axis="", mark="joint"),
+    "limits-locked": elbow(limit=LIMIT.format(0, 0), mark="limit"),
+    "limits-missing": elbow(limit=None, mark="joint"),
+    "limits-degrees": elbow(limit=LIMIT.format(-90, 90), mark="limit"),
+    "limits-millimetres": elbow(type="prismatic", limit=LIMIT.format(0, 400), mark="limit"),
+    "limits-huge": elbow(limit=LIMIT.format(-1e6, 1e6), mark="limit"),
+    "limits-exclude-zero": elbow(limit=LIMIT.format(0.1, 1), mark="limit"),
+    "effort-zero": elbow(limit='lower="-1" upper="1" effort="0" velocity="2"', mark="limit"),
+    "velocity-zero": elbow(limit='lower="-1" upper="1" effort="50" velocity="0"', mark="limit"),
+    "mimic-leader-missing": elbow(more=MIMIC.format("nobody", 1), mark="more"),
+    "mimic-cycle": elbow(more=MIMIC.format("elbow", 1), mark="more"),
+    "mimic-zero": elbow(more=MIMIC.format("shoulder", 0), mark="more"),
+    "mimic-chain": arm(
+        elbow=joint("elbow", "upper", "lower", more=MIMIC.format("shoulder", 1)),
+        more=link("hand") + joint("hand_j", "lower", "hand", more=MIMIC.format("elbow", 1), mark="more"),
+    ),
+    "mimic-dropped": elbow(type="fixed", axis="", limit=None, more=MIMIC.format("shoulder", 1), mark="more"),
+    "mimic-limits": elbow(more=MIMIC.format("shoulder", 3), mark="limit"),
+    "mass-matrix-not-positive": elbow(axis="0 1 0", mark="joint").replace(
+        # about the elbow's axis the last link has less than nothing
+        link("lower", com=(0, 0, 0.2)), link("lower", I=(0.1, -0.05, 0.1))
+    ),
+    "joint-moves-no-inertia": arm(
+        elbow=joint("elbow", "upper", "lower", axis="0 1 0", mark="joint"), lower=link("lower", I=(0, 0, 0), looks=shape())
+    ),
+    "mass-matrix-ill-conditioned": arm(
+        # two joints about one axis, and almost nothing between them
+        shoulder=joint("shoulder", "base", "upper", axis="0 1 0", mark="joint"), upper=link("upper", mass=1e-9, I=BOX * 1e-9),
+        elbow=joint("elbow", "upper", "lower", axis="0 1 0", xyz="0 0 0"),
+    ),
+    "joint-too-light": arm(
+        elbow=joint("elbow", "upper", "lower", axis="0 1 0", limit=LIMIT.format(-1, 1).replace("50", "9e4"), mark="limit"),
+        lower=link("lower", mass=0.1, I=BOX / 100, looks=""),
+    ),
+}  # fmt: skip
+
+#: code → a file near it that has it not
+HAVE_NOT = {
+    "file-refused": elbow(type="continuous"),
+    "mesh-unreachable": lower(looks=shape(com=(0, 0, 0.2))),
+    "mesh-scale": lower(looks=shape((2, 2, 3))),
+    "mass-negative": lower(mass=1e-3, I=BOX / 2e3),
+    "mass-missing-matters": arm(
+        more=EMPTY + joint("tip_j", "lower", "tip", more='<dynamics armature="0.01"/>')  # the drive's rotor is enough
+    ),
+    "mass-missing-harmless": arm(),
+    "mass-missing-with-shape": arm(
+        more=f'<link name="tip">{shape((0.01, 0.01, 0.02))}</link>'
+        + joint("tip_j", "lower", "tip", type="fixed", limit=None, axis="")
+    ),
+    "mass-units": lower(mass=40.0, I=20 * BOX),  # 6700 kg/m³: steel
+    "mass-far-from-mesh": lower(mass=0.1, I=BOX / 20),  # 17 kg/m³: foam
+    "inertia-not-positive": lower(I=(0.02, 0.02, 0)),
+    "triangle-inequality": lower(I=(0.01, 0.01, 0.02)),
+    "moment-without-mass": arm(),
+    "point-mass": arm(),
+    "inertia-too-small": arm(),
+    "inertia-placeholder": lower(I=(0.01, 0.011, 0.01)),
+    "inertia-copied": arm(),
+    "inertia-units": lower(I=2 * BOX),
+    "inertia-about-wrong-frame": arm(lower=link("lower", com=(0, 0, 0.6))),
+    "inertia-axes-swapped": arm(),
+    "inertia-products-sign": arm(
+        lower=link(
+            "lower", com=(0, 0, 0.2), I=turned(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED),
+            looks=shape((0.05, 0.05, 0.5), (0, 0, 0.2), SLANTED),
+        )
+    ),
+    "inertia-far-from-mesh": lower(I=2 * BOX),
+    "com-units": arm(lower=link("lower", com=(0, 0, 2.0))),
+    "com-outside-geometry": arm(lower=link("lower", com=(0, 0, 0.36), looks=shape(com=(0, 0, 0.2)))),  # 1 cm outside
+    "left-right-asymmetry": pair(LEFT, link("right_hand", com=(0.05, -0.02, 0.1))),
+    "left-right-unmirrored": pair(LEFT, link("right_hand", com=(0.05, -0.02, 0.1), looks=LONG)),
+    "axis-not-unit": elbow(axis="0.7071 0.7071 0"),
+    "axis-missing": elbow(type="fixed", axis="", limit=None),
+    "limits-locked": elbow(limit=LIMIT.format(0, 0.01)),
+    "limits-missing": elbow(**FREE),
+    "limits-degrees": elbow(limit=LIMIT.format(-12.56637, 12.56637)),
+    "limits-millimetres": elbow(type="prismatic", limit=LIMIT.format(0, 4)),
+    "limits-huge": elbow(limit=LIMIT.format(-628.3, 628.3)),
+    "limits-exclude-zero": elbow(limit=LIMIT.format(0, 1)),
+    "effort-zero": elbow(limit='lower="-1" upper="1" effort="0.1" velocity="2"'),
+    "velocity-zero": elbow(limit='lower="-1" upper="1" effort="50" velocity="0.1"'),
+    "mimic-leader-missing": elbow(more=MIMIC.format("shoulder", 1)),
+    "mimic-cycle": elbow(more=MIMIC.format("shoulder", 1)),
+    "mimic-zero": elbow(more=MIMIC.format("shoulder", 0.1)),
+    "mimic-chain": elbow(more=MIMIC.format("shoulder", 1)),
+    "mimic-dropped": elbow(more=MIMIC.format("shoulder", 1)),
+    "mimic-limits": elbow(more=MIMIC.format("shoulder", -1)),
+    "mass-matrix-not-positive": lower(I=(0.02, -0.05, 0.02)),  # impossible, but 2 kg at 0.2 m outweigh it
+    "joint-moves-no-inertia": lower(I=(0, 0, 0)),  # a point mass off the axis
+    "mass-matrix-ill-conditioned": arm(shoulder=joint("shoulder", "base", "upper", axis="0 1 0")),
+    "joint-too-light": arm(),
+}  # fmt: skip
+
+
+@cache
+def examined(text):
+    return check(text)
+
+
+def codes(text):
+    return [f.code for f in examined(text).findings]
+
+
+#: this one needs a mesh: test_shapes.py
+ELSEWHERE = {"mesh-up-axis"}
+TRIED = [code for code in CODES if code not in ELSEWHERE]
+
+
+def test_every_code_has_its_files():
+    assert set(HAVE) == set(HAVE_NOT) == set(TRIED)
+
+
+def test_a_sound_arm_has_nothing():
+    checkup = check(arm())
+    assert checkup.findings == ()
+    assert checkup.worst is None
+    assert str(checkup) == "sample: nothing found"
+
+
+@pytest.mark.parametrize("code", TRIED)
+def test_found_at_its_line(code):
+    found = [f for f in examined(HAVE[code]).findings if f.code == code]
+    assert len(found) == 1, codes(HAVE[code])
+    assert found[0].line == marked(HAVE[code])
+    assert found[0].severity in SEVERITIES
+    assert found[0].what
+    assert found[0].means
+    assert found[0].fix
+
+
+@pytest.mark.parametrize("code", TRIED)
+def test_not_found_near_it(code):
+    assert code not in codes(HAVE_NOT[code])
+
+
+@pytest.mark.parametrize("code", TRIED)
+def test_no_other_error_or_warning(code):
+    """One cause, one complaint, but for those that follow from each other."""
+    allowed = {
+        "mass-matrix-not-positive": {"inertia-not-positive", "inertia-far-from-mesh"},
+        "inertia-not-positive": {"mass-matrix-not-positive"},
+        "mass-units": {"inertia-too-small"},  # for so much mass
+        "inertia-products-sign": {"triangle-inequality"},
+        "joint-moves-no-inertia": {"point-mass"},
+        "moment-without-mass": {"mass-far-from-mesh"},
+        "mass-matrix-ill-conditioned": {"inertia-too-small"},
+    }.get(code, set())
+    others = {f.code for f in examined(HAVE[code]).findings if f.severity != "note"} - {code}
+    assert others <= allowed
+
+
+def test_robot_without_name_or_links():
+    (found,) = check(robot()).findings
+    assert (found.code, found.line) == ("file-refused", 1)

@@ -1,0 +1,125 @@
+"""Repairs: only what is named, nothing else in the file, and nothing left to repair after them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.doctor.test_codes import HAVE
+from tests.doctor.urdf import arm, joint, link, marked
+from torsor.doctor import REPAIRS, check, repair
+from torsor.errors import ArgumentError, FileError, UnknownName
+
+#: code → the repair that mends it
+MENDED = {
+    "inertia-not-positive": "nearest-inertia",
+    "triangle-inequality": "nearest-inertia",
+    "inertia-units": "inertia-to-si",
+    "inertia-about-wrong-frame": "inertia-about-com",
+    "inertia-axes-swapped": "inertia-axes",
+    "inertia-products-sign": "flip-products",
+    "mass-units": "grams-to-kilograms",
+    "com-units": "millimetres-to-metres",
+    "limits-millimetres": "millimetres-to-metres",
+    "limits-degrees": "degrees-to-radians",
+    "axis-not-unit": "normalise-axis",
+}
+
+
+def test_the_table():
+    assert set(MENDED.values()) == set(REPAIRS)
+
+
+@pytest.mark.parametrize("code", MENDED)
+def test_a_repair_mends_its_finding_and_nothing_else(code, tmp_path):
+    before = HAVE[code].encode()
+    source, out = tmp_path / "robot.urdf", tmp_path / "repaired.urdf"
+    source.write_bytes(before)
+    offered = {f.repair for f in check(source).findings if f.code == code}
+    assert offered == {MENDED[code]}
+    (made,) = repair(source, out, only=[MENDED[code]])
+    assert (made.name, made.code, made.line) == (MENDED[code], code, marked(HAVE[code]))
+    after = out.read_bytes()
+    changed = [n for n, (a, b) in enumerate(zip(before.splitlines(), after.splitlines(), strict=True), 1) if a != b]
+    assert changed == [marked(HAVE[code])]
+    assert code not in {f.code for f in check(out).findings}
+    assert repair(out, None, only=[MENDED[code]]) == []
+    assert source.read_bytes() == before
+    json.dumps(made.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("code", MENDED)
+def test_all_repairs_leave_nothing_to_repair(code, tmp_path):
+    out = tmp_path / "repaired.urdf"
+    made = repair(HAVE[code], out)
+    assert made
+    once = out.read_bytes()
+    assert repair(out, out) == []
+    assert out.read_bytes() == once
+
+
+def test_a_sign_explains_what_the_nearest_inertia_would_only_hide():
+    codes = {f.code for f in check(HAVE["inertia-products-sign"]).findings}
+    assert {"triangle-inequality", "inertia-products-sign"} <= codes
+    assert [made.name for made in repair(HAVE["inertia-products-sign"], None)] == ["flip-products"]
+
+
+def test_nothing_to_do_copies_the_file(tmp_path):
+    text = '<?xml version="1.0"?>\r\n<!-- a comment -->\r\n' + arm().replace("\n", "\r\n") + "\r\n<!-- the end -->"
+    source, out = tmp_path / "a.urdf", tmp_path / "b.urdf"
+    source.write_bytes(text.encode())
+    assert repair(source, out) == []
+    assert out.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1"])
+def test_other_bytes_stay(encoding, tmp_path):
+    declared = "iso-8859-1" if encoding == "iso-8859-1" else "utf-8"
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n<!-- Gelenkkörper ünten -->\n' + HAVE["axis-not-unit"]
+    source, out = tmp_path / "a.urdf", tmp_path / "b.urdf"
+    source.write_bytes(text.encode(encoding))
+    (made,) = repair(source, out)
+    assert made.line == marked(HAVE["axis-not-unit"]) + 2
+    assert out.read_bytes() == text.replace('xyz="0 2 0"', 'xyz="0 1 0"').encode(encoding)
+
+
+def test_how_much_the_dynamics_change(tmp_path):
+    """max |ΔM_ij|/√(M_ii M_jj) over the doctor's samples, here from the mass matrices of both robots."""
+    from torsor.doctor.dynamics import Dynamics
+
+    (made,) = repair(HAVE["triangle-inequality"], tmp_path / "out.urdf")
+    with pytest.warns(ts.ModelWarning):
+        before = ts.load(HAVE["triangle-inequality"])
+    after = ts.load(tmp_path / "out.urdf")
+    q = Dynamics(before.description).q
+    M, N = before.mass_matrix(q), after.mass_matrix(q)
+    d = np.sqrt(np.diagonal(M, axis1=1, axis2=2))
+    assert made.change == pytest.approx((np.abs(N - M) / (d[:, :, None] * d[:, None, :])).max(), rel=1e-9)
+    assert f"M changes by up to {100 * made.change:.2g} %" in str(made)
+
+
+def test_two_repairs_of_one_link():
+    I = 1e6 * np.diag([0.01, 0.01, 0.0201])  # impossible, and in kg·mm²
+    text = arm(lower=link("lower", com=(0, 0, 0.2), I=I))
+    assert [made.name for made in repair(text, None)] == ["inertia-to-si", "nearest-inertia"]
+
+
+def test_an_attribute_that_was_not_there(tmp_path):
+    text = arm(elbow=joint("elbow", "upper", "lower", limit='upper="90" effort="1" velocity="1"'))
+    (made,) = repair(text, tmp_path / "out.urdf")
+    assert made.edits == (("lower", "", "0"), ("upper", "90", "1.57079632679"))
+    assert 'effort="1" velocity="1" lower="0"/>' in (tmp_path / "out.urdf").read_text()
+
+
+def test_what_cannot_be_repaired():
+    with pytest.raises(UnknownName, match="repair named 'magic'"):
+        repair(arm(), None, only=["magic"])
+    with pytest.raises(ArgumentError, match="not Robot"):
+        repair(ts.robots.two_link(), None)
+    with pytest.raises(FileError, match="only URDF can be repaired"):
+        repair("<mujoco/>", None)
+    with pytest.raises(FileError, match="not well-formed"):
+        repair("<robot>", None)
