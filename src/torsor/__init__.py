@@ -6,67 +6,76 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torsor import joints, robots
-from torsor.compile import Kernel, Program, threads
-from torsor.errors import (
-    ArgumentError,
-    CacheWarning,
-    ClosureError,
-    CompileError,
-    FileError,
-    MissingExtra,
-    ModelError,
-    ModelWarning,
-    SingularError,
-    TorsorError,
-    UnknownName,
-)
-from torsor.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
-from torsor.model.builder import Builder
-from torsor.robot import Robot
 from torsor.version import __version__
 
-#: names that bring more with them, imported when first used
-_LAZY = {
-    "actuators": "torsor.actuators",
-    "bridges": "torsor.bridges",
-    "check": "torsor.doctor:check",
-    "compat": "torsor.compat",
-    "constrained": "torsor.constrained",
-    "constraints": "torsor.constraints",
-    "large": "torsor.large",
-    "mechanisms": "torsor.mechanisms",
-    "flexible": "torsor.flexible",
-    "from_drake": "torsor.bridges:from_drake",
-    "from_mujoco": "torsor.bridges:from_mujoco",
-    "from_pinocchio": "torsor.bridges:from_pinocchio",
-    "lagrange": "torsor.symbolic.lagrange:lagrange",
-    "logs": "torsor.logs",
-    "operators": "torsor.operators",
-    "repair": "torsor.doctor:repair",
-    "replay": "torsor.replay",
-    "rigid": "torsor.rigid",
-    "simulate": "torsor.simulate",
-    "sweep": "torsor.sweeps:sweep",
-    "sweeps": "torsor.sweeps",
-    "symbolic": "torsor.symbolic",
-    "to_pinocchio": "torsor.bridges:to_pinocchio",
-}
+if TYPE_CHECKING:
+    from torsor import (
+        actuators,
+        bridges,
+        compat,
+        constrained,
+        constraints,
+        flexible,
+        joints,
+        large,
+        logs,
+        mechanisms,
+        operators,
+        replay,
+        rigid,
+        robots,
+        simulate,
+        sweeps,
+        symbolic,
+    )
+    from torsor.bridges import from_drake, from_mujoco, from_pinocchio, to_pinocchio
+    from torsor.compile.kernel import Kernel
+    from torsor.compile.program import Program
+    from torsor.compile.threads import threads
+    from torsor.doctor import check, repair
+    from torsor.errors import (
+        ArgumentError,
+        CacheWarning,
+        ClosureError,
+        CompileError,
+        FileError,
+        MissingExtra,
+        ModelError,
+        ModelWarning,
+        SingularError,
+        TorsorError,
+        UnknownName,
+    )
+    from torsor.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
+    from torsor.model.builder import Builder
+    from torsor.robot import Robot
+    from torsor.sweeps import sweep
+    from torsor.symbolic.lagrange import lagrange
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'torsor' has no attribute {name!r}")
-    module, _, attribute = _LAZY[name].partition(":")
-    found = import_module(module)
-    return getattr(found, attribute) if attribute else found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+#: where the public names live.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy
+_ROOMS = (
+    "actuators", "bridges", "compat", "constrained", "constraints", "flexible", "joints", "large", "logs", "mechanisms",
+    "operators", "replay", "rigid", "robots", "simulate", "sweeps", "symbolic",
+)  # fmt: skip
+_HOMES = {
+    "torsor.bridges": ("from_drake", "from_mujoco", "from_pinocchio", "to_pinocchio"),
+    "torsor.compile.kernel": ("Kernel",),
+    "torsor.compile.program": ("Program",),
+    "torsor.compile.threads": ("threads",),
+    "torsor.doctor": ("check", "repair"),
+    "torsor.errors": (
+        "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
+        "ModelWarning", "SingularError", "TorsorError", "UnknownName",
+    ),
+    "torsor.loading": ("from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_urdf", "to_mr"),
+    "torsor.model.builder": ("Builder",),
+    "torsor.robot": ("Robot",),
+    "torsor.sweeps": ("sweep",),
+    "torsor.symbolic.lagrange": ("lagrange",),
+}  # fmt: skip
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ArgumentError",
@@ -120,3 +129,18 @@ __all__ = [
     "to_mr",
     "to_pinocchio",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        found = import_module(f"torsor.{name}")
+    elif name in _HOME:
+        found = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'torsor' has no attribute {name!r}")
+    globals()[name] = found  # the next time it is simply there
+    return found
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
