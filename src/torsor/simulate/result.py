@@ -105,6 +105,10 @@ class Result:
 
     def audit(self) -> Audit:
         """dE = work in − dissipated, from the records; says by how much it fails."""
+        return self._audited
+
+    @cached_property
+    def _audited(self) -> Audit:
         from torsor.simulate.audit import audit
 
         return audit(self)
