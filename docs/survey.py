@@ -28,8 +28,8 @@ from CAD exports and from hands that typed; the page shows what the doctor sees 
 * **UR3, UR5, UR10**: the centres of mass of the wrists lie at the link origins, 4 to 6 cm outside their meshes, and the UR5's
   wrist inertias are 15 to 27 times the largest that their masses could have inside those meshes.
 * **Panda**: links 1 and 2 have 5 and 3 times the inertia that their masses could have inside their meshes.
-* **iCub**: the right leg has the masses of the left and no inertias, and the head has none: two neck joints move almost nothing
-  together, and the mass matrix is singular to one digit.
+* **iCub**: the right leg has the masses of the left and no inertias, and the head has none: two neck joints, moved together,
+  feel almost no inertia, and the mass matrix is singular to one digit.
 * **Talos, TIAGo**: the products of inertia of several links have the sign of SolidWorks' convention and not of URDF's: all
   three entries match the mesh with the other sign.  Talos' right arm has the left's centres of mass, not mirrored.
 * **Laikago**: the calves' inertias are about the knee and not about the centre of mass.

@@ -16,7 +16,7 @@ import pytest
 
 from torsor.errors import ArgumentError, FileError, ModelError, ModelWarning, TorsorError
 from torsor.io.urdf import read_urdf
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description
 from torsor.model.joints import Continuous, Revolute
 from torsor.spatial import Inertia, Vec
@@ -682,9 +682,9 @@ print("clean")
 
 
 def environment(**more: str) -> dict[str, str]:
-    import torsor.io.urdf as module
+    import torsor
 
-    return {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2]), "PYTHONWARNINGS": "ignore", **more}
+    return {**os.environ, "PYTHONPATH": str(Path(torsor.__file__).parents[1]), "PYTHONWARNINGS": "ignore", **more}
 
 
 def test_nothing_is_opened_but_the_file(tmp_path):
@@ -718,7 +718,7 @@ LOCALE = """
 import locale, sys
 locale.setlocale(locale.LC_ALL, "")
 from torsor.io.urdf import read_urdf
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 d = read_urdf(sys.argv[1])
 print(ascii((locale.localeconv()["decimal_point"], d.links, d.joints, write_urdf(d))))
 """

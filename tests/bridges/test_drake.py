@@ -12,7 +12,7 @@ from tests.trees import inertia, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_drake, states
 from torsor.errors import ArgumentError
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Joint, Link
 from torsor.model.joints import Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from torsor.robot import Robot

@@ -101,14 +101,10 @@ def test_machine():
     assert "lanes" in facts["simd"]
 
 
-@pytest.mark.parametrize("library", ["pinocchio", "mujoco", "mpmath"])
-def test_a_library_that_is_not_there(monkeypatch, library):
-    """Its rows are skipped, and say what to install."""
-    from torsor.certify import mujoco, pinocchio, references
+def test_without_mpmath(monkeypatch):
+    """The rows that need it are skipped, and say what to install; the peers' are in test_peers.py."""
+    from torsor.certify import references
 
-    for module in (mujoco, pinocchio, references):
-        monkeypatch.setattr(module, "find_spec", lambda name: None if name == library else object())
-    rows = {"pinocchio": "Pinocchio: rnea", "mujoco": "MuJoCo: mass matrix", "mpmath": "kernel: mass_matrix"}
-    row = verify(ts.robots.two_link(), samples=1)[rows[library]]
-    assert row.verdict == "skipped"
-    assert "pip install" in row.reason
+    monkeypatch.setattr(references, "find_spec", lambda name: None)
+    row = verify(ts.robots.two_link(), samples=1, peers=False)["kernel: mass_matrix"]
+    assert (row.verdict, row.reason) == ("skipped", "mpmath is not installed: pip install torsor[symbolic]")

@@ -1,79 +1,217 @@
-"""What Pinocchio and MuJoCo are asked: couplings, free bases, armatures; and what cannot be asked, with the reason."""
+"""What Pinocchio and MuJoCo are asked: every joint type, couplings, free bases, armatures; and what cannot be, and why."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import torsor as ts
-from torsor.certify import verify
-from torsor.model import Mimic
+from tests.certify.faults import changed
+from tests.trees import Cam, joint_type, random_tree
+from torsor.certify.subject import Subject
+from torsor.certify.verify import PEERS, row
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-NAMES = (
-    "Pinocchio: rnea",
-    "Pinocchio: crba",
-    "Pinocchio: aba",
-    "MuJoCo: inverse dynamics",
-    "MuJoCo: mass matrix",
-    "MuJoCo: mj_forward",
-)
+RNEA, CRBA, ABA, INVERSE, MASS, FORWARD = (check.name for check in PEERS)
+PASS, SKIPPED = "pass", "skipped"
 
 
 def body(builder, name, **more):
     return builder.link(name, mass=0.8, com=(0.1, -0.05, 0.2), inertia=(0.02, 0.03, 0.04), **more)
 
 
-def limb(**joint):
-    """Two hinges and a slide on skew axes, with armatures, damping and dry friction, under another gravity."""
+def limb(ankle="prismatic", **joint):
+    """Two hinges and a slide on skew axes, with armatures, damping and dry friction."""
     b = body(body(body(body(ts.Builder("limb"), "trunk"), "thigh"), "shank"), "foot")
     b = b.joint("hip", "continuous", "trunk", "thigh", xyz=(0.1, 0.2, 0.3), rpy=(0.3, 0.4, 0.5), axis=(1, 2, 3), damping=0.4)
     b = b.joint("knee", "revolute", "thigh", "shank", xyz=(0, 0, -0.4), axis=(0, 1, 0), armature=0.07, friction=0.2)
-    return b.joint("ankle", "prismatic", "shank", "foot", xyz=(0, 0.1, -0.3), axis=(0, 0, 1), armature=0.5)
+    return b.joint("ankle", ankle, "shank", "foot", xyz=(0, 0.1, -0.3), axis=(0, 0, 1), armature=0.5, **joint).build()
 
 
-def verdicts(robot):
-    certificate = verify(robot, samples=3)
-    assert certificate.passed, certificate
-    return {name: certificate[name] for name in NAMES}
+def octopus(*more):
+    """A ball, a table, a cylinder and a universal joint one after another, a free arm beside them; what else is asked for."""
+    b = body(ts.Builder("octopus"), "head")
+    kinds = (
+        ("ball", "spherical", {"damping": (0.1, 0.2, 0.3)}), ("table", "planar", {"axis": (0, 1, 2), "damping": (1, 2, 3)}),
+        ("barrel", "cylindrical", {"axis": (1, 1, 0), "armature": (0.1, 0.2)}),
+        ("cross", "universal", {"second_axis": (1, 0, 0)}), ("arm", "floating", {}), *more,
+    )  # fmt: skip
+    parent = "head"
+    for n, (name, kind, words) in enumerate(kinds):
+        link = f"segment{n}"
+        b = body(b, link).joint(name, kind, parent, link, xyz=(0.2, 0.1 * n, -0.3), rpy=(0.3, n, 0.5), **words)
+        parent = "head" if kind == "universal" else link
+    return b.build()
+
+
+def rows(robot, samples=3, seed=0):
+    subject = Subject(robot, samples, seed)
+    return {check.name: row(check, subject) for check in PEERS}
+
+
+def verdicts(robot, seed=0):
+    found = rows(robot, seed=seed)
+    assert not [r for r in found.values() if r.verdict == "fail"], found
+    return {name: r.verdict for name, r in found.items()}
+
+
+def all_pass(robot, *but):
+    expected = {name: SKIPPED if name in but else PASS for name in (check.name for check in PEERS)}
+    assert verdicts(robot) == expected, rows(robot)
+
+
+# -- compared ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("base", ["floating", pytest.param("fixed", marks=pytest.mark.night)])
 def test_the_same_in_three_libraries(base):
-    rows = verdicts(limb().build().with_base(base).with_gravity((1.0, 2.0, -8.0)))
-    assert {row.verdict for row in rows.values()} == {"pass"}, rows
+    all_pass(limb().with_base(base).with_gravity((1.0, 2.0, -8.0)))
+
+
+@pytest.mark.parametrize("base", ["fixed", pytest.param("floating", marks=pytest.mark.night)])
+def test_joints_of_several_freedoms(base):
+    all_pass(octopus().with_base(base))
+
+
+def test_a_screw_is_a_hinge_and_a_slide_in_mujoco():
+    """τ and M through τ = Tᵀτ' and M = TᵀM'T; its acceleration is another there, where nothing ties the two."""
+    screw = limb("helical", pitch=0.3)
+    all_pass(screw, FORWARD)
+    assert "the advance of 'ankle' follows its turn here" in rows(screw)[FORWARD].reason
+
+
+@pytest.mark.night
+def test_every_joint_type():
+    all_pass(octopus(("screw", "helical", {"axis": (1, 0, 1), "pitch": -0.2}), ("wheel", "continuous", {})), FORWARD)
+
+
+@pytest.mark.parametrize(("base", "kind"), [("fixed", "prismatic"), ("floating", "continuous")])
+def test_couplings(base, kind):
+    """Pinocchio's own mimic joint; and one that is free there, for the base has several freedoms."""
+    robot = limb(kind, mimic=("knee", -0.7, 0.1)).with_base(base)
+    all_pass(robot, ABA, FORWARD)
+    found = rows(robot)
+    assert found[ABA].reason == "'ankle' follows 'knee' here, and Pinocchio's aba has no mimic joints"
+    assert found[FORWARD].reason == "'ankle' follows 'knee' here, and is free there"
+
+
+@pytest.mark.parametrize("kind", ["spherical", "cylindrical", "helical"])
+def test_couplings_that_pinocchio_gets_wrong_are_free_there(kind):
+    """One beside a ball, one beside a joint that is composed of two, one of a screw."""
+    mimic = {"mimic": ("hip", 0.4, 0.1)}
+    words = {"helical": {"pitch": 0.3, "axis": (0, 0, 1), **mimic}}.get(kind, {})
+    b = body(body(body(ts.Builder("leg"), "trunk"), "thigh"), "shank").joint(
+        "hip", "revolute", "trunk", "thigh", axis=(1, 0, 0)
+    )
+    b = b.joint("knee", "revolute", "thigh", "shank", axis=(0, 1, 0), xyz=(0, 0, -0.4), **mimic)
+    found = rows(body(b, "foot").joint("ankle", kind, "shank", "foot", xyz=(0, 0.1, -0.3), **words).build())
+    assert (found[RNEA].verdict, found[CRBA].verdict, found[ABA].verdict) == (PASS, PASS, SKIPPED), found
 
 
 def test_a_base_named_like_ours():
-    """The names that the bridges give to a free base may be taken."""
-    b = body(body(body(ts.Builder("world"), "trunk"), "thigh"), "shank")
-    b = b.joint("root_joint", "revolute", "trunk", "thigh").joint("world", "revolute", "thigh", "shank", axis=(0, 1, 0))
-    rows = verdicts(b.build().with_base("floating"))
-    assert {row.verdict for row in rows.values()} == {"pass"}, rows
+    b = body(body(body(ts.Builder("world"), "trunk"), "world"), "shank")
+    b = b.joint("world", "revolute", "trunk", "world").joint("root_joint", "revolute", "world", "shank", axis=(0, 1, 0))
+    all_pass(b.build().with_base("floating"))
 
 
-def test_a_coupled_joint_is_free_there():
-    """τ and M are compared through τ = Bᵀτ' and M = BᵀM'B; a cannot be."""
-    robot = limb().build().description
-    ankle = robot.joints[-1]
-    d = replace(robot, joints=(*robot.joints[:-1], replace(ankle, mimic=Mimic("knee", -0.7, 0.1))))
-    rows = verdicts(ts.Robot(d))
-    assert [row.verdict for row in rows.values()] == ["pass", "pass", "skipped", "pass", "pass", "skipped"]
-    assert "follows 'knee'" in rows["Pinocchio: aba"].reason
+def test_a_planar_arm_without_moments_about_the_other_axes():
+    """No body has such inertias; MuJoCo gets others, with the same motion."""
+    all_pass(ts.robots.two_link())
+    all_pass(ts.robots.scara())
 
 
-def test_what_urdf_has_no_word_for():
-    robot = body(body(ts.Builder("ball"), "base"), "bob").joint("socket", "spherical", "base", "bob").build()
-    rows = verdicts(robot)
-    assert {row.verdict for row in rows.values()} == {"skipped"}
-    assert "no spherical joint such as 'socket'" in rows["Pinocchio: rnea"].reason
+def test_one_part_in_a_billion_is_seen(monkeypatch):
+    changed(monkeypatch, "mass_matrix", lambda M: [[x * (1 + 1e-9) for x in M[0]], *M[1:]])
+    found = rows(limb())
+    assert {name for name, r in found.items() if r.verdict == "fail"} == {CRBA, MASS}
+    changed(monkeypatch, "inverse_dynamics", lambda tau: [tau[0] * (1 + 1e-9), *tau[1:]])
+    found = rows(limb())
+    assert {RNEA, INVERSE} <= {name for name, r in found.items() if r.verdict == "fail"}
 
 
-def test_what_mujoco_refuses():
-    rows = verdicts(ts.robots.two_link())  # point masses
-    assert rows["Pinocchio: aba"].verdict == "pass"
-    assert rows["MuJoCo: mass matrix"].verdict == "skipped"
-    assert "MuJoCo does not read it" in rows["MuJoCo: mass matrix"].reason
+# -- not compared, and why -----------------------------------------------------------------------------------------------
+
+
+def refused(robot, reason, names):
+    found = rows(robot)
+    for name in names:
+        assert found[name].verdict == SKIPPED
+        assert reason in found[name].reason, found[name].reason
+    return found
+
+
+PINOCCHIO, MUJOCO = (RNEA, CRBA, ABA), (INVERSE, MASS, FORWARD)
+
+
+def test_what_neither_has():
+    rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
+    refused(limb().with_rotors({"knee": rotor}), "no place for the rotor", PINOCCHIO + MUJOCO)
+    own = body(body(ts.Builder("cam"), "base"), "bob").joint("lift", Cam(), "base", "bob").build()
+    refused(own, "Pinocchio has no joint for Cam", PINOCCHIO)
+    refused(own, "MJCF has no word for Cam", MUJOCO)
+
+
+def test_what_pinocchio_has_not():
+    table = body(body(ts.Builder("t"), "a"), "b").joint("j", "planar", "a", "b", armature=(1, 2, 0)).build()
+    found = refused(table, "Pinocchio does not take it: joint 'j': its armature is along the axes of the table", PINOCCHIO)
+    assert {found[name].verdict for name in MUJOCO} == {PASS}
+
+
+def test_what_mujoco_has_not():
+    light = body(ts.Builder("light"), "base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
+    light = light.joint("shoulder", "revolute", "base", "arm").joint("pole", "revolute", "arm", "flag", armature=0.1).build()
+    found = refused(light, "link 'flag' is moved by joint 'pole' and has no mass, which MuJoCo refuses", MUJOCO)
+    assert {found[name].verdict for name in PINOCCHIO} == {PASS}
+    socket = body(body(ts.Builder("s"), "a"), "b").joint("j", "spherical", "a", "b", armature=(0.1, 0.2, 0.3)).build()
+    refused(socket, "MuJoCo has one armature for a ball joint", MUJOCO)
+
+
+@pytest.mark.parametrize("inertia", [(0.02, 0.03, 0.05 + 1e-9), (0, 0, 0)], ids=["few digits", "a grain"])
+def test_bodies_that_mujoco_has_rounder(inertia):
+    """A plate whose file has nine digits, and a milligram on a millimetre of string: MuJoCo's body is another."""
+    m, r = (1e-6, 1e-3) if inertia == (0, 0, 0) else (1.0, 0.5)
+    b = ts.Builder("plate").link("base").link("bob", mass=m, com=(r, 0, 0), inertia=inertia)
+    found = refused(b.joint("j", "revolute", "base", "bob").build(), "MuJoCo has link 'bob' rounder than it is, by", MUJOCO)
+    assert {found[name].verdict for name in PINOCCHIO} == {PASS}
+
+
+def test_a_library_that_is_not_installed(monkeypatch):
+    for name in ("pinocchio", "mujoco"):
+        monkeypatch.setitem(sys.modules, name, None)
+    found = rows(limb())
+    assert all("pip install torsor[pinocchio]" in found[name].reason for name in PINOCCHIO)
+    assert all("pip install torsor[mujoco]" in found[name].reason for name in MUJOCO)
+    assert {r.verdict for r in found.values()} == {SKIPPED}
+
+
+# -- random trees --------------------------------------------------------------------------------------------------------
+
+
+def tree(seed: int):
+    """A random tree that both have: no cam, no armature on joints of several freedoms, no screw that follows."""
+    rng, kinds = np.random.default_rng(seed), []
+    while len(kinds) < 5:
+        kind = joint_type(rng)
+        kinds += [kind] if kind.name != "cam" else []
+    d = random_tree(seed, bodies=5, kinds=kinds)
+    joints = tuple(replace(j, armature=j.armature if j.kind.nv == 1 else ()) for j in d.joints)
+    return ts.Robot(replace(d, joints=tuple(replace(j, mimic=None) if j.kind.name == "helical" else j for j in joints)))
+
+
+@pytest.mark.night
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_random_trees(seed):
+    robot = tree(seed)
+    if robot.nv == 0:
+        return
+    coupled = any(robot.model.coupling)
+    screwed = any(j.kind.name == "helical" for j in robot.description.joints)
+    all_pass(robot, *([ABA] if coupled else []), *([FORWARD] if coupled or screwed else []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -60,6 +61,9 @@ BAD = {
     "mass a.xacro": (2, "a.xacro is xacro, a program that makes URDF; if you trust it, --xacro run has it run"),
     "mass two_link --xacro run": (2, "--xacro is for files; two_link is bundled"),
     "simulate two_link --target 0": (2, "--target is where --control pd pulls to"),
+    "simulate two_link --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
+    "demo --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
+    "mass two_link --q joint1=1,2": (2, "--q: write '2' as name=number"),
     "simulate two_link --seconds 0": (2, "duration must be a positive number, not 0.0"),
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
     "equations two_link --only K": (2, "--only is one of M, c, g, Gamma, not 'K'"),
@@ -194,6 +198,27 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
     said = job.stderr.read()
     job.stderr.close()
     assert (job.wait(timeout=60), said) == (0, b"")
+
+
+@pytest.mark.parametrize("words", ["info two_link", "mass two_link --json", "torque two_link states.csv --a 0", "--version"])
+def test_a_full_disk_is_no_fault_of_torsor(tmp_path, words):
+    (tmp_path / "states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([*TORSOR, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=ENV)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("torsor: ")
+    assert ended.stderr.endswith("No space left on device\n")
+    assert ended.stderr.count("\n") == 1
+    assert "states.csv" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("mass two_link >&-", 0), ("mass ur55 2>&-", 2), ("mass - <&-", 1), ("mass two_link - <&-", 1)]
+)
+def test_a_closed_stream_is_an_empty_one(tmp_path, words, code):
+    ended = subprocess.run(f"{shlex.join(TORSOR)} {words}", shell=True, capture_output=True, text=True, cwd=tmp_path, env=ENV)
+    assert ended.returncode == code
+    assert "fault of torsor" not in ended.stderr
 
 
 def test_a_terminal_without_unicode_gets_what_it_can_show():

@@ -166,3 +166,25 @@ def test_the_words_of_a_robot_change_it(torsor):
     assert moon["tau"] == ROBOT.with_gravity([0, -1.62, 0]).gravity_force([0.0, 0.0]).tolist()
     assert len(torsor("mass", "ur5", "--base", "floating", "--json").json["coordinates"]) == 12
     assert len(torsor("mass", "panda", "--no-mimic", "--json").json["coordinates"]) == 9
+
+
+def test_names_may_have_commas_and_equal_signs(torsor):
+    base, joints = ts.robots.two_link(), ("a,b=1", "c=2")
+    ts.save_urdf(base, "plain.urdf")
+    with open("plain.urdf") as stream, open("odd.urdf", "w") as odd:
+        text = stream.read()
+        for old, new in zip(base.joints, joints, strict=True):
+            text = text.replace(f'"{old}"', f'"{new}"')
+        odd.write(text)
+    assert torsor("mass", "odd.urdf", "--q", "a,b=1=0.5, c=2=-1", "--json").json["q"] == [0.5, -1.0]
+    assert torsor("mass", "odd.urdf", "--q", "c=2=-1", "--json").json["q"] == [0.0, -1.0]
+
+
+def test_what_rounding_leaves_of_a_zero_is_shown_as_one(torsor):
+    flags = ("panda", "--q", "0,0,0,-1.5,0,1.5,0,0")
+    exact = torsor("torque", *flags, "--json").json["tau"]
+    assert 0 < abs(exact[0]) < 1e-16
+    rows = dict(line.split(maxsplit=1) for line in torsor("torque", *flags).out.splitlines()[2:])
+    assert rows["panda_joint1"].split()[-1] == "0"
+    assert float(rows["panda_joint2"].split()[-1]) == pytest.approx(exact[1], rel=1e-4)
+    assert "e-" not in torsor("explain", *flags, "--joint", "panda_joint1").out

@@ -8,7 +8,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import FileError, UnknownName
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.loading import load
 
 pytest.importorskip("robot_descriptions")

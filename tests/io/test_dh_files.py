@@ -9,7 +9,7 @@ import pytest
 
 from torsor.errors import FileError
 from torsor.io.dh import from_dh
-from torsor.io.dh_files import read_dh
+from torsor.io.dh.files import read_dh
 from torsor.loading import load
 
 ROWS = [

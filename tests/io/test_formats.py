@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
 from torsor.io.formats import FORMATS, recognised
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.loading import load, save
 from torsor.model.description import Mimic
 

@@ -15,7 +15,7 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.rnea import rnea
 from torsor.errors import FileError, ModelWarning
 from torsor.io.urdf import read_urdf
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.model.assembly import assemble
 from torsor.model.description import Description
 from torsor.spatial.vector import flat

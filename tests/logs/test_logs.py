@@ -10,6 +10,7 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.io import tables
 from torsor.logs.columns import meaning, numbered
 from torsor.logs.log import coordinates
 
@@ -43,6 +44,17 @@ def test_every_format_gives_back_what_was_written(tmp_path, arm, ending):
         again = logs.Log(log.t, again.q, again.v, None, again.tau, again.names, again.start)
     same(again, log)
     assert [p.name for p in tmp_path.iterdir()] == [f"run.{ending}"]
+
+
+@pytest.mark.parametrize("many", [0, 10**9], ids=["pyarrow", "Python"])
+def test_csv_keeps_every_bit_of_any_number(monkeypatch, many):
+    monkeypatch.setattr(tables, "MANY", many)
+    bits = np.random.default_rng(1).integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
+    x = np.concatenate([[0.0, -0.0, 1.0, 1e-5, 1e15, 1e16, 5e-324, 1.7976931348623157e308, np.inf], bits[np.isfinite(bits)]])
+    columns = [x, x[::-1]]  # the second is no contiguous array
+    (table,) = tables.read_csv(io.BytesIO(tables.csv_bytes(["a", "b"], columns)), rows=10**6)
+    for back, column in zip(table.columns, columns, strict=True):
+        np.testing.assert_array_equal(np.ascontiguousarray(back).view(np.uint64), np.ascontiguousarray(column).view(np.uint64))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -238,3 +250,10 @@ def test_missing_libraries_say_which_extra(tmp_path, arm, monkeypatch):
         with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
             random_log(arm).write(tmp_path / f"run.{ending}")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
+    (tmp_path / "objects.npz").write_bytes(b"not a zip, so NumPy takes it for a pickle")
+    with pytest.raises(FileError, match="holds Python objects, or is none") as refused:
+        logs.read(tmp_path / "objects.npz")
+    assert "allow_pickle" not in str(refused.value)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.io.urdf_writer import write_urdf
+from torsor.io.urdf.writer import write_urdf
 
 NAMES = ["ur5", "panda", "quadruped", "humanoid"]  # MuJoCo refuses the textbook robots: point masses and thin rods
 

@@ -12,7 +12,7 @@ from torsor.model.builder import Builder
 from torsor.rigid.mesh import mesh
 from torsor.scene import Scene
 from torsor.scene.loops import carried
-from torsor.scene.scene import quaternions
+from torsor.scene.scene import placements
 from torsor.scene.skeleton import ellipsoid
 from torsor.scene.triangles import along, bone, box, capsule, cylinder, sphere
 
@@ -60,7 +60,9 @@ def test_quaternions_turn_as_their_matrices():
     R *= np.sign(np.linalg.det(R))[:, None, None]
     half_turns = np.stack([np.diag(d).astype(float) for d in ((1, -1, -1), (-1, 1, -1), (-1, -1, 1), (1, 1, 1))])
     R = np.concatenate((R, half_turns))
-    q = quaternions(R)
+    T = np.tile(np.eye(4), (len(R), 1, 1))
+    T[:, :3, :3] = R
+    q = placements(T)[:, 3:]
     assert (q[:, 3] >= 0).all()
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1, rtol=1e-14)
     for k, p in enumerate(np.eye(3)):

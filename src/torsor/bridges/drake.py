@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.io.plant import described
+from torsor.io.sdf.plant import described
 from torsor.model.physical import warn_or_refuse
 from torsor.robot import Robot
 

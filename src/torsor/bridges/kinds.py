@@ -12,9 +12,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from torsor.rigid import reading as read
+from torsor.rigid.motions import from_quaternion
 from torsor.spatial import Mat, Quaternion, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
-from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.spatial.rotation import to_rpy
+from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 Array: TypeAlias = np.ndarray
 
@@ -31,12 +34,6 @@ class Kind:
     q_back: Callable[[Array], Array] = _same
     T: Callable[[Array], Array] | None = None
     drift: Callable[[Array, Array], Array] | None = None
-
-
-def rotation(quaternion: Array) -> Array:
-    """R (..., 3, 3) of quaternions (x, y, z, w)."""
-    R = Quaternion(*np.moveaxis(quaternion, -1, 0)).matrix
-    return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in R], axis=-2)
 
 
 def _times(R: Array, x: Array) -> Array:
@@ -76,7 +73,7 @@ def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
 
 def _turning(q: Array, v: Array) -> Array:
     """R (ω × v): what the linear acceleration in the world has beside R v̇."""
-    return _times(rotation(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
+    return _times(from_quaternion(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
 
 
 #: Pinocchio: the body twist as (v, ω)
@@ -86,7 +83,7 @@ FREE_LINEAR_FIRST = Kind(T=lambda q: _blocks(np.eye(3), np.eye(3), True))
 FREE_MIXED = Kind(
     lambda q: np.concatenate([q[..., :3], _w_first(q[..., 3:])], axis=-1),
     lambda Q: np.concatenate([Q[..., :3], _w_last(Q[..., 3:])], axis=-1),
-    lambda q: _blocks(rotation(q[..., 3:]), np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3)), True),
+    lambda q: _blocks(from_quaternion(q[..., 3:]), np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3)), True),
     lambda q, v: np.concatenate([_turning(q, v), np.zeros_like(v[..., :3])], axis=-1),
 )
 
@@ -94,7 +91,7 @@ FREE_MIXED = Kind(
 FREE_WORLD = Kind(
     lambda q: np.concatenate([_w_first(q[..., 3:]), q[..., :3]], axis=-1),
     lambda Q: np.concatenate([Q[..., 4:], _w_last(Q[..., :4])], axis=-1),
-    lambda q: _blocks(rotation(q[..., 3:]), rotation(q[..., 3:]), False),
+    lambda q: _blocks(from_quaternion(q[..., 3:]), from_quaternion(q[..., 3:]), False),
     lambda q, v: np.concatenate([np.zeros_like(v[..., :3]), _turning(q, v)], axis=-1),
 )
 
@@ -128,28 +125,23 @@ def _moved(R: Mat, p: Vec) -> Callable[[Array], Array]:
 
 
 def _to_rpy(q: Array) -> Array:
-    R = rotation(q)
-    pitch = np.arctan2(-R[..., 2, 0], np.hypot(R[..., 0, 0], R[..., 1, 0]))
-    return np.stack([np.arctan2(R[..., 2, 1], R[..., 2, 2]), pitch, np.arctan2(R[..., 1, 0], R[..., 0, 0])], axis=-1)
+    return read.stacked(to_rpy(read.mat(from_quaternion(q))))
 
 
 def _from_rpy(Q: Array) -> Array:
-    half = np.moveaxis(Q, -1, 0) / 2
-    (cr, cp, cy), (sr, sp, sy) = np.cos(half), np.sin(half)
-    x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
-    z, w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
-    return np.stack([x, y, z, w], axis=-1)
+    """Of Rz(yaw) Ry(pitch) Rx(roll)."""
+    x, y, z = (Quaternion.exp(axis * angle) for axis, angle in zip(AXES, np.moveaxis(Q, -1, 0), strict=True))
+    return read.stacked(z @ y @ x)
 
 
 #: Drake's ball: roll, pitch, yaw about fixed axes; ω in the frame it turns in
-BALL_RPY = Kind(_to_rpy, _from_rpy, rotation)
+BALL_RPY = Kind(_to_rpy, _from_rpy, from_quaternion)
 
 
 def _table(q: Array) -> Array:
     """Rᵀ(θ) on (x, y), 1 on θ."""
-    c, s, zero, one = np.cos(q[..., 2]), np.sin(q[..., 2]), np.zeros(q.shape[:-1]), np.ones(q.shape[:-1])
-    rows = ((c, s, zero), (-s, c, zero), (zero, zero, one))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+    return read.matrix(((c, s, 0), (-s, c, 0), (0, 0, 1)))
 
 
 def _table_drift(q: Array, v: Array) -> Array:

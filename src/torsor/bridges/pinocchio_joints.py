@@ -173,7 +173,8 @@ def _axes(z: Vec) -> Mat:
 
 
 def numbers(v: Any) -> np.ndarray:
-    return np.array([float(x) for x in v])
+    """A vector or matrix of torsor's as floats: Pinocchio takes no whole numbers."""
+    return np.array(v, float)
 
 
 def transform(placement: Any) -> Transform:
@@ -184,4 +185,4 @@ def transform(placement: Any) -> Transform:
 def placement(pin: Any, X: Transform) -> Any:
     """Pinocchio's SE3 of the pose that X takes to."""
     R, p = X.pose
-    return pin.SE3(np.array([[float(x) for x in row] for row in R]), numbers(p))
+    return pin.SE3(numbers(R), numbers(p))

@@ -156,6 +156,6 @@ class _Reading:
 
 def _inertia(G: Any) -> Inertia:
     com = Vec(*(float(x) for x in G.lever))
-    about = Sym.of([[float(x) for x in row] for row in np.asarray(G.inertia)])
+    about = Sym.of(np.asarray(G.inertia).tolist())
     made = Inertia.of(float(G.mass), com, about)
     return Inertia.zero() if not any(flat(made)) else made

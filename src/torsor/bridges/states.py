@@ -132,10 +132,10 @@ class _Matching:
                 return
             q, v = range(self.robot.nq)[joint.q_slice], range(self.robot.nv)[joint.v_slice]
         elif name in self._pieces:
-            whole, q, v, factor = self._pieces[name]
+            whole, q, v, factor, offset = self._pieces[name]
             self._seen.add(whole)
             if factor is not None:
-                self._rows.append(Row(SAME, q, v, their_q, their_v, follows=True, factor=factor))
+                self._rows.append(Row(SAME, q, v, their_q, their_v, follows=True, factor=factor, offset=offset))
                 return
         else:
             own = ", ".join(self.robot.joints)
@@ -176,21 +176,28 @@ class _Matching:
         return self._rows
 
 
-def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None]]:
-    """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, and a factor."""
+def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
+    """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, factor and offset.
+
+    What a screw advances is its pitch times its turn, and where that follows another joint, a multiple of that one's.
+    """
     from torsor.io.mjcf.joint_words import pieces
     from torsor.model.joints import Helical, Planar, Universal
     from torsor.model.joints.cylindrical import Cylindrical
 
-    out: dict[str, tuple[str, Any, Any, float | None]] = {}
+    model = robot.model
+    out: dict[str, tuple[str, Any, Any, float | None, float]] = {}
     for j in robot.description.joints:
-        if not isinstance(j.kind, (Helical, Planar, Universal, Cylindrical)) or j.mimic is not None:
+        if not isinstance(j.kind, (Helical, Planar, Universal, Cylindrical)):
             continue
-        view = robot.joint(j.name)
+        i = model.joint_names.index(j.name)
+        leader, k, b = model.coupling[i] or (i, 1.0, 0.0)
+        q, v = model.q_start[leader], model.v_start[leader]
         for piece in pieces(j, False):
-            k = piece.freedoms[0]
+            n = piece.freedoms[0]
             if isinstance(j.kind, Helical) and piece.suffix:
-                out[j.name + piece.suffix] = (j.name, [view.q_slice.start], [view.v_slice.start], float(j.kind.pitch))
+                pitch = float(j.kind.pitch)
+                out[j.name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
             else:
-                out[j.name + piece.suffix] = (j.name, [view.q_slice.start + k], [view.v_slice.start + k], None)
+                out[j.name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
     return out

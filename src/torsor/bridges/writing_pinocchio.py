@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.bridges.pinocchio_joints import library, made, numbers, placement
 from torsor.errors import ModelError
+from torsor.io.mjcf.words import fresh
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
 from torsor.model.rotor import refuse_rotors
@@ -56,6 +57,7 @@ class _Making:
         self.place: dict[str, tuple[int, Transform]] = {}
         leaders = {j.mimic.joint for j in d.joints if j.mimic}
         self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
+        self.root = fresh(ROOT, {j.name for j in d.joints})
         root = Floating() if d.base == "floating" else Fixed()
         self.joint(Joint(FLOATING_BASE, root, "", d.root), 0, Transform.identity())
         for j in _in_order(d):
@@ -69,7 +71,7 @@ class _Making:
     def joint(self, j: Joint, parent: int, X: Transform) -> None:
         """A joint and the link it carries; a fixed one is a frame."""
         pin, d = self.pin, self.robot.description
-        name = ROOT if j.name == FLOATING_BASE else j.name
+        name = self.root if j.name == FLOATING_BASE else j.name
         if isinstance(j.kind, Fixed):
             if j.parent:
                 self.frame(name, parent, X, pin.FrameType.FIXED_JOINT)
@@ -188,6 +190,8 @@ def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -
 
 
 def _inertia(pin: Any, G: Inertia) -> Any:
-    if float(G.m) == 0:
-        return pin.Inertia(0.0, np.zeros(3), np.array([[float(x) for x in row] for row in G.I.rows]))
-    return pin.Inertia(float(G.m), numbers(G.com), np.array([[float(x) for x in row] for row in G.about_com.rows]))
+    """As it is: Pinocchio refuses to be given an inertia that no body has, and lets it be set; robots have such."""
+    m, out = float(G.m), pin.Inertia.Zero()
+    out.mass, out.lever = m, numbers(G.com) if m else np.zeros(3)
+    out.inertia = numbers((G.about_com if m else G.I).rows)
+    return out

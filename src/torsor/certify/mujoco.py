@@ -1,116 +1,103 @@
-"""The same robot in MuJoCo, where it is installed; its constraints, damping and friction off."""
+"""The same robot in MuJoCo, where it is installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from typing import Any
-
 import numpy as np
 
-from torsor.certify.comparison import Array, Comparison, Skip
-from torsor.certify.peers import (
-    Place,
-    Translated,
-    refuse_couplings,
-    same_acceleration,
-    same_force,
-    same_mass,
-    translated,
-    unused_name,
-    urdf,
-)
+from torsor.bridges import states
+from torsor.certify.comparison import Array, Comparison, Skip, per_sample
+from torsor.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
 from torsor.certify.subject import Subject
-from torsor.model import Description, Joint, Link
-from torsor.model.joints import Floating
-from torsor.spatial import Inertia
+from torsor.model import Description
+from torsor.model.joints import Helical
+from torsor.model.rotor import refuse_rotors
 
 #: MuJoCo keeps inertias as principal moments with a quaternion, and frames as quaternions: each is a small eigenproblem
-READING = 1e-13
-#: what its URDF reader would change unless told not to
-COMPILER = '<mujoco><compiler fusestatic="true" boundmass="0" boundinertia="0" balanceinertia="false"/></mujoco>'
+KEEPING = 1e-13
+#: how much rounder than it is a body may be in MuJoCo, against the largest entry of M: it is lost in what KEEPING allows
+ROUNDER = 1e-12
 
 
-@dataclass(frozen=True)
-class Twin:
-    """The robot in MuJoCo's hands, and the samples in its coordinates."""
-
-    model: Any
-    data: Any
-    state: Translated
+class Twin(Peer):
+    """The robot as an ``MjModel``; couplings are constraints there, so what follows another coordinate is free."""
 
     @classmethod
     def of(cls, s: Subject) -> Twin:
-        if find_spec("mujoco") is None:
-            raise Skip("MuJoCo is not installed: pip install mujoco-core")
-        import mujoco
+        from torsor.io.mjcf import write_mjcf
+        from torsor.io.mjcf.compiling import mujoco as library
 
-        bare, _ = urdf(s)
-        base, text = _text(bare)
-        try:
-            model = mujoco.MjModel.from_xml_string(text.replace("</robot>", COMPILER + "</robot>"))
-        except ValueError as error:
-            raise Skip(f"MuJoCo does not read it: {' '.join(str(error).splitlines()[:2])}") from error
-        model.opt.gravity[:] = [float(x) for x in bare.gravity]
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        model.dof_damping[:] = 0
-        places = [Place(0, 0)]
-        for i, _ in s.model.outward():
-            name = base if base and i == 1 else s.model.joint_names[i]
-            k = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-            places.append(Place(int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k])))
-            own = [float(x) for x in s.model.armature[i]]
-            model.dof_armature[places[i].v : places[i].v + len(own)] = own[3:] + own[:3] if len(own) == 6 else own
-        axes = s.kernel(("pose", bare.root), s.q)[:, :3, :3] if bare.base == "floating" else None
-        return cls(model, mujoco.MjData(model), translated(s, places, model.nq, model.nv, axes=axes))
+        with skipping("MuJoCo"):
+            mujoco = library("comparing with MuJoCo")
+            refuse_rotors(s.model, "MuJoCo")
+            d = bare(s)
+            refuse_rounder(s, d)
+            model = mujoco.MjModel.from_xml_string(write_mjcf(d, motors=False))
+            model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+            return cls(model, mujoco.MjData(model), states.mujoco(s.tree, model), s)
 
-    def run(self, s: Subject, tau: Array | None = None) -> tuple[Array, Array, Array]:
+    def run(self, tau: Array | None = None) -> tuple[Array, Array, Array]:
         """(M', h', a') of mj_forward, one sample after another."""
         import mujoco
 
-        v = self.state.velocity(s.v)
-        M, h, a = np.zeros((len(v), v.shape[1], v.shape[1])), np.zeros_like(v), np.zeros_like(v)
-        for k in range(len(v)):
-            self.data.qpos[:], self.data.qvel[:] = self.state.q[k], v[k]
-            self.data.qfrc_applied[:] = 0 if tau is None else tau[k]
-            mujoco.mj_forward(self.model, self.data)
-            mujoco.mj_fullM(self.model, self.data, M[k])
-            h[k], a[k] = self.data.qfrc_bias, self.data.qacc
+        n, data = self.there.nv, self.data
+        M, h, a = np.zeros((len(self.q), n, n)), np.zeros_like(self.v), np.zeros_like(self.v)
+        for k in range(len(self.q)):
+            data.qpos[:], data.qvel[:] = self.q[k], self.v[k]
+            data.qfrc_applied[:] = 0 if tau is None else tau[k]
+            mujoco.mj_forward(self.model, data)
+            mujoco.mj_fullM(self.model, data, M[k])
+            h[k], a[k] = data.qfrc_bias, data.qacc
         return M, h, a
 
 
-def _text(d: Description) -> tuple[str, str]:
-    """(joint, URDF): a free base as a joint of its own, which hangs on a link that is the world."""
-    from torsor.io.urdf_writer import write_urdf
+def refuse_rounder(s: Subject, d: Description) -> None:
+    """Skip where MuJoCo, which wants principal moments A + B ≥ C and none that vanishes, gets a body that is not the robot's.
 
-    for joint in d.joints:
-        if isinstance(joint.kind, Floating):
-            raise Skip(f"MuJoCo's free joints hang on the world, and {joint.name!r} hangs on {joint.parent!r}")
-    if d.base == "fixed":
-        return "", write_urdf(d)
-    name = unused_name(d)
-    joint = Joint(name, Floating(), name, d.root)
-    whole = replace(d, base="fixed", links=(Link(name, Inertia.zero()), *d.links), joints=(joint, *d.joints))
-    return name, write_urdf(whole)
+    The writer raises moments on that edge by what it takes (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
+    file has few digits, or the robot hardly any inertia.
+    """
+    from torsor.io.mjcf.inertia_words import LEAST
+    from torsor.io.mjcf.words import massless
+    from torsor.model.physical import problems
+
+    size = float(per_sample(s.M).min())
+    for link in d.links:
+        if massless(link.inertia) or problems(link.inertia):  # left out, moved elsewhere or refused
+            continue
+        A, B, C = np.linalg.eigvalsh(np.array(link.inertia.about_com.rows, float))
+        raised = max(LEAST - A, C - A - B)
+        if raised > ROUNDER * size:
+            raise Skip(
+                f"MuJoCo has link {link.name!r} rounder than it is, by {raised:.0e} kg·m²: it takes no principal moments "
+                "A + B < C, and none that vanishes"
+            )
+
+
+def refuse_free(s: Subject) -> None:
+    """Skip where a coordinate follows another here and is free in MuJoCo, and so moves otherwise."""
+    names = s.model.joint_names
+    for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
+        if c is not None:
+            raise Skip(f"{name!r} follows {names[c.leader]!r} here, and is free there")
+        if isinstance(kind, Helical):
+            raise Skip(f"the advance of {name!r} follows its turn here, and is free there")
 
 
 def inverse_dynamics(s: Subject) -> Comparison:
     """τ = M' a' + qfrc_bias"""
     t = s.twin(Twin)
-    M, h, _ = t.run(s)
-    tau = np.einsum("sij,sj->si", M, t.state.acceleration(s.a)) + h
-    return same_force(s, t.state.force(tau), READING)
+    M, h, _ = t.run()
+    return same_force(s, t.force((M @ t.a[..., None])[..., 0] + h), KEEPING)
 
 
 def mass_matrix(s: Subject) -> Comparison:
     """M of mj_fullM"""
     t = s.twin(Twin)
-    return same_mass(s, t.state.mass(t.run(s)[0]), READING)
+    return same_mass(s, t.mass(t.run()[0]), KEEPING)
 
 
 def forward_dynamics(s: Subject) -> Comparison:
     """qacc of mj_forward"""
-    refuse_couplings(s)
     t = s.twin(Twin)
-    _, _, a = t.run(s, t.state.force_there(s.tau))
-    return same_acceleration(s, t.state.acceleration_back(a), READING)
+    refuse_free(s)
+    return same_acceleration(s, t.acceleration(t.run(t.tau)[2]), KEEPING)

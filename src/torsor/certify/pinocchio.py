@@ -1,76 +1,53 @@
-"""The same robot in Pinocchio, where it is installed."""
+"""The same robot in Pinocchio, where it is installed: :func:`torsor.bridges.to_pinocchio`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
+from torsor.bridges import states, to_pinocchio
 from torsor.certify.comparison import Array, Comparison, Skip
-from torsor.certify.peers import (
-    Place,
-    Translated,
-    refuse_couplings,
-    same_acceleration,
-    same_force,
-    same_mass,
-    translated,
-    unused_name,
-    urdf,
-)
+from torsor.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
 from torsor.certify.rounding import EPS
 from torsor.certify.subject import Subject
+from torsor.model import Description, Model
+from torsor.model.joints import Continuous, Fixed, Prismatic, Revolute
 
-#: reading a file turns roll, pitch and yaw into a rotation and back, and shifts inertias to the centre of mass and back
-READING = 8 * EPS
+#: the bridge shifts inertias to the centre of mass, and turns frames so that planes and screws lie as Pinocchio's do
+BRIDGE = 8 * EPS
 
 
-@dataclass(frozen=True)
-class Twin:
-    """The robot in Pinocchio's hands, and the samples in its coordinates."""
-
-    model: Any
-    data: Any
-    state: Translated
+class Twin(Peer):
+    """The robot as a ``pinocchio.Model``, its mimic joints Pinocchio's own where that gets them right, else free."""
 
     @classmethod
     def of(cls, s: Subject) -> Twin:
-        if find_spec("pinocchio") is None:
-            raise Skip("Pinocchio is not installed: pip install pin")
-        import pinocchio as pin
+        from torsor.robot import Robot
 
-        bare, text = urdf(s)
-        free = bare.base == "floating"
-        try:
-            root = (pin.JointModelFreeFlyer(), unused_name(bare)) if free else ()
-            model = pin.buildModelFromXML(text, *root)
-        except (ValueError, RuntimeError) as error:
-            raise Skip(f"Pinocchio does not read it: {error}") from error
-        model.gravity.linear = np.array(bare.gravity, float)
-        places, angles = [Place(0, 0)], []
-        for i, _ in s.model.outward():
-            joint = model.joints[1 if free and i == 1 else model.getJointId(s.model.joint_names[i])]
-            places.append(Place(joint.idx_q, joint.idx_v))
-            if joint.nq == 2:
-                angles.append(joint.idx_q)
-            model.armature[joint.idx_v : joint.idx_v + joint.nv] = _armature(s, i)
-        state = translated(s, places, model.nq, model.nv)
-        for k in angles:  # a continuous joint has (cos, sin)
-            state.q[:, k], state.q[:, k + 1] = np.cos(state.q[:, k]), np.sin(state.q[:, k])
-        return cls(model, model.createData(), state)
+        with skipping("Pinocchio"):
+            d = bare(s)
+            model = to_pinocchio(Robot(d if mimics_rightly(s.model) else uncoupled(d)))
+            return cls(model, model.createData(), states.pinocchio(s.tree, model), s)
 
     def each(self, function: Callable[..., Array], *columns: Array) -> Array:
         """A function of Pinocchio's, one sample after another."""
         return np.array([np.array(function(self.model, self.data, *one)) for one in zip(*columns, strict=True)])
 
 
-def _armature(s: Subject, i: int) -> list[float]:
-    """In Pinocchio's order: linear before angular."""
-    own = [float(x) for x in s.model.armature[i]]
-    return own[3:] + own[:3] if s.model.joint[i].name == "floating" else own
+def mimics_rightly(model: Model) -> bool:
+    """Whether Pinocchio computes the couplings of a robot, if any.
+
+    Where other joints than hinges and sliders take part, 4.1 crashes, or its crba contradicts its rnea.
+    """
+    return not any(model.coupling) or all(isinstance(kind, (Fixed, Revolute, Prismatic)) for kind in model.joint)
+
+
+def uncoupled(d: Description) -> Description:
+    """Every mimic joint free, and by its angle: an unbounded one has (cos, sin) in Pinocchio, of which T knows no multiple."""
+    plain = {j.name: Revolute(j.kind.axis) for j in d.joints if j.mimic and isinstance(j.kind, Continuous)}
+    return replace(d, joints=tuple(replace(j, mimic=None, kind=plain.get(j.name, j.kind)) for j in d.joints))
 
 
 def inverse_dynamics(s: Subject) -> Comparison:
@@ -78,9 +55,7 @@ def inverse_dynamics(s: Subject) -> Comparison:
     t = s.twin(Twin)
     import pinocchio as pin
 
-    x = t.state
-    tau = t.each(pin.rnea, x.q, x.velocity(s.v), x.acceleration(s.a))
-    return same_force(s, x.force(tau), READING)
+    return same_force(s, t.force(t.each(pin.rnea, t.q, t.v, t.a)), BRIDGE)
 
 
 def mass_matrix(s: Subject) -> Comparison:
@@ -88,16 +63,16 @@ def mass_matrix(s: Subject) -> Comparison:
     t = s.twin(Twin)
     import pinocchio as pin
 
-    upper = np.triu(t.each(pin.crba, t.state.q))
-    return same_mass(s, t.state.mass(upper + np.swapaxes(np.triu(upper, 1), 1, 2)), READING)
+    upper = np.triu(t.each(pin.crba, t.q))
+    return same_mass(s, t.mass(upper + np.swapaxes(np.triu(upper, 1), 1, 2)), BRIDGE)
 
 
 def forward_dynamics(s: Subject) -> Comparison:
     """a of pinocchio.aba"""
-    refuse_couplings(s)
     t = s.twin(Twin)
     import pinocchio as pin
 
-    x = t.state
-    a = t.each(pin.aba, x.q, x.velocity(s.v), x.force_there(s.tau))
-    return same_acceleration(s, x.acceleration_back(a), READING)
+    for name, c in zip(s.model.joint_names, s.model.coupling, strict=True):
+        if c is not None:
+            raise Skip(f"{name!r} follows {s.model.joint_names[c.leader]!r} here, and Pinocchio's aba has no mimic joints")
+    return same_acceleration(s, t.acceleration(t.each(pin.aba, t.q, t.v, t.tau)), BRIDGE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torsor.understanding import Explanation
     from torsor.understanding.survey import Survey
 
-Samples = Annotated[int, typer.Option(min=1, help="Random configurations for the condition and the reach.")]
+Samples = Annotated[int, typer.Option(min=1, max=1_000_000, help="Random configurations for the condition and the reach.")]
 Seed = Annotated[int, typer.Option(help="Of the random configurations.")]
 Joint = Annotated[str | None, typer.Option(metavar="NAME", help="The parts of one joint's force, the largest first.")]
 Parts = Annotated[bool, typer.Option("--parts", help="Every part, however many there are; else many are summed by kind.")]
@@ -131,5 +131,5 @@ def _explained(found: Explanation, names: tuple[str, ...], every: bool) -> list[
         note = [f"Summed by kind; --parts shows all {len(parts)} parts, --joint NAME those of one joint."]
         parts = [(kind, tau[chosen]) for kind, tau in found.by_kind().items() if (abs(tau[chosen]) > small).any()]
     rows = [(label, [short(x, 4) if abs(x) > small else "0" for x in tau]) for label, tau in parts]
-    rows.append(("τ", [short(x, 4) for x in found.tau[chosen]]))
+    rows.append(("τ", [short(x, 4) if abs(x) > small else "0" for x in found.tau[chosen]]))
     return [*tables(f"{found.robot} [N·m, N]", list(names), rows), *note]

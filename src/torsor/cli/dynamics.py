@@ -19,6 +19,8 @@ Rows = Annotated[
 Out = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE", help="Where a table's results go: .csv, .parquet, .npz or .json.")
 ]
+#: a force that is smaller, as a share of the largest, is what rounding left of a zero
+ROUNDING = 2.0**-52
 Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
 
 
@@ -86,6 +88,7 @@ def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> lis
         return tables("M", names, rows)
     columns = {x: values for x, values in {**state, **results}.items() if len(values) == len(names)}
     made = table("joint", *columns, numbers=len(columns))
+    small = {x: ROUNDING * abs(values).max(initial=0) if x == "tau" else 0 for x, values in columns.items()}
     for k, name in enumerate(names):
-        made.add_row(name, *(short(values[k]) for values in columns.values()))
+        made.add_row(name, *(short(x[k]) if abs(x[k]) > small[c] else "0" for c, x in columns.items()))
     return [made]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.robots import Base, Name, on_robot
+from torsor.cli.robots import Base, Name, Xacro, on_robot, xacro_arguments
 from torsor.cli.words import Json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Seed = Annotated[int, typer.Option(help="Of the random states.")]
 
 def check(
     robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, mesh_root: Roots = None,
-    base: Base = None, json: Json = False,
+    base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
     """What is wrong with a robot file: inertias, units, axes, limits, meshes."""
     from torsor import doctor
@@ -40,8 +40,10 @@ def check(
     if repair is not None and robot in bundled():
         raise Typed(f"--repair is for files; {robot} is bundled")
     subject: Any = bundled()[robot]() if robot in bundled() else source(robot)
-    how: Any = {"roots": tuple(mesh_root or ()), "base": base or "fixed"}
-    found = doctor.check(subject, **how)
+    how: Any = {"roots": tuple(mesh_root or ()), "base": base}
+    if repair is not None and xacro is not None:
+        raise Typed("--repair mends URDF; a xacro file is a program, and is mended where its numbers are written")
+    found = doctor.check(subject, **how, xacro_args=None if xacro is None else xacro_arguments(xacro))
     document, parts = found.to_dict(), _findings(found)
     if repair is not None:
         made = doctor.repair(subject, repair, only, **how)

@@ -70,11 +70,9 @@ def _tip(robot: Robot) -> str:
 
 def _place(T: np.ndarray) -> np.ndarray:
     """Poses (..., 4, 4) as position and quaternion (..., 7)."""
-    import numpy as np
+    from torsor.scene.scene import placements
 
-    from torsor.scene.scene import quaternions
-
-    return np.concatenate([T[..., :3, 3], quaternions(T[..., :3, :3])], axis=-1)
+    return placements(T)
 
 
 def _poses(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:

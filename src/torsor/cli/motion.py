@@ -43,7 +43,7 @@ def simulate(
     from torsor.cli import words
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
-    from torsor.cli.showing import PICTURES, known
+    from torsor.cli.showing import PAGES, PICTURES, known
     from torsor.cli.starting import control_of, start_of
     from torsor.simulate.files import FORMATS
 
@@ -51,6 +51,7 @@ def simulate(
         raise Typed("--target is where --control pd pulls to")
     known("--plot", plot, PICTURES)
     known("--out", out, FORMATS)
+    known("--replay", replay, PAGES)
     start = start_of(robot, q, v, seed, control)
     law, says = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None

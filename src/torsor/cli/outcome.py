@@ -40,6 +40,10 @@ def run(arguments: Sequence[str]) -> int:
         if debug:
             raise
         say(_line(error))
+        try:
+            sys.stdout.flush()
+        except OSError:  # what it still holds is what cannot be written: a full disk
+            _forget_stdout()
         return _code(error)
 
 
@@ -67,6 +71,8 @@ def _line(error: Exception) -> str:
     """An error as one line."""
     shown = getattr(error, "format_message", None)  # typer's own errors
     if shown is None:
+        if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault
+            return ": ".join(filter(None, (error.filename and str(error.filename), error.strerror or str(error))))
         text = str(error) if isinstance(error, TorsorError) else f"{type(error).__name__}: {error}"
         hint = "" if isinstance(error, TorsorError) else "; this is a fault of torsor: --debug shows where"
         return " ".join(text.split()) + hint
@@ -95,6 +101,9 @@ def _terminated(*_: Any) -> NoReturn:
 @contextmanager
 def _manners() -> Iterator[None]:
     """Warnings as lines, characters the terminal lacks replaced, and a kill that cleans up."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started this: torsor ... >&-
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -52,7 +52,7 @@ def find(
         if xacro is None and robot.endswith(".xacro"):
             raise Typed(f"{robot} is xacro, a program that makes URDF; if you trust it, --xacro run has it run")
         beside = True if loops == "auto" else loops
-        given = None if xacro is None else _pairs(xacro)
+        given = None if xacro is None else xacro_arguments(xacro)
         roots = tuple(root or ())
         return torsor.load(source(robot), base=base, gravity=g, loops=beside, mimic=mimic, roots=roots, xacro_args=given)
     for option, word in (("--loops", loops), ("--xacro", xacro)):
@@ -64,7 +64,7 @@ def find(
     return made if g is None else made.with_gravity(g)
 
 
-def _pairs(text: str) -> dict[str, str]:
+def xacro_arguments(text: str) -> dict[str, str]:
     """name=value, ...; none in the word run."""
     if text == "run":
         return {}

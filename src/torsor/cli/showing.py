@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torsor.simulate import Result
 
 PICTURES = (".svg", ".pdf", ".png")
+PAGES = (".html", ".htm")
 
 
 def save_figure(figure: Any, path: str) -> None:
@@ -71,6 +72,7 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
     from torsor import demo as shown
     from torsor.cli.out import emit
 
+    known("--replay", replay, PAGES)
     with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
         shown.main()
     robot = torsor.robots.ur5()

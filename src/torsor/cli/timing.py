@@ -104,8 +104,7 @@ def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
         return {}, f"; {reason}"
     import pinocchio as pin
 
-    m, d, x = twin.model, twin.data, twin.state
-    q, v, a = x.q[0], x.velocity(subject.v)[0], x.acceleration(subject.a)[0]
+    m, d, q, v, a = twin.model, twin.data, twin.q[0], twin.v[0], twin.a[0]
     rnea, crba, aba = pin.rnea, pin.crba, pin.aba
     tau = rnea(m, d, q, v, a).copy()
     calls = (lambda: rnea(m, d, q, v, a), lambda: aba(m, d, q, v, tau), lambda: crba(m, d, q))
@@ -113,5 +112,5 @@ def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
         try:
             found[quantity] = Peer(call, worst(getattr(twins, quantity)(subject)).error)
         except Skip as reason:
-            why = f"; Pinocchio's {quantity.replace('_', ' ')} is of another robot: {reason}"
+            why = f"; no {quantity.replace('_', ' ')} of Pinocchio's: {reason}"
     return found, why

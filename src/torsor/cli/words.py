@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from torsor.robot import Robot
 
+#: name=number between commas, or what is none; a name may have commas and equal signs of its own
+PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Q = Annotated[str | None, typer.Option("--q", metavar="NUMBERS", help="Configuration: 0,0,1 or joint=1,...; else neutral.")]
 V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity; else zero.")]
@@ -50,8 +53,9 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
             raise Typed(f"{option} takes {len(names)} numbers, {len(given)} given: {', '.join(names)}")
         return np.array(given)
     values = np.array(rest, dtype=float)
-    for item in text.split(","):
-        name, _, value = item.partition("=")
+    for name, value, odd in PAIR.findall(text):
+        if odd:
+            raise Typed(f"{option}: write {odd.strip()!r} as name=number")
         if name.strip() not in names:
             raise Typed(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
         values[list(names).index(name.strip())] = numbers(f"{option} {name.strip()}", value, 1)[0]

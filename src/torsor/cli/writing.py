@@ -13,6 +13,7 @@ import numpy as np
 
 from torsor.cli.out import plain
 from torsor.cli.outcome import Typed
+from torsor.errors import FileError
 from torsor.io import tables
 from torsor.io.files import replacing
 
@@ -35,14 +36,24 @@ Put: TypeAlias = Callable[[Block], None]
 def written(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
     """A function that takes block after block.  Without a path they go to stdout."""
     if path is None:
-        sys.stdout.flush()
-        stream = sys.stdout.buffer
-        with (_json if as_json else _csv)(stream, columns, about) as put:
+        with _stdout() as stream, (_json if as_json else _csv)(stream, columns, about) as put:
             yield put
-        stream.flush()
         return
     with replacing(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
         yield put
+
+
+@contextmanager
+def _stdout() -> Iterator[IO[bytes]]:
+    """Where bytes go that people may read; a full disk there is no fault of the file that is read."""
+    try:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", file="<stdout>") from error
 
 
 def ending(path: str) -> str:

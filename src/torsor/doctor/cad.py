@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.doctor.dynamics import amount
 from torsor.doctor.finding import Finding
 from torsor.doctor.geometry import misplaced, shaped
 from torsor.doctor.inertia import osmium, placeholder, rewritten
-from torsor.doctor.records import LinkRecord, second_moment, spatial
+from torsor.doctor.records import LinkRecord, second_moment, turning
 from torsor.doctor.shape import Shape
 from torsor.doctor.subject import Subject
 from torsor.doctor.thresholds import (
@@ -26,7 +25,6 @@ from torsor.doctor.thresholds import (
     BEYOND_SHAPE,
     CORE,
     FAR_BEYOND,
-    GYRATION_REACH,
     MATTERS,
     OUTSIDE,
     UNFELT,
@@ -72,14 +70,9 @@ def fit(second: Array, mass: float, shape: Shape) -> Fit:
 
 def explained(subject: Subject) -> Iterable[Finding]:
     """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them a link."""
-    seen = set()
     for link, own, body in shaped(subject):
-        seen.add(link.name)
         if comparable(link):
             yield from compared(subject, link, own, body)
-    for link in subject.massive:
-        if link.name not in seen and comparable(link):
-            yield from _alone(subject, link)
 
 
 def comparable(link: LinkRecord) -> bool:
@@ -98,8 +91,7 @@ def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Ite
     if h is None:
         yield from _unexplained(subject, link, given, beyond)
         return
-    delta = spatial(0, np.zeros(3), h.inertia - link.inertia)
-    change = None if subject.dynamics is None else subject.dynamics.change(link.name, delta)
+    change = subject.change(link, turning(h.inertia - link.inertia))
     if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < UNFELT:
         return
     size = f"{given.ratio:.3g} times that of a uniform body of its shape"
@@ -124,8 +116,7 @@ def _unexplained(subject: Subject, link: LinkRecord, given: Fit, beyond: float) 
         return
     assert link.mass is not None
     factor = beyond if beyond > BEYOND_SHAPE else given.ratio
-    wrong = spatial(0, np.zeros(3), link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1))
-    change = None if subject.dynamics is None else subject.dynamics.change(link.name, wrong)
+    change = subject.change(link, turning(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
     if change is not None and change.share < UNFELT:
         return
     says = (
@@ -220,27 +211,3 @@ def _signs(link: LinkRecord) -> Iterator[Hypothesis]:
     if np.linalg.norm(link.inertia - diagonal) > 0.1 * np.linalg.norm(link.inertia):
         flipped = 2 * diagonal - link.inertia
         yield Hypothesis("inertia-products-sign", "flip-products", "with the other sign of its products it fits", flipped)
-
-
-# -- without a shape -----------------------------------------------------------------------------------------------------
-
-
-def _alone(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
-    """inertia-units, com-units by the reach of the whole robot."""
-    assert link.mass is not None
-    size = subject.reach
-    if size < 0.05 or subject.dynamics is None:
-        return
-    radius = float(np.sqrt(max(np.trace(link.second_moment), 0.0) / link.mass))
-    share = subject.dynamics.change(link.name, spatial(0, np.zeros(3), link.inertia)).share
-    if radius > GYRATION_REACH * size and share > MATTERS:
-        yield subject.finding(
-            "inertia-units", link, f"its radius of gyration is {radius:.3g} m, the robot's reach {size:.3g} m",
-            f"it is {amount(min(share, 1.0))} of what a joint feels; 1 kg·mm² is 1e-6 kg·m²", path=("inertial", "inertia"),
-        )  # fmt: skip
-    far = float(np.linalg.norm(link.com))
-    if far > 3 * size:
-        yield subject.finding(
-            "com-units", link, f"its centre of mass is {far:.3g} m from its origin, the robot's reach is {size:.3g} m",
-            f"gravity torque is off by up to {9.81 * link.mass * far:.3g} N·m", path=("inertial", "origin"),
-        )  # fmt: skip

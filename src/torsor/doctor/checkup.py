@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.doctor import cad, conditioning, geometry, inertia, limits, masses, mimic, symmetry
+from torsor.doctor import cad, conditioning, geometry, inertia, limits, masses, mimic, symmetry, unshaped
 from torsor.doctor.finding import SEVERITIES, Finding
 from torsor.doctor.reading import Source, subject_of
 from torsor.doctor.records import Record
@@ -20,7 +20,7 @@ Check = Callable[[Subject], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (
     masses.negative, masses.missing,
     inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
-    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explained,
+    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explained, unshaped.by_size,
     symmetry.asymmetry,
     limits.axes, limits.bounds, limits.efforts,
     mimic.mimics,
@@ -72,12 +72,20 @@ class Checkup:
         return html(self)
 
 
-def check(source: Source, *, roots: Sequence[str | os.PathLike[str]] = (), meshes: bool = True, base: str = "fixed") -> Checkup:
+def check(
+    source: Source,
+    *,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    meshes: bool = True,
+    base: str | None = None,
+    xacro_args: Mapping[str, Any] | None = None,
+) -> Checkup:
     """What is the matter with a robot: inertias no body has, units, frames, masses, limits, and what each does to M.
 
     ``source`` is a URDF file, URDF text, any other file :func:`torsor.load` takes, a Robot or a Description; of URDF every
     finding has its line.  A file that torsor refuses is examined as far as it can be read.  ``roots`` are folders meshes may
-    lie in beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base, as for :func:`torsor.load`.
+    lie in beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
+    runs a xacro file, as for :func:`torsor.load`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'
     >>> joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>'
@@ -85,7 +93,7 @@ def check(source: Source, *, roots: Sequence[str | os.PathLike[str]] = (), meshe
     >>> [(f.code, f.line, f.repair) for f in found]
     [('triangle-inequality', 1, 'nearest-inertia'), ('mass-missing-harmless', 1, None)]
     """
-    subject = subject_of(source, roots, meshes, base)
+    subject = subject_of(source, roots, meshes, base, xacro_args)
     return Checkup(subject.name, subject.file, tuple(examine(subject)), tuple(subject.skipped))
 
 
@@ -115,4 +123,4 @@ def _owner(subject: Subject, error: FileError) -> str:
     for record in records:
         if f"{record.kind} {record.name!r}" in error.reason:
             return f"{record.kind} {record.name!r}"
-    return f"robot {subject.name!r}"
+    return f"robot {subject.name!r}" if subject.name else "the file"

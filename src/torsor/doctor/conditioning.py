@@ -75,12 +75,19 @@ def _conditioned(subject: Subject, records: dict[str, JointRecord], M: Array, na
         return
     involved = np.abs(vectors[s][:, 0])
     worst = [names[k] for k in np.argsort(-involved) if involved[k] > 0.3 * involved.max()]
-    blamed = ", ".join(repr(n) for n in dict.fromkeys(worst[:3]))
     yield subject.finding(
         "mass-matrix-ill-conditioned", records.get(worst[0]),
-        f"M with a unit diagonal has condition {ratio[s]:.2g}; joints {blamed} move almost nothing together",
+        f"M with a unit diagonal has condition {ratio[s]:.2g}: {_together(worst)}",
         f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits",
     )  # fmt: skip
+
+
+def _together(names: list[str]) -> str:
+    """The joints of a motion that takes almost no force."""
+    named = list(dict.fromkeys(names[:3]))
+    if len(named) == 1:
+        return f"joint {named[0]!r} turns almost without inertia"
+    return f"moved together, joints {', '.join(map(repr, named))} feel almost none of the inertia that each feels alone"
 
 
 def _light(subject: Subject, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
@@ -94,7 +101,11 @@ def _light(subject: Subject, records: dict[str, JointRecord], felt: Array, names
         found.sort(key=lambda item: -item[0])
         fastest, j = found[0]
         yield subject.finding(
-            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates what it moves by {fastest:.2g} rad/s² or m/s²",
+            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates what it moves by {fastest:.2g} {_unit(j)}",
             "a simulation needs steps of microseconds; a real joint has its rotor's inertia too", path=("limit",),
             also=[other for _, other in found[1:]],
         )  # fmt: skip
+
+
+def _unit(j: JointRecord) -> str:
+    return "m/s²" if j.type == "prismatic" else "rad/s²"

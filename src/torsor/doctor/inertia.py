@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.doctor.dynamics import Change, amount
 from torsor.doctor.finding import Cure, Edit, Finding
-from torsor.doctor.records import LinkRecord, spatial
+from torsor.doctor.records import LinkRecord, spatial, turning
 from torsor.doctor.subject import Subject
 from torsor.doctor.symmetry import stem
 from torsor.doctor.thresholds import DENSEST, MATTERS, ROUNDED, UNNOTICED
@@ -41,9 +41,7 @@ def impossible(subject: Subject) -> Iterable[Finding]:
             continue
         share, cure = broken / size, nearest(link)
         moments = f"{a:.4g}, {b:.4g}, {c:.4g} kg·m²"
-        change = None
-        if subject.dynamics is not None and cure is not None:
-            change = subject.dynamics.change(link.name, cure.becomes[link.name] - link.spatial)
+        change = None if cure is None else subject.change(link, cure.becomes[link.name] - link.spatial)
         law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
         yield subject.finding(
             code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
@@ -60,7 +58,7 @@ def _severity(subject: Subject, share: float, change: Change | None) -> str:
 
 
 def _massless(subject: Subject, link: LinkRecord, size: float) -> Finding:
-    change = None if subject.dynamics is None else subject.dynamics.change(link.name, link.spatial)
+    change = subject.change(link, link.spatial)
     unfelt = change is not None and change.share < MATTERS
     return subject.finding(
         "moment-without-mass", link, f"it has an inertia of up to {size:.3g} kg·m² and no mass",
@@ -128,8 +126,7 @@ def point_masses(subject: Subject) -> Iterable[Finding]:
         if mean >= ball or np.linalg.eigvalsh(link.inertia)[0] < -NOTHING * ball:
             continue
         code = "point-mass" if np.abs(link.inertia).max() < NOTHING * ball else "inertia-too-small"
-        lacking = spatial(0, np.zeros(3), (ball - mean) * np.eye(3))
-        change = None if subject.dynamics is None else subject.dynamics.change(link.name, lacking)
+        change = subject.change(link, turning((ball - mean) * np.eye(3)))
         if change is None or change.share <= MATTERS:
             harmless.setdefault(code, []).append(link)
             continue
@@ -157,8 +154,7 @@ def placeholders(subject: Subject) -> Iterable[Finding]:
         if (value := placeholder(link)) is not None:
             groups.setdefault(value, []).append(link)
     for value, links in groups.items():
-        turning = {link.name: spatial(0, np.zeros(3), link.inertia) for link in links}
-        worst = max((subject.dynamics.change(*item) for item in turning.items()), default=None) if subject.dynamics else None
+        worst = max((c for c in (subject.change(link, turning(link.inertia)) for link in links) if c), default=None)
         said = "" if worst is None else f"; without it {worst}"
         yield subject.finding(
             "inertia-placeholder", links[0],

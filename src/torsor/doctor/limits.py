@@ -10,6 +10,7 @@ from torsor.doctor.inertia import number
 from torsor.doctor.records import JointRecord
 from torsor.doctor.subject import Subject
 from torsor.doctor.thresholds import AXIS, RAIL, SENTINEL, TWO_TURNS
+from torsor.printing import count
 
 _BOUNDED = ("revolute", "prismatic", "helical")
 _TURNING = ("revolute", "helical")
@@ -21,7 +22,7 @@ def axes(subject: Subject) -> Iterable[Finding]:
     unwritten = [j for j in subject.joints if j.type in _AXIAL and j.axis is None and j.element is not None]
     if unwritten:
         yield subject.finding(
-            "axis-missing", unwritten[0], f"{len(unwritten)} moving joint{'s' * (len(unwritten) > 1)} without <axis>",
+            "axis-missing", unwritten[0], f"{count(len(unwritten), 'moving joint')} without <axis>",
             "URDF then takes (1, 0, 0)", also=unwritten[1:],
         )  # fmt: skip
     for j in subject.joints:
@@ -41,8 +42,9 @@ def axes(subject: Subject) -> Iterable[Finding]:
 def bounds(subject: Subject) -> Iterable[Finding]:
     """limits-locked, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
     joints = [j for j in subject.joints if j.type in _BOUNDED]
+    unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
     yield from _grouped(
-        subject, "limits-missing", [j for j in joints if not j.limited and j.mimic is None],
+        subject, "limits-missing", unlimited,
         "{n} of type revolute or prismatic without <limit>", "torsor takes them for unlimited; others refuse the file", (),
     )  # fmt: skip
     locked = []
@@ -76,7 +78,7 @@ def _units(subject: Subject, j: JointRecord, lower: float, upper: float) -> Iter
     elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
         lo, hi = math.radians(lower), math.radians(upper)
         yield subject.finding(
-            "limits-degrees", j, f"it turns {span} rad, which is {largest / (2 * math.pi):.0f} turns",
+            "limits-degrees", j, f"it turns {span} rad, which is {(upper - lower) / (2 * math.pi):.0f} turns",
             f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond those are taken for possible", path=("limit",),
             cure=Cure(
                 "degrees-to-radians", f"limits {span} taken for degrees",
@@ -119,8 +121,7 @@ def _grouped(
 ) -> Iterable[Finding]:
     """One finding for all joints that have the same."""
     if joints:
-        counted = f"{len(joints)} joint{'s' * (len(joints) > 1)}"
-        yield subject.finding(code, joints[0], says.format(n=counted), means, path=path, also=joints[1:])
+        yield subject.finding(code, joints[0], says.format(n=count(len(joints), "joint")), means, path=path, also=joints[1:])
 
 
 def _edit(j: JointRecord, path: tuple[str, ...], attribute: str, value: str) -> Edit:

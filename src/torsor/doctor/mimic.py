@@ -28,7 +28,7 @@ def mimics(subject: Subject) -> Iterable[Finding]:
                 "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _free(), path=("mimic",)
             )
         elif _cyclic(j, joints):
-            yield subject.finding("mimic-cycle", j, "its mimic leads back to itself", _free(), path=("mimic",))
+            yield subject.finding("mimic-cycle", j, "its mimic leads into a circle", _free(), path=("mimic",))
         else:
             yield from _odd(subject, j, leader)
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from torsor.doctor.records import JointRecord, LinkRecord
 from torsor.doctor.shape import Shapes
-from torsor.doctor.spans import start_tags
 from torsor.doctor.subject import Subject
 from torsor.errors import ArgumentError, FileError, ModelWarning
 from torsor.io.decimals import parse_numbers
 from torsor.io.document import Document, Element, parse
-from torsor.io.files import label, read_bytes
+from torsor.io.files import is_markup, label, read_bytes
+from torsor.io.formats import Options, recognised
+from torsor.io.start_tags import start_tags
 from torsor.io.urdf import read_urdf
-from torsor.io.urdf_joints import read_joint
-from torsor.io.urdf_links import read_link, read_pose
+from torsor.io.urdf.joints import read_joint
+from torsor.io.urdf.links import read_link, read_pose
+from torsor.loading import load
 from torsor.model.description import Description, Geometry, Mimic
+from torsor.printing import count
 from torsor.robot import Robot
 from torsor.scalar import is_constant
 from torsor.scene.places import Places
@@ -31,7 +34,9 @@ Source = str | os.PathLike[str] | bytes | Robot | Description
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def subject_of(source: Source, roots: Sequence[Any], meshes: bool, base: str) -> Subject:
+def subject_of(
+    source: Source, roots: Sequence[Any], meshes: bool, base: str | None, xacro_args: Mapping[str, Any] | None = None
+) -> Subject:
     """The subject of a URDF path, text or bytes, of a file of another format that loads, of a Robot or a Description."""
     if isinstance(source, Robot):
         source = source.description
@@ -39,25 +44,33 @@ def subject_of(source: Source, roots: Sequence[Any], meshes: bool, base: str) ->
         return _described(source, roots, meshes)
     if not isinstance(source, (str, os.PathLike, bytes)):
         raise ArgumentError(f"source must be a path, URDF text, a Robot or a Description, not {type(source).__name__}")
-    data, file = contents(source)
-    try:
-        written = None if file.endswith(".xacro") else written_subject(data, file, roots, meshes, base)
-    except FileError as error:
-        return Subject("", file, (), (), None, Shapes(Places(), False), refusals=[error])
-    if written is not None:
-        return written
-    from torsor.loading import load
-
+    if xacro_args is None and _format(source) == "urdf":
+        data, file = contents(source)
+        try:
+            written = written_subject(data, file, roots, meshes, base)
+        except FileError as error:
+            return Subject("", file, (), (), None, Shapes(Places(), False), refusals=[error])
+        if written is not None:
+            return written
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # the findings say it
-        return _described(load(source, base=base).description, roots, meshes, file)
+        d = load(source, base=base, roots=roots, xacro_args=xacro_args).description
+    return _described(d, roots, meshes, label(source) if d.source else "")  # type: ignore[arg-type]
+
+
+def _format(source: str | os.PathLike[str] | bytes) -> str:
+    """What kind of file it is; what nobody knows is taken for URDF, whose reader says what is wrong with it."""
+    try:
+        return recognised(source, Options(xacro_args={})).name
+    except FileError:
+        return "urdf"
 
 
 def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
     """The bytes of a source and the name of its file, "" if it is none."""
     if isinstance(source, bytes):
         return source, ""
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("<", ""):
+    if isinstance(source, str) and is_markup(source):
         return source.encode("utf-8"), ""
     return read_bytes(source), label(source)
 
@@ -67,7 +80,8 @@ def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
 
 def _described(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Subject:
     numeric = [link for link in d.links if all(is_constant(x) for x in flat(link.inertia))]
-    skipped = [f"{len(d.links) - len(numeric)} links have symbols for inertia"] if len(numeric) < len(d.links) else []
+    symbolic = len(d.links) - len(numeric)
+    skipped = [f"{count(symbolic, 'link')} with symbols for inertia"] if symbolic else []
     links = [LinkRecord.of(link) for link in numeric]
     shapes = Shapes(Places(d.source, roots), meshes)
     return Subject(d.name, file or d.source, links, [JointRecord.of(j) for j in d.joints], d, shapes, skipped=skipped)
@@ -77,7 +91,7 @@ def _described(d: Description, roots: Sequence[Any], meshes: bool, file: str = "
 
 
 def written_subject(
-    data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str, shapes: Shapes | None = None
+    data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
 ) -> Subject | None:
     """The subject of a URDF file; None if it is XML of another kind.  FileError where it is no XML at all."""
     doc = parse(data)
@@ -87,7 +101,7 @@ def written_subject(
     refusals: list[FileError] = []
     links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
     joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
-    description, skipped = _loaded(data, base, refusals)
+    description, skipped = _loaded(data, base or "fixed", refusals)
     return Subject(
         doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
         refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), skipped=skipped,

@@ -65,6 +65,11 @@ def spatial(mass: float, com: Array, inertia: Array) -> Inertia:
     return Inertia.of(float(mass), Vec(*map(float, com)), Sym.of(inertia.tolist()))
 
 
+def turning(inertia: Array) -> Inertia:
+    """G of an inertia without mass: what a difference of two inertias about the same centre adds."""
+    return spatial(0.0, np.zeros(3), inertia)
+
+
 @dataclass(frozen=True)
 class JointRecord:
     """A joint: limits as given, None where they are not; ``axis`` as written, of any length."""

@@ -11,10 +11,10 @@ from torsor.doctor.checkup import examine
 from torsor.doctor.dynamics import amount
 from torsor.doctor.finding import Edit, Finding
 from torsor.doctor.reading import contents, written_subject
-from torsor.doctor.spans import with_attribute
 from torsor.doctor.subject import Subject
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.files import write_bytes
+from torsor.io.start_tags import with_attribute
 
 #: what can be repaired, and from which finding; in this order, so that the nearest inertia is sought only where nothing
 #: explains the one that is given
@@ -70,7 +70,7 @@ def repair(
     *,
     roots: Sequence[str | os.PathLike[str]] = (),
     meshes: bool = True,
-    base: str = "fixed",
+    base: str | None = None,
 ) -> list[Repair]:
     """Mend what can be mended by a named repair, write the file to ``out``, and say what was done.
 
@@ -107,7 +107,7 @@ def repair(
     return made
 
 
-def _subject(data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str, before: Subject | None) -> Subject:
+def _subject(data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Subject | None) -> Subject:
     subject = written_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
     if subject is None:
         raise FileError("is not a URDF: only URDF can be repaired", file=file)

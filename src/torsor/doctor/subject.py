@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from torsor.doctor.codes import CODES
-from torsor.doctor.dynamics import Dynamics
+from torsor.doctor.dynamics import Change, Dynamics
 from torsor.doctor.finding import Cure, Finding
 from torsor.doctor.records import JointRecord, LinkRecord, Record
 from torsor.doctor.shape import Shape, Shapes
-from torsor.doctor.spans import Tag
 from torsor.errors import FileError
+from torsor.io.start_tags import Tag
 from torsor.model.description import Description, Geometry
 from torsor.scalar import is_constant
+from torsor.spatial import Inertia
 from torsor.spatial.vector import flat
 
 
@@ -61,6 +62,10 @@ class Subject:
         if not all(is_constant(x) for link in d.links for x in flat(link.inertia)):
             return None
         return Dynamics(d)
+
+    def change(self, link: LinkRecord, G: Inertia) -> Change | None:
+        """What G more on the link does to the inertia that joints feel; None where there is no mass matrix."""
+        return None if self.dynamics is None else self.dynamics.change(link.name, G)
 
     @cached_property
     def reach(self) -> float:

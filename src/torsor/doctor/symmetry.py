@@ -92,7 +92,7 @@ def asymmetry(subject: Subject) -> Iterable[Finding]:
 
 
 def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
-    change = None if subject.dynamics is None else subject.dynamics.change(other.name, _mirror_difference(link, other))
+    change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
     said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
     return subject.finding(

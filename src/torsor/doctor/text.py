@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from torsor.doctor.codes import CODES
 from torsor.doctor.finding import SEVERITIES, Finding
+from torsor.io.notes import listed
+from torsor.printing import count
 
 if TYPE_CHECKING:
     from torsor.doctor.checkup import Checkup
@@ -31,7 +33,7 @@ def plain(checkup: Checkup) -> str:
 
 
 def headline(checkup: Checkup) -> str:
-    counts = [f"{n} {s}{'s' * (n != 1)}" for s in SEVERITIES if (n := checkup.count(s))]
+    counts = [count(n, s) for s in SEVERITIES if (n := checkup.count(s))]
     return f"{checkup.name or checkup.file or 'robot'}: {', '.join(counts) or 'nothing found'}"
 
 
@@ -42,8 +44,7 @@ def entry(f: Finding) -> list[str]:
     fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
     out += _wrapped(fix, "    ")
     if f.also:
-        rest = len(f.also) - SHOWN
-        out += _wrapped("also: " + ", ".join(f.also[:SHOWN]) + (f" and {rest} more" if rest > 0 else ""), "    ")
+        out += _wrapped(f"also: {listed(f.also, SHOWN)}", "    ")
     return out
 
 

@@ -31,8 +31,19 @@ CORE = 0.01
 #: log10 of the ratio to the uniform body may be this far from a power of 1000 and still speak for the unit: hollow or
 #: with a heavy core, a link is within a factor of four of the uniform one
 UNIT_WINDOW = 0.6
-#: radius of gyration against the reach of the whole robot, where there is no shape to compare with
+
+# -- links without a shape: radius of gyration k, reach of the robot -----------------------------------------------------
+#: a robot with a shorter reach says nothing about the size of its links [m]
+SHORTEST_REACH = 0.05
+#: a body has k ≤ R in a ball of radius R, and a last link seldom is larger than all of the robot before it
 GYRATION_REACH = 1.5
+#: k of usual bodies over that of a ball of water of the same mass: a ball of steel has a half, a rod sixty times as long as
+#: thick has ten.  Units differ by √1000 = 32 in k, so at most one of them fits
+COMPACT = (0.5, 10.0)
+#: the mass in a ball of radius k [kg/m³]: a mast of ten metres and a kilogram has ten times as much, and air has 1.2
+THINNEST = 0.001
+#: distance of a centre of mass from its link's origin over the reach: millimetres are a thousand, a long last link is one
+FAR_CENTRE = 3.0
 
 # -- fits of an inertia to its shape: angles between second moments [degrees] ---------------------------------------------
 #: nearer than this, two bodies are alike

@@ -1,4 +1,13 @@
-"""Robots from files and to files: a table of formats in :mod:`torsor.io.formats`, and a reader or writer for each."""
+"""Robots from files and to files.
+
+``formats`` is the table of what can be read and written, and tells one file from another.  Then a room a format:
+
+* ``urdf`` (with xacro), ``mjcf``, ``sdf`` (through Drake), ``dh``; ``loops_file`` beside any of them;
+* ``screws`` and ``mr_lists`` are Modern Robotics' lists; ``described`` finds robots of the package ``robot_descriptions``.
+
+What readers share: ``files`` (in whole, out all or nothing), ``document`` and ``start_tags`` (XML), ``yaml_nodes``, ``tables``
+(columns of numbers), ``decimals``, ``notes`` (what was changed or left out), ``packages`` (ROS's folders), ``poses``.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torsor.io.mjcf import read_mjcf, write_mjcf
-    from torsor.io.urdf import read_urdf
-    from torsor.io.urdf_writer import write_urdf
+    from torsor.io.urdf import read_urdf, write_urdf
 
 __all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
 _ROOMS = {
     "read_mjcf": "torsor.io.mjcf", "write_mjcf": "torsor.io.mjcf",
-    "read_urdf": "torsor.io.urdf", "write_urdf": "torsor.io.urdf_writer",
+    "read_urdf": "torsor.io.urdf", "write_urdf": "torsor.io.urdf",
 }  # fmt: skip
 
 

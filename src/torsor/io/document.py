@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection
-from contextlib import suppress
-from xml.parsers import expat
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ArgumentError, FileError
 from torsor.io.decimals import parse_numbers
-from torsor.io.files import LARGEST, label, read_bytes
+from torsor.io.files import LARGEST, is_markup, label, read_bytes
 from torsor.io.notes import Notes
+from torsor.io.start_tags import start_tags
 
 Source = str | os.PathLike[str] | bytes
 
@@ -48,18 +47,10 @@ class Document:
         return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
 
     def line(self, element: Element) -> int:
-        """The line where an element starts.
-
-        lxml knows the line where its start tag ends, and none past 65535; so the text is walked once more, this time by
-        expat.  It is done only to complain.
-        """
+        """The line where an element starts; the text is walked once more for it, so only to complain."""
         before = next(n for n, e in enumerate(self.root.iter()) if e is element)
-        lines: list[int] = []
-        walker = expat.ParserCreate("utf-8")
-        walker.StartElementHandler = lambda *_: lines.append(walker.CurrentLineNumber)
-        with suppress(expat.ExpatError):  # should expat dislike what lxml took, lxml's line will do
-            walker.Parse(self._text.encode("utf-8"), True)
-        return lines[before] if before < len(lines) else element.sourceline
+        tags = start_tags(self._text.encode("utf-8"), "utf-8")
+        return tags[before].line if before < len(tags) else element.sourceline  # should expat dislike what lxml took
 
     # -- elements --------------------------------------------------------------------------------------------
 
@@ -135,7 +126,7 @@ def parse(source: Source) -> Document:
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         file, text = "", _decoded(bytes(source), "")
-    elif isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("<", ""):
+    elif isinstance(source, str) and is_markup(source):
         file, text = "", source.removeprefix("\ufeff")
     elif isinstance(source, (str, os.PathLike)):
         file, text = label(source), _decoded(read_bytes(source), label(source))

@@ -22,6 +22,15 @@ def label(path: str | os.PathLike[str]) -> str:
     return text if len(text) <= 300 else text[:300] + "..."
 
 
+def is_markup(source: object) -> bool:
+    """Whether a source is XML itself and no path to it: text that starts with ``<``; blank text is no path either.
+
+    >>> is_markup("<robot/>"), is_markup("robot.urdf")
+    (True, False)
+    """
+    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("<", "")
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The contents of a regular file.  A pipe or a device could block or never end, and is refused."""
     name = label(path)

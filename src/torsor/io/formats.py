@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.described import PREFIX
-from torsor.io.files import label, read_bytes
+from torsor.io.files import is_markup, label, read_bytes
 from torsor.model import surgery
 from torsor.model.description import Description
 
@@ -54,7 +54,7 @@ def _read_urdf(source: Source, o: Options) -> Description:
 
 
 def _read_xacro(source: Any, o: Options) -> Description:
-    from torsor.io.xacro_files import read_xacro
+    from torsor.io.urdf.xacro import read_xacro
 
     options = {"base": o.base or "fixed", "mimic": o.mimic, "strict": o.strict}
     return read_xacro(source, arguments=o.xacro_args, roots=o.roots, packages=o.packages, **options)
@@ -73,7 +73,7 @@ def _read_sdf(source: Source, o: Options) -> Description:
 
 
 def _read_dh(source: Source, o: Options) -> Description:
-    from torsor.io.dh_files import read_dh
+    from torsor.io.dh.files import read_dh
     from torsor.model.physical import warn_or_refuse
 
     d = read_dh(source)
@@ -95,7 +95,7 @@ def _read_described(source: Any, o: Options) -> Description:
 
 def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
     from torsor.io.loops_file import beside, write_loops
-    from torsor.io.urdf_writer import write_urdf
+    from torsor.io.urdf.writer import write_urdf
 
     side = write_loops(d) if d.loops else ""  # first, so that a loop that cannot be written stops it all
     write_urdf(d, path)
@@ -147,10 +147,7 @@ def recognised(source: Any, options: Options | None = None) -> Format:
     """
     if isinstance(source, str) and source.startswith(PREFIX):
         return named("robot_descriptions")
-    is_path = isinstance(source, os.PathLike) or (
-        isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] not in ("<", "")
-    )
-    if not is_path:
+    if not isinstance(source, (str, os.PathLike)) or is_markup(source):
         return _by_root(source if isinstance(source, (str, bytes)) else b"")
     name = os.fsdecode(source).lower()
     for f in FORMATS:

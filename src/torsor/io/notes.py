@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 #: so many names are told; of the rest, how many
 SHOWN = 8
 
@@ -27,7 +29,11 @@ class Notes:
         return tuple(told)
 
 
-def listed(names: list[str]) -> str:
-    """The names, the end of a long list only counted."""
-    rest = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+def listed(names: Sequence[str], shown: int = SHOWN) -> str:
+    """The names, the end of a long list only counted.
+
+    >>> listed(["hip", "knee", "ankle"], shown=2)
+    'hip, knee and 1 more'
+    """
+    rest = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,8 @@
-"""Where a ROS package is on this machine, without ROS."""
+"""Where a ROS package is on this machine, without ROS.
+
+For programs one trusts, such as xacro.  Meshes that a stranger's file names are looked for in :mod:`torsor.scene.places`, which
+is stricter.
+"""
 
 from __future__ import annotations
 

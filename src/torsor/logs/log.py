@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError
+from torsor.io.notes import listed
 from torsor.logs.columns import refuse_twins
 
 if TYPE_CHECKING:
@@ -158,5 +159,4 @@ def joined(logs: Sequence[Log]) -> Log:
 
 
 def _some(names: Sequence[str]) -> str:
-    rest = len(names) - 12
-    return ", ".join(map(repr, names[:12])) + (f" and {rest} more" if rest > 0 else "")
+    return listed([repr(name) for name in names], 12)

@@ -89,7 +89,8 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     try:
         arrays, meta = read_npz(stream)
     except (ValueError, OSError) as error:
-        raise FileError(f"is no NPZ file that can be read: {error}", file=file) from error
+        why = "it holds Python objects, or is none" if "pickle" in str(error) else error  # NumPy would have them loaded
+        raise FileError(f"is no NPZ file that can be read: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
     names, start = _said(meta, file)
     ignored = tuple(k for k in arrays if k not in ours)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.rigid import reading as read
-from torsor.spatial import Quaternion, Vec, exponential
+from torsor.spatial import Quaternion, exponential
+from torsor.spatial.recovery import quaternion_of
 
 
 def exp3(w: ArrayLike) -> np.ndarray:
@@ -33,7 +34,7 @@ def log3(R: ArrayLike) -> np.ndarray:
     >>> log3(exp3([0.1, 0.2, -0.3])).round(12)
     array([ 0.1,  0.2, -0.3])
     """
-    return read.stacked(_quaternion(read.rotation(R, "R")).log)
+    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))).log)
 
 
 def exp6(V: ArrayLike) -> np.ndarray:
@@ -54,9 +55,8 @@ def log6(T: ArrayLike) -> np.ndarray:
     >>> log6(exp6([0.1, 0.2, -0.3, 1, 2, 3])).round(12)
     array([ 0.1,  0.2, -0.3,  1. ,  2. ,  3. ])
     """
-    T = np.asarray(T)
-    _, p = read.pose(T, "T")
-    V = exponential.log(_quaternion(read.array(T, (4, 4), "T")[..., :3, :3]), p)
+    R, p = read.pose(T, "T")
+    V = exponential.log(quaternion_of(R), p)
     return read.stacked([*V.w, *V.v])
 
 
@@ -66,8 +66,7 @@ def to_quaternion(R: ArrayLike) -> np.ndarray:
     >>> to_quaternion(exp3([0, 0, np.pi])).round(12) + 0.0
     array([0., 0., 1., 0.])
     """
-    q = read.stacked(_quaternion(read.rotation(R, "R")))
-    return np.where(q[..., 3:] < 0, -q, q)
+    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))))
 
 
 def from_quaternion(q: ArrayLike) -> np.ndarray:
@@ -82,20 +81,3 @@ def from_quaternion(q: ArrayLike) -> np.ndarray:
         raise ArgumentError("q: a quaternion of zeros (or NaN) is no rotation")
     a = a / size  # so that no square over- or underflows
     return read.matrix(Quaternion(*(a[..., i] for i in range(4))).matrix)
-
-
-def _quaternion(R: np.ndarray) -> Quaternion:
-    """From the row of 4 q qᵀ with the largest diagonal entry (Shepperd 1978): no cancellation at any angle."""
-    x, y, z = (Vec(*(R[..., i, j] for j in range(3))) for i in range(3))
-    xy, xz, yz = x.y + y.x, x.z + z.x, y.z + z.y
-    wx, wy, wz = z.y - y.z, x.z - z.x, y.x - x.y
-    Q = read.matrix([
-        (1 + x.x - y.y - z.z, xy, xz, wx),
-        (xy, 1 - x.x + y.y - z.z, yz, wy),
-        (xz, yz, 1 - x.x - y.y + z.z, wz),
-        (wx, wy, wz, 1 + x.x + y.y + z.z),
-    ])  # fmt: skip
-    best = np.argmax(np.diagonal(Q, axis1=-2, axis2=-1), axis=-1)
-    q = np.take_along_axis(Q, best[..., None, None], axis=-2)[..., 0, :]
-    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-    return Quaternion(*(q[..., i] for i in range(4)))

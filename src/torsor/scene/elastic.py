@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import algorithms
-from torsor.scene.scene import Scene, quaternions
+from torsor.scene.scene import Scene, placements
+from torsor.scene.shapes import pose
 from torsor.scene.skeleton import JOINT, THICKNESS
 from torsor.scene.triangles import ROUND, Color, Triangles
 
@@ -58,8 +59,7 @@ class ElasticScene(Scene):
         q = np.asarray(q, float)
         model = self.flexible.flexible.model
         flat = [[algorithms.pose(model, row, link) for link in self.links] for row in q.reshape(-1, q.shape[-1]).tolist()]
-        T = np.array(flat, float).reshape(*q.shape[:-1], len(self.links), 4, 4)
-        return np.concatenate((T[..., :3, 3], quaternions(T[..., :3, :3])), axis=-1)
+        return placements(np.array(flat, float).reshape(*q.shape[:-1], len(self.links), 4, 4))
 
     def beams(self, q: ArrayLike) -> dict[str, Triangles]:
         """The beams' surfaces at one configuration, each in the frame of its link."""
@@ -78,9 +78,9 @@ def tube(beam: Beam, eta: Sequence[float], radius: float) -> Triangles:
     ring = np.column_stack((np.zeros(ROUND), radius * np.cos(turn), radius * np.sin(turn)))
     rings, centres = [], []
     for x in np.linspace(0, beam.length, SECTIONS):
-        R, p = (beam.section(float(x)).transform(eta) @ beam.placed(float(x))).pose
-        centres.append([float(c) for c in p])
-        rings.append(ring @ np.array([[float(c) for c in row] for row in R]).T + centres[-1])
+        R, p = pose(beam.section(float(x)).transform(eta) @ beam.placed(float(x)))
+        centres.append(p)
+        rings.append(ring @ R.T + p)
     vertices = np.concatenate((*rings, [centres[0]], [centres[-1]]))
     k = np.arange(ROUND)
     l, last = (k + 1) % ROUND, ROUND * (SECTIONS - 1)

@@ -17,6 +17,8 @@ from torsor.scene import loops, skeleton
 from torsor.scene.places import Places
 from torsor.scene.shapes import triangles
 from torsor.scene.triangles import Triangles
+from torsor.spatial import Mat, Vec
+from torsor.spatial.recovery import quaternion_of
 
 if TYPE_CHECKING:
     from torsor.compile import Kernel
@@ -79,28 +81,17 @@ class Scene:
 
     def poses(self, q: ArrayLike) -> Array:
         """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link in the world."""
-        T = np.stack(_transforms(self._kernel, q), axis=-3)
-        return np.concatenate((T[..., :3, 3], quaternions(T[..., :3, :3])), axis=-1)
+        return placements(np.stack(_transforms(self._kernel, q), axis=-3))
 
     def loop_ends(self, q: ArrayLike) -> Array:
         """``(..., loops, 2, 3)``: where the two ends of every joint that closes a loop are [m]; apart where it is open."""
         return loops.ends(self.robot.description, self.links, self.poses(q))
 
 
-def quaternions(R: Array) -> Array:
-    """(x, y, z, w) of rotation matrices ``(..., 3, 3)``, w ≥ 0: of four formulas the one that divides by the largest part.
-
-    K below is 4 q qᵀ in the order (w, x, y, z), so each of its columns is a multiple of q.
-    """
-    a, b, c = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
-    x, y, z = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
-    xy, yz, zx = R[..., 1, 0] + R[..., 0, 1], R[..., 2, 1] + R[..., 1, 2], R[..., 0, 2] + R[..., 2, 0]
-    rows = ((1 + a + b + c, x, y, z), (x, 1 + a - b - c, xy, zx), (y, xy, 1 - a + b - c, yz), (z, zx, yz, 1 - a - b + c))
-    K = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    largest = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
-    wxyz = np.take_along_axis(K, largest[..., None, None], axis=-2)[..., 0, :]
-    wxyz = wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True)
-    return np.where(wxyz[..., :1] < 0, -wxyz, wxyz)[..., [1, 2, 3, 0]]
+def placements(T: Array) -> Array:
+    """``(..., 7)``: position and quaternion (x, y, z, w) of poses ``(..., 4, 4)``."""
+    R = Mat(*(Vec(*np.moveaxis(row, -1, 0)) for row in np.moveaxis(T[..., :3, :3], -2, 0)))  # a batch in place of each number
+    return np.concatenate((T[..., :3, 3], np.stack(quaternion_of(R), axis=-1)), axis=-1)
 
 
 def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:

@@ -37,7 +37,7 @@ def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
 def pose(X: Transform) -> tuple[Array, Array]:
     """(R, p) of a transform as arrays."""
     R, p = X.pose
-    return np.array([[float(x) for x in row] for row in R]), np.array([float(x) for x in p])
+    return np.array(R, float), np.array(p, float)
 
 
 def _mesh(uri: str, places: Places) -> list[Triangles]:

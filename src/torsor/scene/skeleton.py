@@ -50,7 +50,7 @@ def _symbol(j: Joint, half: float) -> Triangles:
     if axis is None or j.kind.nv != 1:
         return sphere(0.8 * half)
     shape = box(half, half, 2.4 * half) if isinstance(j.kind, Prismatic) else cylinder(0.7 * half, 2 * half)
-    return along(shape, np.array([float(x) for x in axis]))
+    return along(shape, np.array(axis, float))
 
 
 def ellipsoids(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
@@ -65,11 +65,11 @@ def ellipsoid(G: Inertia, least: float) -> Triangles:
 
     A solid ellipsoid has I_x = m (b² + c²)/5 (MR Fig. 8.5).  Moments that break the triangle inequality have none: ``least``.
     """
-    I, R = np.linalg.eigh(np.array([[float(x) for x in row] for row in G.about_com.rows]))
+    I, R = np.linalg.eigh(np.array(G.about_com.rows, float))
     squares = 5 * (I.sum() / 2 - I) / float(G.m)
     radii = np.sqrt(np.maximum(squares, least**2))
     return sphere(1.0).moved(R @ np.diag(radii), _com(G))
 
 
 def _com(G: Inertia) -> Array:
-    return np.array([float(x) for x in G.com])
+    return np.array(G.com, float)

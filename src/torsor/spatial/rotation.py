@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from torsor.scalar import atan2, cos, sin, sqrt, tidy, where
@@ -116,12 +115,12 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
     return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
 
 
-def to_rpy(R: Mat) -> tuple[float, float, float]:
-    """Roll, pitch, yaw of a rotation of numbers, which give R back to rounding, near the poles too.
+def to_rpy(R: Mat) -> tuple[Scalar, Scalar, Scalar]:
+    """Roll, pitch, yaw of a rotation, which give R back to rounding, near the poles too.
 
     There the yaw is anyone's guess, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any guess.
     """
-    yaw = math.atan2(R.y.x, R.x.x)
-    s, c = math.sin(yaw), math.cos(yaw)
+    yaw = atan2(R.y.x, R.x.x)
+    s, c = sin(yaw), cos(yaw)
     x, y = R.x * c + R.y * s, R.y * c - R.x * s
-    return math.atan2(-y.z, y.y), math.atan2(-R.z.x, x.x), yaw
+    return atan2(-y.z, y.y), atan2(-R.z.x, x.x), yaw

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.rigid.motions import to_quaternion
 from torsor.scene import Scene
 from torsor.scene.loops import carried
-from torsor.scene.scene import quaternions
 from torsor.scene.shapes import pose
 
 Array = np.ndarray
@@ -57,7 +57,7 @@ def view(scene: Scene, poses: Array, gravity: Array) -> View:
     else:
         towards = 0.9 * x - 1.0 * y + 0.55 * up
     height = min(float((points @ up).min()), 0.0)
-    floor = np.concatenate((up * height, quaternions(np.column_stack((x, y, up)))))
+    floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
+from torsor.rigid.motions import to_quaternion
 from torsor.scene import Scene
-from torsor.scene.scene import quaternions
 from torsor.scene.triangles import Triangles
 from torsor.understanding.explain import Part
 from torsor.understanding.state import coordinate_names
@@ -161,7 +161,7 @@ class Stage:
         except SingularError:
             return None
         R = found.axes * np.sign(np.linalg.det(found.axes))  # three axes of a right-handed frame
-        return Mass(self.robot.pose(q, frame)[:3, 3], quaternions(R), found.lengths, found.report)
+        return Mass(self.robot.pose(q, frame)[:3, 3], to_quaternion(R), found.lengths, found.report)
 
     def wrench(self, q: ArrayLike, frame: str, force: ArrayLike) -> dict[str, Array]:
         """A force in world axes [N] as a wrench at and in the frame; none, where it is zero."""

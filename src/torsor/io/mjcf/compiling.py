@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, MissingExtra
-from torsor.io.files import LARGEST, label, read_bytes
+from torsor.io.files import LARGEST, is_markup, label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
 
@@ -98,7 +98,7 @@ def quiet(mj: Any) -> Iterator[list[str]]:
 def _text(source: Source) -> tuple[str, Path | None]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _decoded(bytes(source), ""), None
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("<", ""):
+    if isinstance(source, str) and is_markup(source):
         return source.removeprefix("\ufeff"), None
     if isinstance(source, (str, os.PathLike)):
         return _decoded(read_bytes(source), label(source)), Path(source)

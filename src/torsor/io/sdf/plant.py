@@ -128,11 +128,9 @@ class _Reading:
         return tuple(out)
 
     def _count(self) -> None:
-        if self.plant.num_constraints():
-            for _ in range(self.plant.num_constraints()):
-                self.notes.ignored("constraint", "torsor reads the tree of a plant")
-        forces = self.plant.num_force_elements() - 1  # gravity is one
-        for _ in range(forces):
+        for _ in range(self.plant.num_constraints()):
+            self.notes.ignored("constraint", "torsor reads the tree of a plant")
+        for _ in range(self.plant.num_force_elements() - 1):  # gravity is one
             self.notes.ignored("force element", "only gravity is read")
 
 
@@ -162,5 +160,5 @@ def _inertia(body: Any) -> Inertia:
     M = body.default_spatial_inertia()
     com = Vec(*(float(x) for x in M.get_com()))
     about = M.Shift(M.get_com()).CalcRotationalInertia().CopyToFullMatrix3()
-    made = Inertia.of(mass, com, Sym.of([[float(x) for x in row] for row in about]))
+    made = Inertia.of(mass, com, Sym.of(about.tolist()))
     return Inertia.zero() if not any(flat(made)) else made

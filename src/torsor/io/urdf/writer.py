@@ -9,8 +9,8 @@ What URDF has no words for:
   mount is lost, and a comment says so.
 * An ellipsoid to draw or collide is left out, with a comment.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`); a comment says that there are some.
-* Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf`; a joint type of your
-  own cannot be written and is refused.
+* Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint type of
+  your own cannot be written and is refused.
 * No limit is left out, or, where other readers insist on one, written as the largest double.
 """
 
@@ -26,7 +26,7 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
 from torsor.io.files import write_text
-from torsor.io.urdf_joints import TYPES, UNLIMITED
+from torsor.io.urdf.joints import TYPES, UNLIMITED
 from torsor.model.description import EARTH, Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.model.surgery import rotors_as_armature

@@ -17,7 +17,7 @@ from typing import Any
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.files import label, read_bytes
 from torsor.io.packages import folders
-from torsor.io.urdf import read_urdf
+from torsor.io.urdf.reader import read_urdf
 from torsor.io.yaml_nodes import unknown
 from torsor.model.description import Description
 

@@ -27,9 +27,9 @@ from lxml import etree
 from torsor.errors import ArgumentError, FileError, ModelError
 from torsor.io.document import Document, Element, Source, parse
 from torsor.io.notes import listed
-from torsor.io.urdf_joints import read_joint
-from torsor.io.urdf_links import read_link
-from torsor.io.urdf_looks import note_materials, read_palette
+from torsor.io.urdf.joints import read_joint
+from torsor.io.urdf.links import read_link
+from torsor.io.urdf.looks import note_materials, read_palette
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
 

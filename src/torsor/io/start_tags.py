@@ -19,14 +19,17 @@ class Tag(NamedTuple):
     end: int
 
 
-def start_tags(data: bytes) -> list[Tag]:
+def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     """The start tags of a well-formed document, in its order; those before the first one expat dislikes.
+
+    lxml knows the line where a start tag ends, and none past 65535; so expat walks the bytes once more.  ``encoding`` stands
+    above what the document declares.
 
     >>> start_tags(b"<a>\\n<b x='1'/></a>")
     [Tag(line=1, start=0, end=3), Tag(line=2, start=4, end=14)]
     """
     found: list[Tag] = []
-    walker = expat.ParserCreate()
+    walker = expat.ParserCreate(encoding)
 
     def start(*_: object) -> None:
         at = walker.CurrentByteIndex

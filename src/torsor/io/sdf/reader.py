@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from torsor.errors import FileError, MissingExtra, ModelError
-from torsor.io.files import label, read_bytes
+from torsor.io.files import is_markup, label, read_bytes
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
 
@@ -22,7 +22,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
     Shapes, sensors, plugins and constraints are not read.  A model that nothing holds floats, as in Gazebo.  ``roots`` are
     folders with the packages and models it includes.
     """
-    text = isinstance(source, bytes) or str(source).lstrip("\ufeff \t\r\n").startswith("<")
+    text = isinstance(source, bytes) or is_markup(source)
     file = "" if text else label(source)  # type: ignore[arg-type]
     data = source if text else read_bytes(source)  # type: ignore[arg-type]
     content = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
@@ -31,7 +31,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         from pydrake.multibody.plant import MultibodyPlant
     except ImportError:
         raise MissingExtra("drake", "sdf", "reading SDF (which Gazebo's sdf2mjcf turns into MJCF otherwise)") from None
-    from torsor.io.plant import described
+    from torsor.io.sdf.plant import described
 
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)

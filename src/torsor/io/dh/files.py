@@ -35,7 +35,7 @@ from typing import Any
 
 from torsor.errors import FileError, TorsorError
 from torsor.io.decimals import parse_numbers
-from torsor.io.dh import DHRow, from_dh
+from torsor.io.dh.table import DHRow, from_dh
 from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.description import Description
 

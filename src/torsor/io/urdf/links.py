@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor.io.document import Document, Element
-from torsor.io.urdf_looks import Palette, color_of
+from torsor.io.urdf.looks import Palette, color_of
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec, from_rpy
