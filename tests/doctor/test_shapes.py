@@ -11,9 +11,9 @@ from torsor.doctor import check
 from torsor.doctor.cad import excess
 from torsor.doctor.records import LinkRecord
 from torsor.doctor.shape import Shape, Shapes
+from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.rigid import box, cylinder
-from torsor.scene import Places
 
 
 def cloud(rng, n=30):

@@ -257,3 +257,8 @@ def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
     with pytest.raises(FileError, match="holds Python objects, or is none") as refused:
         logs.read(tmp_path / "objects.npz")
     assert "allow_pickle" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_are_named(mark, word):
+    refused(f"t{mark}q[a]\n0{mark}1\n", f"parted by {word}")

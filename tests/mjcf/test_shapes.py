@@ -7,6 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from torsor.io import read_urdf
 from torsor.io.mjcf import read_mjcf, write_mjcf
 from torsor.io.mjcf.compiling import compiled
 
@@ -69,3 +70,13 @@ def test_shapes_come_back_as_they_were(tmp_path):
         if g.role == "visual":
             np.testing.assert_allclose(twin.color, g.color, atol=1e-7)
     assert 'file="../' in (tmp_path / "shapes.xml").read_text()
+
+
+def test_an_stl_in_words_is_left_out(tmp_path):
+    """MuJoCo reads only the binary form, and would refuse the whole file."""
+    (tmp_path / "box.stl").write_text("solid box\nendsolid box\n")
+    shape = '<visual><geometry><mesh filename="box.stl"/></geometry></visual>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{shape}</link></robot>')
+    text = write_mjcf(read_urdf(tmp_path / "r.urdf"), tmp_path / "r.mjcf")
+    assert "<mesh" not in text
+    assert "binary form only" in text

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.io.places import Places
 from torsor.model.description import Geometry
-from torsor.scene import Places, Scene
+from torsor.scene import Scene
 from torsor.scene.shapes import triangles
 
 trimesh = pytest.importorskip("trimesh")

@@ -367,3 +367,26 @@ def test_unknown_names(arm):
         simulate(arm, [0, 0], [0, 0], 1.0, integrator="ode45")
     with pytest.raises(UnknownName, match="joint2"):
         simulate(arm, [0, 0], [0, 0], 1.0, limits={"elbow": 0.1})
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.7])
+def test_a_joint_whose_stops_coincide_stays(restitution):
+    """lower = upper, as exporters write for a joint they take for fixed: the other moves as if it were welded."""
+    both = {"lower": 0.3, "upper": 0.3}
+    arm = (
+        ts.Builder("arm").link("base").link("upper", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+        .link("fore", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+        .joint("shoulder", "revolute", "base", "upper", axis=(0, 1, 0))
+        .joint("elbow", "revolute", "upper", "fore", xyz=(1, 0, 0), axis=(0, 1, 0), **both)
+        .build()
+    )  # fmt: skip
+    result = arm.simulate([0.0, 0.3], [0.0, 0.0], 0.5, limits=restitution)
+    welded = arm.lock({"elbow": 0.3}).simulate([0.0], [0.0], 0.5)
+    np.testing.assert_allclose(result.q[:, 1], 0.3, atol=0)
+    np.testing.assert_allclose(result.q[-1, 0], welded.q[-1, 0], rtol=1e-9)
+    assert len(result.events) <= 2
+
+
+def test_more_steps_than_anybody_waits_for():
+    with pytest.raises(ts.ArgumentError, match=r"1e\+15 steps"):
+        ts.robots.two_link().simulate([0, 0], [0, 0], 1e6, dt=1e-9)

@@ -3,6 +3,7 @@ import time
 import numpy as np
 import pinocchio as pin
 from pinocchio.visualize import MeshcatVisualizer
+
 share = site.getsitepackages()[0] + "/cmeel.prefix/share/"
 urdf = share + "example-robot-data/robots/panda_description/urdf/panda.urdf"
 model, collision, visual = pin.buildModelsFromUrdf(urdf, [share])

@@ -1,6 +1,7 @@
 import numpy as np
 import pinocchio as pin
 import site
+
 urdf = site.getsitepackages()[0] + "/cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
 model = pin.buildModelFromUrdf(urdf)
 data, q, v, tau = model.createData(), pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)

@@ -88,7 +88,7 @@ class Kernel:
         """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
         if one is not None and batch is not None and "call" in one.address:
-            entry.connect(one, batch, max(1, 2 * WORTHWHILE // self._cost))  # what spread() would not split
+            entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
 
     def _build(self, form: str) -> native.Library | None:
         if self.program.operations > LONGEST:

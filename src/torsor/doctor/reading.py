@@ -17,6 +17,7 @@ from torsor.io.decimals import parse_numbers
 from torsor.io.document import Document, Element, parse
 from torsor.io.files import is_markup, label, read_bytes
 from torsor.io.formats import Options, recognised
+from torsor.io.places import Places
 from torsor.io.start_tags import start_tags
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.joints import read_joint
@@ -26,7 +27,6 @@ from torsor.model.description import Description, Geometry, Mimic
 from torsor.printing import count
 from torsor.robot import Robot
 from torsor.scalar import is_constant
-from torsor.scene.places import Places
 from torsor.spatial.vector import flat
 
 Source = str | os.PathLike[str] | bytes | Robot | Description

@@ -11,9 +11,9 @@ import numpy as np
 
 from torsor.doctor.records import second_moment
 from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.rigid.mesh import mesh
-from torsor.scene.places import Places
 from torsor.scene.shapes import triangles
 from torsor.spatial import Mat, Transform, Vec
 

@@ -1,6 +1,6 @@
 """Where a ROS package is on this machine, without ROS.
 
-For programs one trusts, such as xacro.  Meshes that a stranger's file names are looked for in :mod:`torsor.scene.places`, which
+For programs one trusts, such as xacro.  Meshes that a stranger's file names are looked for in :mod:`torsor.io.places`, which
 is stricter.
 """
 

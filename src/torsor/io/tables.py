@@ -110,6 +110,9 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[dict[str, Any], list[str],
     names = [name.strip() for name in next(csv.reader([first]), [])]
     if not names:
         raise FileError("is empty; a line with the names of the columns was expected", file=file, line=line)
+    if len(names) == 1 and (other := next((x for x in ";\t" if x in names[0]), "")):
+        word = {";": "semicolons", "\t": "tabs"}[other]
+        raise FileError(f"its columns are parted by {word}; commas were expected, and points in numbers", file=file, line=line)
     if all(_is_number(name) for name in names):
         raise FileError(
             "starts with numbers; its first line must name the columns, such as t,q[shoulder],q[elbow]", file=file, line=line

@@ -1,7 +1,6 @@
 """What a robot looks like: triangles on links, and where the links are.  Page, replay and doctor look through it."""
 
-from torsor.scene.places import Places
 from torsor.scene.scene import Part, Scene
 from torsor.scene.triangles import Triangles
 
-__all__ = ["Part", "Places", "Scene", "Triangles"]
+__all__ = ["Part", "Scene", "Triangles"]

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from torsor.compile.arrays import check_finite, coerced
 from torsor.compile.replay import replay
 from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.io.places import Places
 from torsor.scene import loops, skeleton
-from torsor.scene.places import Places
 from torsor.scene.shapes import triangles
 from torsor.scene.triangles import Triangles
 from torsor.spatial import Mat, Vec

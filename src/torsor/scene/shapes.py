@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import FileError, MissingExtra
+from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.scene.archive import SCHEME, bundled
-from torsor.scene.places import Places
 from torsor.scene.triangles import PLAIN, SOLIDS, Color, Triangles
 from torsor.spatial import Transform
 

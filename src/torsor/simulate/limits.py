@@ -86,7 +86,8 @@ def struck(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
     hit = [s for s in at if s.side * v[s.v] < 0]
     if not hit:
         return v
-    W, wanted = system.mobility(q), {s.v: -s.restitution * float(v[s.v]) for s in hit}
+    held = {s.v for s in at if any(o.v == s.v and o.side != s.side for o in at)}  # lower = upper: nowhere to bounce to
+    W, wanted = system.mobility(q), {s.v: 0.0 if s.v in held else -s.restitution * float(v[s.v]) for s in hit}
     for _ in range(len(at) + 1):
         rows = list(wanted)
         impulse = np.linalg.solve(W[np.ix_(rows, rows)], np.array([wanted[r] - v[r] for r in rows]))
@@ -118,6 +119,7 @@ def supported(system: System, q: Array, a: Array, rows: list[tuple[int, int]]) -
     if not pushed:
         return a
     W, active = system.mobility(q), dict(rows)
+    active |= dict.fromkeys((r for r, side in rows if (r, -side) in rows), 0)  # held from both sides: force of either sign
     while active:
         k = list(active)
         force = np.linalg.solve(W[np.ix_(k, k)], -a[k])

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 
+#: a simulation of more steps would end in weeks, if at all
+STEPS_AT_MOST = 1e9
+
 
 def simulate(
     robot: Robot,
@@ -123,6 +126,8 @@ def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: An
             raise ArgumentError(f"{name} must be a positive number, not {value!r}")
     if integrator not in STEPS and integrator not in METHODS:
         raise UnknownName("integrator", integrator, [*STEPS, *METHODS])
+    if integrator in STEPS and duration / dt > STEPS_AT_MOST:
+        raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:.0e}")
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
     if isinstance(record, bool) or not isinstance(record, (int, np.integer)) or record < 1:

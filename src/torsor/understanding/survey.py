@@ -17,6 +17,8 @@ from torsor.understanding.state import coordinate_names
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+#: of all mass matrices together; a robot of thousands of joints has fewer of them looked at
+ENTRIES = 20_000_000
 #: a mechanism is closed anew for each sample, which takes its time
 LOOPED = 50
 
@@ -75,10 +77,11 @@ def survey(robot: Robot, samples: int = 1000, seed: int = 0) -> Survey:
     q = _configurations(robot, samples, seed)
     if not robot.nv or not len(q):
         return Survey(len(q), seed, None, None, ())
-    numbers = np.linalg.cond(robot.mass_matrix(q))
+    few = q[: max(1, ENTRIES // robot.nv**2)]
+    numbers = np.linalg.cond(robot.mass_matrix(few))
     worst = int(np.argmax(np.where(np.isnan(numbers), np.inf, numbers)))
-    neutral, found = (_condition(robot, x) for x in (robot.neutral(), q[worst]))
-    return Survey(len(q), seed, neutral, found, tuple(_reach(robot, tip, q) for tip in tips(robot)))
+    neutral, found = (_condition(robot, x) for x in (robot.neutral(), few[worst]))
+    return Survey(len(q), seed, neutral, max(neutral, found, key=lambda c: c.number), _reaches(robot, q))
 
 
 def tips(robot: Robot) -> list[str]:
@@ -122,8 +125,14 @@ def _condition(robot: Robot, q: np.ndarray) -> Condition:
     return Condition(float(number), coordinate_names(robot)[k], q)
 
 
-def _reach(robot: Robot, tip: str, q: np.ndarray) -> Reach:
-    root = robot.description.root
-    base = robot.pose(q[:1], root)[0]
-    places = (robot.pose(q, tip)[:, :3, 3] - base[:3, 3]) @ base[:3, :3]
+def _reaches(robot: Robot, q: np.ndarray) -> tuple[Reach, ...]:
+    """Of every tip, all in one kernel: most of the way to them is shared."""
+    names = tips(robot)
+    if not names:
+        return ()
+    (base, *_), *found = robot.kernel(*(("pose", name) for name in (robot.description.root, *names)))(q)
+    return tuple(_reach(tip, (T[:, :3, 3] - base[:3, 3]) @ base[:3, :3]) for tip, T in zip(names, found, strict=True))
+
+
+def _reach(tip: str, places: np.ndarray) -> Reach:
     return Reach(tip, places.min(axis=0), places.max(axis=0), float(np.linalg.norm(places, axis=1).max()))

@@ -12,6 +12,7 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
 from torsor.io.mjcf.words import fresh, numbers, placed
+from torsor.io.places import Places
 from torsor.model.description import Geometry
 
 #: shape → MuJoCo's type and its half sizes
@@ -53,8 +54,6 @@ class Assets:
         return name
 
     def _found(self, uri: str) -> Path | None:
-        from torsor.scene.places import Places
-
         try:
             path = Places(self.source, self.roots).find(uri)
         except FileError as error:
@@ -63,7 +62,17 @@ class Assets:
         if path.suffix.lower() not in _READABLE:
             self.left_out[uri] = f"MuJoCo reads {', '.join(_READABLE)}"
             return None
+        if path.suffix.lower() == ".stl" and not _binary(path):
+            self.left_out[uri] = "MuJoCo reads STL in its binary form only"
+            return None
         return path
+
+
+def _binary(path: Path) -> bool:
+    """Whether an STL file is as long as the number of triangles in its binary head says."""
+    with path.open("rb") as stream:
+        head = stream.read(84)
+    return len(head) == 84 and path.stat().st_size == 84 + 50 * int.from_bytes(head[80:], "little")
 
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torsor.errors import FileError
-from torsor.scene import Places
+from torsor.io.places import Places
 
 
 @pytest.fixture
