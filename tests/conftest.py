@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 
 import hypothesis
@@ -22,3 +23,18 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "night" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="module")  # a session's would leave Playwright's event loop running under the other tests
+def browser():
+    """Chromium without a head, and with a proxy that answers nobody: whatever is not for this machine fails, and shows."""
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert found, "the tests of the pages need Chromium: `make browser` installs it (apt-get install chromium)"
+    gl = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    away = ["--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=127.0.0.1;localhost"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *gl, *away])
+        yield started
+        started.close()

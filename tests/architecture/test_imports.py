@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ HEAVY = (
 )  # fmt: skip
 
 
+@cache
 def module_level_imports(path: Path) -> set[str]:
     found = set()
     for node in ast.parse(path.read_text()).body:

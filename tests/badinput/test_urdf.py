@@ -737,7 +737,10 @@ def compiled(name: str, folder: Path) -> dict[str, str]:
     return {"LC_ALL": name, "LOCPATH": str(folder)}
 
 
-@pytest.mark.parametrize(("name", "point"), [("C", "."), ("C.UTF-8", "."), ("de_DE.UTF-8", ","), ("tr_TR.UTF-8", ",")])
+@pytest.mark.parametrize(
+    ("name", "point"),
+    [("C", "."), ("C.UTF-8", "."), ("de_DE.UTF-8", ","), pytest.param("tr_TR.UTF-8", ",", marks=pytest.mark.night)],
+)
 def test_the_locale_changes_nothing(name, point, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(inertial('value="1.5"', origin='<origin xyz="0.1 0.2 0.3" rpy="0.1 0 0"/>').replace('"a"', '"İıé"'))
@@ -792,15 +795,15 @@ def mutated(rng: random.Random) -> bytes:
 
 
 def test_mutations_raise_nothing_but_a_typed_error():
-    rng = random.Random(20261115)
+    rng, count = random.Random(20261115), 100_000 if os.environ.get("TORSOR_NIGHT") else 8_000
     loaded, errors = 0, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        for _ in range(20_000):
+        for _ in range(count):
             try:
                 loaded += len(read_urdf(mutated(rng)).links) > 0
             except TorsorError as error:
                 errors.append(error)
-    assert loaded + len(errors) == 20_000
+    assert loaded + len(errors) == count
     assert [e for e in errors if not isinstance(e, FileError) or (e.line is None and "is empty" not in str(e))] == []
-    assert 500 < loaded < 15_000  # the mutations bite, and not always
+    assert 0.025 * count < loaded < 0.75 * count  # the mutations bite, and not always

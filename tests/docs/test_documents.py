@@ -194,7 +194,8 @@ def test_the_benchmarks_that_are_published_are_a_full_run():
     assert {c["robot"] for c in results["contests"]} >= {"ur5", "panda", "solo12", "g1", "talos"}
 
 
-@pytest.mark.parametrize("pictures", [False, pytest.param(True, marks=pytest.mark.night)], ids=["words", "pictures"])
+@pytest.mark.night  # `make docs` by day: it takes half a minute
+@pytest.mark.parametrize("pictures", [False, True], ids=["words", "pictures"])
 def test_the_documents_build_without_warnings(tmp_path, pictures):
     """Without pictures in the fast suite: what draws them was run above, page by page."""
     sphinx = pytest.importorskip("sphinx.application", reason="the docs extra is not installed")

@@ -79,7 +79,7 @@ def test_c_is_the_kernel(name, dtype, tmp_path):
             assert np.abs(got - expected).max() <= limit * scale, spec
 
 
-@pytest.mark.parametrize("name", ts.robots.names())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.night] * (n == "humanoid")) for n in ts.robots.names()])
 def test_the_test_program_returns_zero(name, tmp_path):
     robot = getattr(ts.robots, name)()
     few = ("inverse_dynamics", "mass_matrix", "kinetic_energy", "integrate", "difference", f"twist:{robot.links[-1]}:body")

@@ -98,7 +98,7 @@ def dynamics(d: Description) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f not in REFUSED])
-@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.night), "floating"])
 def test_written_and_read_again_it_is_the_same_robot(file, base):
     first, odd = loaded(ROBOTS / file, base=base)
     text = write_urdf(first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -36,28 +35,13 @@ def panda_run():
 
 
 @pytest.fixture(scope="session")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert found, "the tests of the page need Chromium: `make browser` installs it (apt-get install chromium)"
-    gl = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with sync_playwright() as playwright:
-        # a proxy that answers nobody: whatever leaves the page fails, and shows
-        args = ["--no-sandbox", *gl, "--proxy-server=http://127.0.0.1:9"]
-        started = playwright.chromium.launch(executable_path=found, args=args)
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="session")
 def swing(tmp_path_factory):
     """A page without meshes, on disk."""
     run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.5)
     return replay.write(run, tmp_path_factory.mktemp("page") / "swing.html")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
     """``opened(shown)``: its page from disk, at rest, with what the browser said and asked for."""
 

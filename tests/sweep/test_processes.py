@@ -149,7 +149,7 @@ def start(folder: Path, guard: str) -> subprocess.Popen:
     )
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGKILL, marks=pytest.mark.night), signal.SIGINT])
 def test_after_an_interruption_the_rest_is_computed(how, tmp_path, robot):
     """Even after SIGKILL, which no program can prepare for: what had come is there, and no worker stays behind."""
     process = start(tmp_path, 'if __name__ == "__main__":')

@@ -1,8 +1,10 @@
 """The normal form decides equality; the short form is the same function."""
 
+import os
+
 import pytest
 import sympy as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import cos, sin
 
@@ -51,6 +53,7 @@ def terms():
 
 
 @given(terms())
+@settings(max_examples=100 if os.environ.get("TORSOR_NIGHT") else 8)
 def test_neat_is_the_same_function_and_no_longer(e):
     short = neat(e)
     assert identical(short, e)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -25,21 +24,6 @@ def evil_arm():
         .frame(f"{EVIL}tip", f"{EVIL}link2", xyz=(0, 0, 1))
     )
     return built.build()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert found, "the tests of the page need Chromium: `make browser` installs it (apt-get install chromium)"
-    gl = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    # a proxy that answers nobody: whatever is not for this machine fails, and shows in the console
-    away = ["--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=127.0.0.1;localhost"]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *gl, *away])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
