@@ -122,7 +122,7 @@ def supported(system: System, q: Array, a: Array, rows: list[tuple[int, int]]) -
     active |= dict.fromkeys((r for r, side in rows if (r, -side) in rows), 0)  # held from both sides: force of either sign
     while active:
         k = list(active)
-        force = np.linalg.solve(W[np.ix_(k, k)], -a[k])
+        force = np.linalg.solve(W[k][:, k], -a[k])
         pulling = [r for r, x in zip(k, force, strict=True) if active[r] * x < 0]
         if not pulling:
             out = a + W[:, k] @ force

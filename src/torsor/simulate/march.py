@@ -250,9 +250,8 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
     system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
     run.remember()  # forces that are held may be new
     segment = method.advance(run.t, run.q, run.v, stop)
-    guards = _guards(run)
     found = None
-    for function, direction, act in guards:
+    for function, direction, act in _guards(run, segment):
         time = _time(run, segment, function, direction)
         if time is not None and (found is None or time < found[0]):
             found = time, act
@@ -315,11 +314,12 @@ def _drift(run: Run, method: Adaptive) -> None:
         method.restart()
 
 
-def _guards(run: Run) -> list[tuple[Signal, int, Callable[[Run], None]]]:
-    """Everything to watch for in the next segment, which way it passes zero, and what to do when it does."""
+def _guards(run: Run, segment: Segment) -> list[tuple[Signal, int, Callable[[Run], None]]]:
+    """What to look for in a segment, which way it passes zero, and what to do when it does; stops only if they are passed."""
+    passed = (s for s in run.stops if s.gap(segment.t, segment.q, segment.v) <= 0)
     return [
         *((e.function, e.direction, partial(_noted, event=e)) for e in run.events),
-        *((s.gap, -1, partial(_impact, stop=s)) for s in run.stops),
+        *((s.gap, -1, partial(_impact, stop=s)) for s in passed),
         *((partial(_speed, row=k), 0, partial(_halt, row=k)) for k in run.system.sticking),
     ]
 
