@@ -64,7 +64,7 @@ class MissingExtra(TorsorError, ImportError):
     """A library that torsor does not need by itself is not installed; says which extra brings it."""
 
     def __init__(self, library: str, extra: str, purpose: str):
-        super().__init__(f"{purpose} needs {library}, which is not installed; try: pip install torsor[{extra}]")
+        super().__init__(f"{purpose} needs {library}, which is not installed; try: pip install 'torsor[{extra}]'")
         self.library, self.extra, self.purpose = library, extra, purpose
 
     def __reduce__(self):

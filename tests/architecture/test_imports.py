@@ -90,3 +90,20 @@ def test_public_names_exist_and_are_documented():
         assert hasattr(torsor, name), name
         if name not in ("__version__",):
             assert getattr(torsor, name).__doc__, f"{name} has no docstring"
+
+
+def test_every_extra_that_is_named_exists():
+    """What MissingExtra tells people to install."""
+    import tomllib
+
+    project = PACKAGE.parents[1] / "pyproject.toml"
+    extras = set(tomllib.loads(project.read_text())["project"]["optional-dependencies"])
+    calls = [
+        node
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MissingExtra" and len(node.args) > 1
+    ]
+    named = {x.value for call in calls if isinstance(x := call.args[1], ast.Constant)}
+    assert len(named) > 8
+    assert named <= extras

@@ -107,4 +107,4 @@ def test_without_mpmath(monkeypatch):
 
     monkeypatch.setattr(references, "find_spec", lambda name: None)
     row = verify(ts.robots.two_link(), samples=1, peers=False)["kernel: mass_matrix"]
-    assert (row.verdict, row.reason) == ("skipped", "mpmath is not installed: pip install torsor[symbolic]")
+    assert (row.verdict, row.reason) == ("skipped", "mpmath is not installed: pip install 'torsor[symbolic]'")

@@ -186,8 +186,8 @@ def test_a_library_that_is_not_installed(monkeypatch):
     for name in ("pinocchio", "mujoco"):
         monkeypatch.setitem(sys.modules, name, None)
     found = rows(limb())
-    assert all("pip install torsor[pinocchio]" in found[name].reason for name in PINOCCHIO)
-    assert all("pip install torsor[mujoco]" in found[name].reason for name in MUJOCO)
+    assert all("pip install 'torsor[pinocchio]'" in found[name].reason for name in PINOCCHIO)
+    assert all("pip install 'torsor[mujoco]'" in found[name].reason for name in MUJOCO)
     assert {r.verdict for r in found.values()} == {SKIPPED}
 
 

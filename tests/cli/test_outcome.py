@@ -120,7 +120,7 @@ def test_a_missing_library_is_named_with_its_extra(torsor, monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
     ended = torsor("equations", "two_link")
     assert ended.code == 1
-    assert ended.err.endswith("try: pip install torsor[symbolic]\n")
+    assert ended.err.endswith("try: pip install 'torsor[symbolic]'\n")
     assert ended.err.count("\n") == 1
 
 

@@ -117,7 +117,7 @@ def test_without_dask_the_extra_is_named():
         "except ImportError as error: print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install torsor[cluster]" in said
+    assert "pip install 'torsor[cluster]'" in said
 
 
 def test_a_cluster_that_goes_away(robot, tmp_path):

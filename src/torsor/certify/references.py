@@ -35,7 +35,7 @@ def fifty_digits(spec: str, s: Subject) -> Comparison:
     (:mod:`torsor.certify.rounding`), and four ε of the largest entry.
     """
     if find_spec("mpmath") is None:
-        raise Skip("mpmath is not installed: pip install torsor[symbolic]")
+        raise Skip("mpmath is not installed: pip install 'torsor[symbolic]'")
     if spec in ("motor_torque", "gear_torque") and not s.model.rotors:
         raise Skip("the robot has no rotors")
     if spec == "christoffel_symbols" and s.model.nv > CUBED:

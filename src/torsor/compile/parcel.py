@@ -40,7 +40,7 @@ class Parcel:
         except Exception as error:
             raise ArgumentError(
                 f"{_name(thing)} cannot be sent to another process ({error}); define functions at the top of a module, "
-                "or install cloudpickle, which pip install torsor[cluster] brings"
+                "or install cloudpickle, which pip install 'torsor[cluster]' brings"
             ) from error
         self.digest = hashlib.sha256(self.data).hexdigest()
 

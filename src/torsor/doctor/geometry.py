@@ -41,7 +41,7 @@ def reachable(subject: Subject) -> Iterable[Finding]:
             path=("visual", "geometry", "mesh"), also=links[1:],
         )  # fmt: skip
     if subject.shapes.lacking:
-        subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed (pip install torsor[mesh])")
+        subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed (pip install 'torsor[mesh]')")
 
 
 def _reason(text: str) -> str:
