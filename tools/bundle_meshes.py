@@ -17,10 +17,10 @@ import fast_simplification
 import numpy as np
 
 import torsor as ts
+from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.scene.archive import packed
 from torsor.scene.packing import welded
-from torsor.scene.places import Places
 from torsor.scene.shapes import pose, triangles
 from torsor.scene.triangles import Triangles
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 import subprocess
 import sys
 from functools import cache
@@ -13,6 +15,7 @@ import pytest
 import torsor
 
 PACKAGE = Path(torsor.__file__).parent
+ROOT = Path(__file__).parents[2]
 #: a room → the rooms it may import at module level; errors and version may be imported by all
 ALLOWED = {
     "actuators": {"scalar"},
@@ -77,6 +80,23 @@ def test_import_brings_in_nothing_heavy():
     code = f"import sys, torsor; print([m for m in {HEAVY!r} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_scripts_outside_the_package_import_what_exists():
+    """No test runs tools/ and most of benchmarks/: a moved module would break them unseen."""
+    found = 0
+    for path in (p for folder in ("tools", "benchmarks", "examples") for p in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torsor":
+                module = importlib.import_module(node.module)
+                missing = [a.name for a in node.names if not hasattr(module, a.name) and not _is_module(node.module, a.name)]
+                assert not missing, f"{path.relative_to(ROOT)}:{node.lineno}: {node.module} has no {missing}"
+                found += 1
+    assert found > 25
+
+
+def _is_module(package: str, name: str) -> bool:
+    return importlib.util.find_spec(f"{package}.{name}") is not None
 
 
 def test_files_stay_small():
