@@ -51,6 +51,20 @@ def test_playing_moves_time_and_stops_at_the_end(evil):
     evil.page.wait_for_selector("#play[aria-label=Play]")
 
 
+def test_without_a_graphics_processor_motion_is_drawn_plainly_and_rest_finely(evil):
+    """Chromium draws in software here."""
+    how = "({ stage: s }) => [s.software, s.fine, s.sun.castShadow, s.renderer.getPixelRatio()].join()"
+    last = f"requestAnimationFrame(() => done(({how})(document.torsor)))"
+    drawn = f"() => new Promise((done) => requestAnimationFrame(() => {last}))"
+    seek(evil, 0.2)
+    assert evil.page.evaluate(drawn) == "true,false,false,1"
+    evil.page.wait_for_timeout(1000)
+    assert evil.page.evaluate(drawn) == "true,true,true,2"
+    rest = picture(evil)
+    seek(evil, 0.2)
+    assert differing(rest, picture(evil)) < rest.shape[0] * rest.shape[1] / 20  # edges and a shadow
+
+
 def test_keys_step_through_time(evil):
     seek(evil, 0.0)
     for key in ("ArrowRight", "Shift+ArrowRight", "ArrowLeft"):

@@ -86,7 +86,8 @@ class Result:
             kinetic, potential, elastic = self.elastic.energy(self.q, self.v, self.theta, self.omega)
             return {"kinetic": kinetic, "potential": potential, "elastic": elastic}
         robot = self._its_robot()
-        rigid = {"kinetic": robot.kinetic_energy(self.q, self.v), "potential": robot.potential_energy(self.q)}
+        both = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
+        rigid = dict(zip(("kinetic", "potential"), both, strict=True))
         return rigid | ({"bristles": bristles.stored(robot.model, self.states["z"])} if "z" in self.states else {})
 
     @property

@@ -6,12 +6,12 @@ const SHARP = Math.cos((35 * Math.PI) / 180);
 function shaded(points, faces) {
   const n = faces.length / 3, area = new Float32Array(3 * n), unit = new Float32Array(3 * n);
   for (let f = 0; f < n; f++) {
-    const [a, b, c] = [3 * faces[3 * f], 3 * faces[3 * f + 1], 3 * faces[3 * f + 2]];
+    const a = 3 * faces[3 * f], b = 3 * faces[3 * f + 1], c = 3 * faces[3 * f + 2];
     const ux = points[b] - points[a], uy = points[b + 1] - points[a + 1], uz = points[b + 2] - points[a + 2];
     const vx = points[c] - points[a], vy = points[c + 1] - points[a + 1], vz = points[c + 2] - points[a + 2];
-    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx, length = Math.hypot(x, y, z) || 1;
-    area.set([x, y, z], 3 * f);
-    unit.set([x / length, y / length, z / length], 3 * f);
+    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx, length = Math.sqrt(x * x + y * y + z * z) || 1;
+    area[3 * f] = x; area[3 * f + 1] = y; area[3 * f + 2] = z;
+    unit[3 * f] = x / length; unit[3 * f + 1] = y / length; unit[3 * f + 2] = z / length;
   }
   const around = meeting(faces, points.length / 3);
   const position = new Float32Array(9 * n), normal = new Float32Array(9 * n);
@@ -23,9 +23,9 @@ function shaded(points, faces) {
       if (unit[f] * unit[g] + unit[f + 1] * unit[g + 1] + unit[f + 2] * unit[g + 2] < SHARP) continue;
       x += area[g]; y += area[g + 1]; z += area[g + 2];
     }
-    const length = Math.hypot(x, y, z) || 1;
+    const length = Math.sqrt(x * x + y * y + z * z) || 1;
     normal[3 * i] = x / length; normal[3 * i + 1] = y / length; normal[3 * i + 2] = z / length;
-    position.set(points.subarray(3 * corner, 3 * corner + 3), 3 * i);
+    for (let c = 0; c < 3; c++) position[3 * i + c] = points[3 * corner + c];
   }
   return { position, normal };
 }

@@ -150,7 +150,7 @@ class Replay {
       if (this.time >= this.duration) this.play(false);
     }
     this.last = now;
-    this.stage?.draw();
+    this.stage?.draw(now);
     requestAnimationFrame((next) => this.tick(next));
   }
 }
