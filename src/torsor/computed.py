@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +27,13 @@ class MotorTorques(NamedTuple):
 
     motor: Array
     gear: Array
+
+
+class HybridDynamics(NamedTuple):
+    """``(..., nv)`` each: the accelerations and the joint forces of all joints."""
+
+    a: Array
+    tau: Array
 
 
 class Computed(Mechanism):
@@ -54,10 +61,10 @@ class Computed(Mechanism):
         base_acceleration: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion (RNEA; MR 8.50–8.54, F&O 3–8).
+        """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
-        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force).  ``damping`` adds the model's
-        viscous joint friction, ``friction`` that of its laws instead (:meth:`with_friction`, MR §8.9.4; 0 at rest).
+        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force) [N·m, N].  ``damping`` adds the
+        model's viscous joint friction, ``friction`` that of its laws instead (:meth:`with_friction`, MR §8.9.4; 0 at rest).
         ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
@@ -78,7 +85,7 @@ class Computed(Mechanism):
         friction: bool = False,
         out: Array | None = None,
     ) -> Array:
-        """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces (ABA; F&O 11–14, MR 8.81).
+        """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
         ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.  Friction at v = 0 is 0 here, so nothing is
         held: that takes :mod:`torsor.procedures.stiction`, as in simulation.  A robot with loops moves as they let it
@@ -90,6 +97,45 @@ class Computed(Mechanism):
                 tau = np.subtract(tau, self.friction_force(v, tau) if friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, out)
         return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
+
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        led: Sequence[str] | ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        damping: bool = False,
+        friction: bool = False,
+    ) -> HybridDynamics:
+        """(a, τ) of all joints, from the accelerations of those that are ``led`` and the forces of the others.
+
+        M(q) a + h(q, v) = τ + Jᵀf, in which each row has one unknown (Featherstone 2008, §9.2).  ``led`` names joints, or is an
+        array of 0 and 1, ``(..., nv)``, which may differ from state to state.  What ``a`` says of other joints, and ``tau`` of
+        led ones, is not read.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
+        """
+        names = [led] if isinstance(led, str) else led
+        rows = self._mask(names) if isinstance(names, (list, tuple)) and all(isinstance(x, str) for x in names) else led
+        chosen = np.asarray(rows, float)
+        if not np.isin(chosen, (0.0, 1.0)).all():
+            raise ArgumentError("led says 1 of a joint whose acceleration is given and 0 of the others; it has other numbers")
+        wrenches, both = self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
+        losses = {word: True for word, asked in (("damping", damping), ("friction", friction)) if asked}
+        kernel = self._kernel(both, frames=tuple(wrenches), **losses)
+        return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
+
+    def _mask(self, joints: Sequence[str]) -> Array:
+        """1 in the rows of v that belong to some joints, 0 in the others."""
+        out = np.zeros(self.nv)
+        for name in joints:
+            out[self.joint(name).v_slice] = 1.0
+        return out
 
     def motor_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> MotorTorques:
         """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
@@ -114,37 +160,37 @@ class Computed(Mechanism):
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q), ``(nv, nv)``, symmetric to the bit (CRBA; F&O 9–10, MR 8.57)."""
+        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m², of slides kg]; symmetric to the bit (CRBA; F&O 9–10, MR 8.57)."""
         return self._run("mass_matrix", (q,), out=out)
 
     @kernel_method
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹, symmetric to the bit, by the sparse factors of M."""
+        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; symmetric to the bit, by the factors of M (MR 8.2)."""
         return self._run("mass_matrix_inverse", (q,), out=out)
 
     @kernel_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """h(q, v) = c(q, v) + g(q) (MR 8.1, Exercise 8.11)."""
+        """h(q, v) = c(q, v) + g(q) [N·m, of slides N]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
         return self._run("bias_force", (q, v), out=out)
 
     @kernel_method
     def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """g(q), the joint forces that hold the robot still (MR 8.10)."""
+        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot still, for gravity compensation (MR 8.10)."""
         return self._run("gravity_force", (q,), out=out)
 
     @kernel_method
     def velocity_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """c(q, v), the Coriolis and centripetal forces (MR 8.10)."""
+        """c(q, v) = C(q, v) v [N·m, N], the Coriolis and centripetal forces (MR 8.10)."""
         return self._run("velocity_force", (q, v), out=out)
 
     @kernel_method
     def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """D v, the viscous friction of the joints as the model has it; part of no other result unless asked for."""
+        """τ = D v [N·m, N], the joints' viscous friction as the model has it; part of no other result unless asked for."""
         return self._run("damping_force", (v,), out=out)
 
     @kernel_method
     def friction_force(self, v: ArrayLike, load: ArrayLike | None = None, *, out: Array | None = None) -> Array:
-        """τ_fric(v), the friction of the joints' laws (MR §8.9.4), 0 at rest; part of no other result unless asked for.
+        """τ_fric(v) [N·m, N] of the joints' laws, 0 at rest; part of no other result unless asked for (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.
         """
@@ -152,47 +198,47 @@ class Computed(Mechanism):
 
     @kernel_method
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """C(q, v), with C v = c and Ṁ − 2C skew (MR 8.19, Prop. 8.1)."""
+        """C(q, v), ``(nv, nv)``, with C v = c [N·m, N] and Ṁ − 2C skew (MR 8.19, Prop. 8.1)."""
         return self._run("coriolis_matrix", (q, v), out=out)
 
     @kernel_method
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Γ(q), ``(nv, nv, nv)``, with C_ij = Σ_k Γ_ijk v_k (MR 8.17)."""
+        """Γ(q), ``(nv, nv, nv)``, with C_ij = Σ_k Γ_ijk v_k, in the units of M per radian or metre (MR 8.17)."""
         return self._run("christoffel_symbols", (q,), out=out)
 
     @kernel_method
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Ṁ(q, v) = dM/dt along the motion."""
+        """Ṁ(q, v) = dM/dt along the motion, ``(nv, nv)`` [kg·m²/s, kg/s]; Ṁ = C + Cᵀ (MR Prop. 8.1)."""
         return self._run("mass_matrix_rate", (q, v), out=out)
 
     @kernel_method
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
-        """½ vᵀ M v [J] (MR 8.55)."""
+        """K = ½ vᵀ M v [J] of all that moves (MR 8.14, 8.55)."""
         return self._run("kinetic_energy", (q, v), out=out)
 
     @kernel_method
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Any:
-        """−Σ m gᵀc of all that moves [J]."""
+        """P = −Σ m gᵀc [J] of all that moves, c the centres of mass; zero with all of them at the world's origin."""
         return self._run("potential_energy", (q,), out=out)
 
     @kernel_method
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """(angular, linear) momentum of all that moves, in the world, about its origin (MR 8.34)."""
+        """(L, p) = Σ G V, ``(6,)``: momentum of all that moves, in the world, about its origin [N·m·s, N·s] (MR 8.34)."""
         return self._run("momentum", (q, v), out=out)
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
     @kernel_method
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Centre of mass of all that moves [m], in the world; a fixed base is left out."""
+        """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
         return self._run("center_of_mass", (q,), out=out)
 
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
-        """T_world_frame, 4×4."""
+        """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)
 
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
-        """J(q), 6×nv: (ω, v) of the frame = J v.
+        """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
         ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
         """
@@ -201,31 +247,34 @@ class Computed(Mechanism):
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
-        """J̇(q, v) = dJ/dt, 6×nv, expressed as J is."""
+        """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
         return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
 
     def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
-        """(ω, v) of a frame: J v."""
+        """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
         return self._at_frame(("twist", frame, expressed_in), (q, v), out)
 
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
-        """The rate of :meth:`twist`, J a + J̇ v: classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``."""
+        """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84).
+
+        Classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``.
+        """
         return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
 
     # -- configurations --------------------------------------------------------------------------------------
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
-        """q ⊕ v dt: where the constant velocity v leads in time dt, on the manifold (quaternions stay unit)."""
+        """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """q̇, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for quaternions."""
+        """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for ball joints and free bodies."""
         return self._run("configuration_rate", (q, v), out=out)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in unit time."""
+        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
         return self._run("difference", (q0, q1), out=out)
 
     # -- kernels ---------------------------------------------------------------------------------------------

@@ -44,6 +44,8 @@ QUANTITIES: dict[str, Quantity] = {
     "forward_dynamics": Quantity(
         ("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors, joint_space=True
     ),
+    "hybrid_acceleration": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_acceleration, joint_space=True),
+    "hybrid_force": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_force, joint_space=True),
     "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
     "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True),
     "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
@@ -75,7 +77,7 @@ QUANTITIES: dict[str, Quantity] = {
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "load": v, "dt": (),
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "led": v, "load": v, "dt": (),
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 

@@ -18,6 +18,8 @@ from torsor.quantities import QUANTITIES, Spec, parse, sizes
 from torsor.spatial.vector import flat
 from torsor.version import __version__
 
+#: quantities that joint losses change, but do not belong to
+ACCELERATIONS = ("forward_dynamics", "hybrid_acceleration")
 #: degrees of freedom up to which a second algorithm is worth recording to see whether it is shorter
 FEW = 20
 
@@ -62,7 +64,7 @@ class Recording:
         self.losses = losses_of(model, damping, friction)
         self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
-        if model.loops and any(name == "forward_dynamics" for name, _ in self.rows):
+        if model.loops and any("tau" in QUANTITIES[name].inputs for name, _ in self.rows):
             raise ArgumentError(
                 f"robot {model.name!r} has loops, which this kernel would leave open; "
                 "robot.constrained().kernel() closes them, robot.without_loops() has none"
@@ -99,12 +101,13 @@ class Recording:
         function = row.alternative if alternative and row.alternative else row.function
         if self.losses is None:
             return function(model, *(given[x] for x in row.inputs), **options)
-        if name == "forward_dynamics":
-            lost = self.losses(model, given["v"], given["tau"])
+        lost = self.losses(model, given["v"], given["tau"]) if "tau" in row.inputs else None
+        if lost is not None:
             given = {**given, "tau": [t - d for t, d in zip(given["tau"], lost, strict=True)]}
-            return function(model, *(given[x] for x in row.inputs), **options)
-        tau = function(model, *(given[x] for x in row.inputs), **options)
-        return [t + d for t, d in zip(tau, self.losses(model, given["v"], tau), strict=True)]
+        result = function(model, *(given[x] for x in row.inputs), **options)
+        if name in ACCELERATIONS:
+            return result
+        return [t + d for t, d in zip(result, lost or self.losses(model, given["v"], result), strict=True)]
 
     def explain(self, *state: np.ndarray) -> None:
         """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""

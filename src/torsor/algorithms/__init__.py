@@ -18,6 +18,7 @@ from torsor.algorithms.dynamics import (
     velocity_force,
 )
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
+from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import center_of_mass, pose
@@ -47,6 +48,8 @@ __all__ = [
     "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
+    "hybrid_acceleration",
+    "hybrid_force",
     "integrate",
     "jacobian",
     "jacobian_derivative",

@@ -16,6 +16,8 @@ Array: TypeAlias = np.ndarray
 SHORTEST = 1e-6
 #: a start this far outside is on the stop [rad, m]
 OUTSIDE = 1e-9
+#: attempts at choosing all that lean at once
+ALL_AT_ONCE = 5
 
 
 class Stop(NamedTuple):
@@ -113,21 +115,20 @@ def leaning(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
     return [(s.v, s.side) for s in stops if q[s.q] == s.bound and v[s.v] == 0]
 
 
-def supported(system: System, q: Array, a: Array, rows: list[tuple[int, int]]) -> Array:
-    """a + M⁻¹Σ eᵢ λᵢ, λ ≥ 0, with which no leaning joint accelerates into its stop."""
-    pushed = [(r, side) for r, side in rows if side * a[r] < 0]
-    if not pushed:
-        return a
-    W, active = system.mobility(q), dict(rows)
-    active |= dict.fromkeys((r for r, side in rows if (r, -side) in rows), 0)  # held from both sides: force of either sign
-    while active:
-        k = list(active)
-        force = np.linalg.solve(W[k][:, k], -a[k])
-        pulling = [r for r, x in zip(k, force, strict=True) if active[r] * x < 0]
-        if not pulling:
-            out = a + W[:, k] @ force
-            out[k] = 0.0
-            return out
-        for r in pulling:
-            del active[r]
+def supported(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+    """a with forces λ ≥ 0 at the joints that lean on a stop, λᵢ aᵢ = 0, so that none accelerates into it.
+
+    Which of them a stop holds is found from all of them: what pulls is let go, what comes back is held again, all at once while
+    that settles, else the first one alone (Murty's rule, which ends).
+    """
+    leaning = system.frozen.leaning
+    one_way = [(row, side) for row, side in leaning if (row, -side) not in leaning]  # lower = upper holds both ways
+    held = {row for row, _ in leaning}
+    for attempt in range(ALL_AT_ONCE + 2 ** min(len(one_way), 10)):
+        a, force = system.stopped(sorted(held), t, q, v, tau, *F)
+        moves, pushes = a.tolist(), force.tolist()
+        wrong = {row for row, side in one_way if side * (pushes if row in held else moves)[row] < 0}
+        if not wrong:
+            break
+        held ^= wrong if attempt < ALL_AT_ONCE else {min(wrong)}
     return a

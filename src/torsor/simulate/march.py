@@ -99,19 +99,19 @@ class Run:
     memories: list[Memory] = field(default_factory=list)  #: states beside the motion
 
     def accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
-        F = [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
-        a = self.system.dynamics(t, q, v, tau, *F)
-        leaning = self.system.frozen.leaning
-        return limits.supported(self.system, q, a, leaning) if leaning and not self.system.sticking else a
+        system, F = self.system, [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
+        if self.stops and not system.sticking:
+            return limits.supported(system, t, q, v, tau, *F)
+        return system.dynamics(t, q, v, tau, *F)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         return self.accelerate(t, q, v, self.forces.law(t, *self.seen(q, v)))
 
     def quickest(self) -> Callable[[float, Array, Array], Array]:
         """The acceleration without what this run does not have."""
-        direct, law = self.system.direct, self.forces.law
-        if direct is None or self.stops:
+        if self.system.direct is None or self.stops:
             return self.acceleration
+        direct, law = self.system.direct(), self.forces.law
         return lambda t, q, v: direct(q, v, law(t, q, v))
 
     def seen(self, q: Array, v: Array) -> tuple[Array, Array]:
@@ -177,7 +177,8 @@ def alone(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> 
     ``by_force``: the step takes the joint forces, held, in place of the first acceleration.
     """
     q, v, t, forces, project = run.q, run.v, run.t, run.forces, run.system.project
-    law, add, seen, direct = forces.law, run.record.add, run.seen, run.system.direct
+    law, add, seen = forces.law, run.record.add, run.seen
+    direct = run.system.direct() if run.system.direct and not by_force else None
     accelerate = run.accelerate if direct is None else lambda t, q, v, tau: direct(q, v, tau)
     extra = bool(forces.wrenches) or bool(run.system.inertias)
     times, widths, ticks, kept = grid

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -43,23 +44,54 @@ class System:
     model: Model
     dynamics: Callable[..., Array]
     mobility: Callable[[Array], Array]  #: M⁻¹ of what may move, (nv, nv)
+    holding: Callable[..., tuple[Array, Array]] | None = None  #: (a, joint forces) of (t, q, v, τ, held, *wrenches), quickly
     inertias: tuple[float, ...] = ()
     project: Callable[[Array, Array, float], tuple[Array, Array]] | None = None
     held: Constrained | None = None
     elastic: ElasticJoints | None = None
     sticking: tuple[int, ...] = ()  #: rows of v with dry friction
-    direct: Callable[..., Array] | None = None  #: a(q, v, τ), where that is all there is to it
+    direct: Callable[[], Callable[..., Array]] | None = None  #: makes a(q, v, τ), where that is all there is to it
     bristles: Bristles | None = None  #: of joints whose friction has a memory
     frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
 
+    def stopped(self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
+        """a, with some joints held where they are, and what holds them: (a, λ), (nv,) each; λ counts in the rows held."""
+        if self.holding is not None:
+            held = np.zeros(len(v))
+            held[rows] = 1.0
+            return self.holding(t, q, v, tau, held, *F)
+        a, force = self.dynamics(t, q, v, tau, *F), np.zeros(len(v))
+        if not rows:
+            return a, force
+        W = self.mobility(q)
+        force[rows] = np.linalg.solve(W[np.ix_(rows, rows)], -a[rows])
+        a = a + W @ force
+        a[rows] = 0.0
+        return a, force
+
 
 def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> System:
-    """a = M⁻¹(τ − h + Jᵀf − losses), one kernel."""
+    """a = M⁻¹(τ − h + Jᵀf − losses), one kernel; another one where joints are held."""
     asked: dict[str, Any] = {word: True for word, on in losses.items() if on}
-    kernel = robot._kernel(("forward_dynamics",), frames=frames, **asked)
-    fast = kernel.builtin("forward_dynamics", "", kernel)
-    direct = None if frames else fast
-    return System(robot, robot.model, lambda t, q, v, tau, *F: fast(q, v, tau, *F), robot.mass_matrix_inverse, direct=direct)
+    still = np.zeros(robot.nv)
+
+    @cache
+    def entry(*names: str) -> Callable[..., Any]:
+        kernel = robot._kernel(names, frames=frames, **asked)
+        return kernel.builtin(names[0], "", kernel)
+
+    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        return entry("forward_dynamics")(q, v, tau, *F)
+
+    def holding(t: float, q: Array, v: Array, tau: Array, held: Array, *F: Array) -> tuple[Array, Array]:
+        a, force = entry("hybrid_acceleration", "hybrid_force")(q, v, still, tau, held, *F)
+        return a, force - tau
+
+    def mobility(q: Array) -> Array:
+        return np.linalg.inv(robot.mass_matrix(q))
+
+    direct = None if frames else lambda: entry("forward_dynamics")
+    return System(robot, robot.model, dynamics, mobility, holding, direct=direct)
 
 
 def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
@@ -82,7 +114,7 @@ def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> Syste
         drag = stiction.dry_friction(robot.model, v, tau).drag
         return bare(t, q, v, tau - drag - bristles.forces(t, q, v), *F)
 
-    return replace(system, dynamics=dynamics, bristles=bristles, direct=None)
+    return replace(system, dynamics=dynamics, holding=None, bristles=bristles, direct=None)
 
 
 def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:

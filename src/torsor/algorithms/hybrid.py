@@ -1,0 +1,52 @@
+"""Hybrid dynamics: of some joints the acceleration is given, of the others the force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torsor.algorithms import mass_factors
+from torsor.algorithms.crba import crba
+from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.rnea import rnea
+from torsor.model.model import Model
+
+
+def hybrid_acceleration(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> list[Any]:
+    """a: as given where ``led`` is 1; where it is 0, what the forces τ make of it.
+
+    Featherstone, *Rigid Body Dynamics Algorithms* (2008), §9.2.
+    """
+    given, x, _, _ = _solved(model, q, v, a, tau, led, wrenches)
+    return [g + xi for g, xi in zip(given, x, strict=True)]
+
+
+def hybrid_force(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> list[Any]:
+    """τ: as given where ``led`` is 0; where it is 1, the force that leads the joint as it was given.
+
+    Featherstone (2008), §9.2.
+    """
+    _, x, M, h = _solved(model, q, v, a, tau, led, wrenches)
+    leading = [hi + sum((m * xj for m, xj in zip(row, x, strict=True)), start=0) for row, hi in zip(M, h, strict=True)]
+    return [p * f + (1 - p) * t for p, f, t in zip(led, leading, tau, strict=True)]
+
+
+def _solved(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None
+) -> tuple[list[Any], list[Any], list[list[Any]], list[Any]]:
+    """(g, x, M, h): the given accelerations, the others, and h = RNEA(q, v, g).  M x = τ − h in free rows, x = 0 in led ones.
+
+    A led row of M becomes one of the unit matrix, so that one factorization, with M's zeros, serves any choice of joints.
+    """
+    free = [1 - p for p in led]
+    given = [p * ai for p, ai in zip(led, a, strict=True)]
+    h = rnea(model, q, v, given, wrenches)
+    M = crba(model, q)
+    open_ = [[f * m * g + (1 - f if i == j else 0) for j, (m, g) in enumerate(zip(row, free, strict=True))]
+             for i, (row, f) in enumerate(zip(M, free, strict=True))]  # fmt: skip
+    x = mass_factors.solve(mass_factors.factored(model, open_), [f * (t - hi) for f, t, hi in zip(free, tau, h, strict=True)])
+    return given, x, M, h

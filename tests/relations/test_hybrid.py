@@ -1,0 +1,123 @@
+"""Hybrid dynamics: forward and inverse dynamics at its two ends, in between a robot whose joints are locked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import torsor as ts
+from tests.trees import random_tree, state
+from torsor import algorithms as alg
+from torsor.errors import ArgumentError, UnknownName
+from torsor.robot import Robot
+from torsor.simulate import limits
+from torsor.simulate.system import Frozen, rigid
+
+EPS = np.finfo(float).eps
+seeds = st.integers(0, 10**6)
+
+
+def solved(robot, q, v, a, tau, led):
+    """By the source itself, over floats."""
+    args = [np.asarray(x, float).tolist() for x in (q, v, a, tau, led)]
+    return tuple(np.array(f(robot.model, *args), float) for f in (alg.hybrid_acceleration, alg.hybrid_force))
+
+
+@given(seed=seeds)
+def test_each_row_has_one_unknown(seed):
+    """Inverse dynamics of the accelerations found are the forces found; what was given stays."""
+    robot = Robot(random_tree(seed))
+    q, v, a0 = state(robot, seed)
+    rng = np.random.default_rng(seed)
+    tau0, led = rng.normal(size=robot.nv), rng.integers(0, 2, robot.nv)
+    a, tau = solved(robot, q, v, a0, tau0, led)
+    assert (a[led == 1] == a0[led == 1]).all()
+    assert (tau[led == 0] == tau0[led == 0]).all()
+    back = np.array(alg.rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
+    M = np.array(alg.crba(robot.model, q.tolist()))
+    scale = np.abs(back).max(initial=1.0) + np.abs(M).max() * np.abs(a).max()
+    assert np.abs(back - tau).max() <= 100 * EPS * scale
+
+
+@given(seed=seeds)
+def test_its_ends_are_forward_and_inverse_dynamics(seed):
+    robot = Robot(random_tree(seed))
+    q, v, a0 = state(robot, seed)
+    tau0, n = np.random.default_rng(seed).normal(size=robot.nv), robot.nv
+    a, _ = solved(robot, q, v, a0, tau0, np.zeros(n))
+    forward = np.array(alg.forward_dynamics_by_factors(robot.model, *(x.tolist() for x in (q, v, tau0))))
+    assert (a == forward).all()
+    _, tau = solved(robot, q, v, a0, tau0, np.ones(n))
+    assert (tau == np.array(alg.rnea(robot.model, *(x.tolist() for x in (q, v, a0))))).all()
+
+
+@pytest.mark.parametrize("make", [ts.robots.ur5, ts.robots.panda])
+def test_a_joint_that_is_held_is_as_good_as_locked(make):
+    """Another derivation: the model without the joint."""
+    robot, rng = make(), np.random.default_rng(3)
+    q, v, tau = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    held = robot.joints[1]
+    row = robot.joint(held).v_slice
+    v[row] = 0.0
+    locked = robot.lock({held: float(q[robot.joint(held).q_slice][0])})
+    rest = np.delete(np.arange(robot.nv), row)
+    a, _ = robot.hybrid_dynamics(q, v, np.zeros(robot.nv), tau, led=[held])
+    want = locked.forward_dynamics(np.delete(q, robot.joint(held).q_slice), v[rest], tau[rest])
+    kappa = np.linalg.cond(locked.mass_matrix(np.delete(q, robot.joint(held).q_slice)))
+    np.testing.assert_allclose(a[rest], want, atol=10 * EPS * kappa * np.abs(want).max())
+    assert (a[row] == 0).all()
+
+
+def test_batch_wrenches_and_damping():
+    """Each state has its own led joints; damping is lost at free joints and paid for at led ones."""
+    robot, rng = ts.robots.panda(), np.random.default_rng(1)
+    q, v, a0, tau0 = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
+    led = rng.integers(0, 2, (5, robot.nv)).astype(float)
+    tip = {robot.links[-1]: rng.normal(size=6)}
+    a, tau = robot.hybrid_dynamics(np.tile(q, (5, 1)), v, a0, tau0, led, wrenches=tip, damping=True)
+    back = robot.inverse_dynamics(q, v, a, wrenches=tip, damping=True)
+    np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * np.abs(tau).max())  # cond(M) is 1e4 here
+    one = robot.hybrid_dynamics(q, v, a0, tau0, led[3], wrenches=tip, damping=True)
+    assert (one.a == a[3]).all()
+    assert (one.tau == tau[3]).all()
+
+
+BAD = {
+    "other numbers": ([0.5, 0.0], ArgumentError),
+    "no joint.*elbow|elbow": (["elbow"], UnknownName),
+    "led.*shape": ([1.0, 0.0, 0.0], ArgumentError),
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_bad_choices(text):
+    led, error = BAD[text]
+    with pytest.raises(error, match=text):
+        ts.robots.two_link().hybrid_dynamics([0, 0], [0, 0], [0, 0], [0, 0], led)
+
+
+def test_loops_are_refused():
+    bar = ts.mechanisms.four_bar()
+    with pytest.raises(ArgumentError, match="loops"):
+        bar.hybrid_dynamics(*[bar.neutral()] * 4, led=[bar.joints[0]])
+
+
+@given(seed=seeds)
+def test_stops_push_and_never_pull(seed):
+    """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints that lean, no force at the others; by inverse dynamics."""
+    rng = np.random.default_rng(seed)
+    robot = ts.robots.panda()
+    system = rigid(robot, (), {})
+    q, tau = robot.random_configuration(rng), 20 * rng.normal(size=robot.nv)
+    rows = rng.choice(robot.nv, 4, replace=False).tolist()
+    system.frozen = Frozen(np.zeros(robot.nv), [(r, int(rng.choice([-1, 1]))) for r in rows])
+    a = limits.supported(system, 0.0, q, np.zeros(robot.nv), tau)
+    force = robot.inverse_dynamics(q, np.zeros(robot.nv), a) - tau
+    size = np.abs(force).max() + np.abs(tau).max()
+    free = np.setdiff1d(np.arange(robot.nv), rows)
+    assert np.abs(force[free]).max() <= 1e-9 * size
+    for row, side in system.frozen.leaning:
+        assert a[row] == 0 or (side * a[row] > 0 and abs(force[row]) <= 1e-9 * size)
+        assert side * force[row] >= -1e-9 * size
