@@ -126,7 +126,7 @@ class Computed(Mechanism):
         if not np.isin(chosen, (0.0, 1.0)).all():
             raise ArgumentError("led says 1 of a joint whose acceleration is given and 0 of the others; it has other numbers")
         wrenches, both = self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
-        losses = {word: True for word, asked in (("damping", damping), ("friction", friction)) if asked}
+        losses: dict[str, Any] = {word: True for word, on in (("damping", damping), ("friction", friction)) if on}
         kernel = self._kernel(both, frames=tuple(wrenches), **losses)
         return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
 

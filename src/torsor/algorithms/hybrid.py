@@ -42,11 +42,11 @@ def _solved(
 
     A led row of M becomes one of the unit matrix, so that one factorization, with M's zeros, serves any choice of joints.
     """
-    free = [1 - p for p in led]
-    given = [p * ai for p, ai in zip(led, a, strict=True)]
+    n = range(model.nv)
+    free = [1 - led[i] for i in n]
+    given = [led[i] * a[i] for i in n]
     h = rnea(model, q, v, given, wrenches)
     M = crba(model, q)
-    open_ = [[f * m * g + (1 - f if i == j else 0) for j, (m, g) in enumerate(zip(row, free, strict=True))]
-             for i, (row, f) in enumerate(zip(M, free, strict=True))]  # fmt: skip
-    x = mass_factors.solve(mass_factors.factored(model, open_), [f * (t - hi) for f, t, hi in zip(free, tau, h, strict=True)])
+    A = [[free[i] * M[i][j] * free[j] + (led[i] if i == j else 0) for j in n] for i in n]
+    x = mass_factors.solve(mass_factors.factored(model, A), [free[i] * (tau[i] - h[i]) for i in n])
     return given, x, M, h
