@@ -91,6 +91,34 @@ def test_compiled_loop_python_loop(name, request):
     np.testing.assert_array_equal(r.t, DT * np.arange(1, 31))
 
 
+def test_wrenches_on_all_robots_on_each_and_at_each_step(flyer):
+    """One of each kind, against the same loop in Python; without a frame's wrench nothing acts there."""
+    rng, (q0, v0) = np.random.default_rng(2), states(flyer, 4)
+    on_body, on_ball, on_arm = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 20, 6))
+    acting = {"body": on_body, "ball": per_robot(on_ball), "arm": per_robot_and_step(on_arm)}
+    r = rollout(flyer, q0, v0, dt=DT, steps=20, wrenches=acting)
+    q, v = q0, v0
+    for k in range(20):
+        F = {"body": on_body, "ball": on_ball, "arm": on_arm[:, k]}
+        v = v + flyer.forward_dynamics(q, v, np.zeros(flyer.nv), wrenches=F) * DT
+        q = flyer.integrate(q, v, DT)
+    np.testing.assert_allclose(r.q[:, -1], q, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(r.v[:, -1], v, rtol=0, atol=1e-11 * np.abs(v).max())
+
+
+WRENCHES = {
+    "frame.*nowhere": {"nowhere": np.zeros(6)},
+    "wrenches must be a dict": [1.0] * 6,
+    r"wrenches\['link2'\] has values of shape \(3,\), expected \(6,\)": {"link2": np.zeros(3)},
+}
+
+
+@pytest.mark.parametrize("text", WRENCHES)
+def test_wrenches_that_are_none(arm, text):
+    with pytest.raises((ArgumentError, UnknownName), match=text):
+        rollout(arm, [0, 0], [0, 0], dt=DT, steps=2, wrenches=WRENCHES[text])
+
+
 @pytest.mark.parametrize("integrator", STEPS)
 def test_every_integrator_as_its_source_says(arm, integrator):
     """The kernel / the step over floats, with the acceleration of another algorithm."""

@@ -32,6 +32,11 @@ class Feed(NamedTuple):
     stepped: bool = False
 
 
+def wrench_argument(frame: str) -> Argument:
+    """The wrench on a frame, an input of the kernel."""
+    return Argument(f"wrenches[{frame!r}]", (6,))
+
+
 class Repeated:
     """(q, v) → (q⁺, v⁺), over whatever scalars it is called with."""
 
@@ -42,11 +47,13 @@ class Repeated:
         controller: Controller | None,
         feeds: Sequence[Feed],
         vary: Sequence[Key] = (),
+        frames: Sequence[str] = (),
         *,
         damping: bool = False,
         friction: bool = False,
     ):
         self.robot, self.step, self.controller, self.feeds, self.vary = robot, step, controller, feeds, vary
+        self.frames = frames
         self.damping, self.friction = damping, friction
         self.losses = losses_of(robot.model, damping, friction)
 
@@ -79,6 +86,7 @@ class Repeated:
         given = {f.argument.name: x for f, x in zip(self.feeds, fed, strict=True)}
         model = varied(self.robot, regrouped(self.robot.model), [(key, given[label(key)]) for key in self.vary])
         solve = forward_dynamics_by_factors if alternative else forward_dynamics
+        wrenches = {frame: given[wrench_argument(frame).name] for frame in self.frames} or None
         clock = next((k for k, f in enumerate(self.feeds) if f.argument.name == "t"), None)
 
         def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
@@ -86,7 +94,7 @@ class Repeated:
             tau = self.control(q, v, *now)
             if self.losses is not None:
                 tau = [x - lost for x, lost in zip(tau, self.losses(model, v, tau), strict=True)]
-            return solve(model, q, v, tau)
+            return solve(model, q, v, tau, wrenches)
 
         start = 0 if clock is None else fed[clock][0]
         q, v = self.step(Field(model, acceleration), q, v, start, given["dt"][0])

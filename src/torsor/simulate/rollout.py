@@ -15,7 +15,7 @@ from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.simulate.recorded import Controller
-from torsor.simulate.repeated import Feed, Repeated
+from torsor.simulate.repeated import Feed, Repeated, wrench_argument
 from torsor.simulate.spread import Spread, spread
 from torsor.simulate.steps import step_named
 from torsor.simulate.varied import variations
@@ -49,6 +49,7 @@ def rollout(
     dt: float,
     steps: int | None = None,
     integrator: str = "semi_implicit",
+    wrenches: Mapping[str, Any] | None = None,
     controller: Callable[..., Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
@@ -62,6 +63,7 @@ def rollout(
     scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint forces, is
     recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.  A parameter
     is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``.
+    ``wrenches={frame: F}`` act on the robots, F (6,) at and in that frame, spread as parameters are.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
 
@@ -79,11 +81,12 @@ def rollout(
     differ = variations(robot, vary or {})
     feeds = [Feed(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [Feed(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
+    feeds += _wrenches(robot, wrenches, axes)
     T = _steps(steps, feeds)
     if law is not None and "t" in law.takes:
         feeds.append(Feed(Argument("t", ()), np.arange(T) * float(dt), True))
     losses = {"damping": damping or "damping" in (vary or {}), "friction": friction or "friction" in (vary or {})}
-    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), **losses)
+    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), tuple(wrenches or ()), **losses)
     scan, every = _kept(robot, step), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
@@ -134,6 +137,13 @@ def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterat
         label = f"parameters[{name!r}]"
         x = spread(label, values)
         yield Feed(Argument(label, x.shape(axes)), x.values, x.steps)
+
+
+def _wrenches(robot: Robot, wrenches: Mapping[str, Any] | None, axes: int) -> Iterator[Feed]:
+    for frame, F in robot._checked(wrenches).items():
+        argument = wrench_argument(frame)
+        x = spread(argument.name, F)
+        yield Feed(_fits(argument, x, axes), x.values, x.steps)
 
 
 def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
