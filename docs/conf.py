@@ -15,13 +15,16 @@ author = "the torsor authors"
 copyright = "the torsor authors, BSD-3-Clause"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "extensions.formulas", "extensions.pictures", "extensions.measured"]
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "extensions.formulas", "extensions.pictures", "extensions.measured",
+    "extensions.crosslinks",
+]  # fmt: skip
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 

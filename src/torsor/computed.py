@@ -152,9 +152,10 @@ class Computed(Mechanism):
     def reaction_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """The wrench each joint puts on its child link, ``(N, 6)``, a row a name in ``joints``: in that link's frame (MR 8.53).
+        """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
 
-        Drive and bearing together, moment first [N·m, N].  Of loops: ``robot.constrained().reactions``.
+        A row a name in ``joints``, in that link's frame; drive and bearing together, moment first [N·m, N].  Of
+        loops: ``robot.constrained().reactions``.
         """
         return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, out=out)
 
@@ -190,7 +191,7 @@ class Computed(Mechanism):
 
     @kernel_method
     def friction_force(self, v: ArrayLike, load: ArrayLike | None = None, *, out: Array | None = None) -> Array:
-        """τ_fric(v) [N·m, N] of the joints' laws, 0 at rest; part of no other result unless asked for (MR §8.9.4).
+        """τ_fric(v) [N·m, N], of τ = M a + h + τ_fric: the joints' laws, 0 at rest; in no other result unasked (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.
         """

@@ -33,7 +33,12 @@ def load(
     such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic loops
     (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none is
     read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
-    folders in which it finds its packages.  ``robot.report`` says what was changed or ignored.
+    folders in which it finds its packages.  ``gravity`` is a vector of the world [m/s²].  ``robot.report`` says what was
+    changed or ignored.
+
+    >>> import torsor as ts
+    >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
+    6
     """
     from torsor.io.formats import Options, named, recognised
 
@@ -57,6 +62,12 @@ def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> No
 
     URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
     ``load(path, loops=True)`` reads.
+
+    >>> import tempfile, torsor as ts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ts.robots.ur5(), f"{folder}/arm.urdf")
+    ...     ts.load(f"{folder}/arm.urdf").nq
+    6
     """
     from torsor.io.formats import writer
 
@@ -66,7 +77,7 @@ def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> No
 
 
 def save_urdf(robot: Robot, path: str | PathLike) -> None:
-    """Write the robot as a URDF that loads to the same dynamics; :func:`save` with ``format="urdf"``."""
+    """Write the robot as a URDF that loads to the same dynamics [m, kg, rad]; :func:`save` with ``format="urdf"``."""
     save(robot, path, format="urdf")
 
 
@@ -78,14 +89,29 @@ def save_loops(robot: Robot, path: str | PathLike) -> None:
 
 
 def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Sequence[float] = EARTH) -> Robot:
-    """The robot of Modern Robotics' lists (MR 8.11): n+1 home poses M_{i−1,i}, n spatial inertias G_i, screw axes S (6×n)."""
+    """The robot of Modern Robotics' lists (MR §8.11): n+1 home poses M_{i−1,i} [m], n spatial inertias G_i, screw axes S (6×n).
+
+    G_i = diag(I_i, m_i 1) [kg·m², kg] at the centre of mass; S = (ω, v) in the space frame.  The tip is ``"end_effector"``.
+
+    >>> import numpy as np
+    >>> M, G, S = [np.eye(4), np.eye(4)], [np.diag([0, 0, 0.1, 1, 1, 1])], np.array([[0, 0, 1, 0, 0, 0.0]]).T
+    >>> from_mr(M, G, S).mass_matrix([0.0])
+    array([[0.1]])
+    """
     from torsor.io.screws import from_mr as read
 
     return Robot(read(Mlist, Glist, Slist, name=name, gravity=gravity))
 
 
 def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
-    """(Mlist, Glist, Slist) of a serial chain, as Modern Robotics' functions take them (MR Exercise 8.12)."""
+    """(Mlist, Glist, Slist) of a serial chain, as Modern Robotics' functions take them [m, kg, kg·m²] (MR Exercise 8.12).
+
+    ``tip`` is the frame of the last pose: ``"end_effector"`` or the last link unless given; :func:`from_mr` is the way back.
+
+    >>> import torsor as ts
+    >>> [x.shape for x in to_mr(ts.robots.ur5(), tip="tool0")]
+    [(7, 4, 4), (6, 6, 6), (6, 6)]
+    """
     from torsor.io.mr_lists import to_mr as written
 
     return written(robot.description, tip=tip)
@@ -94,7 +120,15 @@ def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
 def from_screws(
     screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Sequence[float] = EARTH
 ) -> Robot:
-    """The robot of screw axes (a row each) and link poses in the space frame, at home; ``tip`` is the end effector's pose."""
+    """The robot of screw axes S = (ω, v), a row each, and poses of links and ``tip``, all in the space frame at home.
+
+    ``inertias`` are (mass [kg], com [m], inertia about it [kg·m²]) in the link's frame, one a link.
+
+    >>> import numpy as np
+    >>> bar = from_screws([(0, 0, 1, 0, 0, 0)], [np.eye(4)], [(2.0, (0.5, 0, 0), (0, 0, 0.1))])
+    >>> bar.mass_matrix([0.0])  # I + m c²
+    array([[0.6]])
+    """
     from torsor.io.screws import from_screws as read
 
     return Robot(read(screws, poses, inertias, tip=tip, name=name, gravity=gravity))
@@ -111,7 +145,10 @@ def from_dh(
 ) -> Robot:
     """The robot of a Denavit–Hartenberg table, ``convention="standard"`` or ``"modified"``, with inertial data.
 
-    A row is a mapping with ``a``, ``alpha``, ``d``, ``theta`` and what else :class:`torsor.io.dh.DHRow` names.
+    A row is a mapping with ``a``, ``d`` [m], ``alpha``, ``theta`` [rad] and what else :class:`torsor.io.dh.DHRow` names.
+
+    >>> from_dh([{"a": 0.5, "mass": 2.0}], gravity=(0, -9.81, 0)).gravity_force([0.0]).round(2)  # m g a
+    array([9.81])
     """
     from torsor.io.dh import from_dh as read
 

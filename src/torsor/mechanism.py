@@ -43,12 +43,12 @@ class Mechanism:
 
     @property
     def nq(self) -> int:
-        """Number of configuration coordinates."""
+        """Number of configuration coordinates: the length of ``q`` [rad, m, quaternions (x, y, z, w)]."""
         return self._model.nq
 
     @property
     def nv(self) -> int:
-        """Number of degrees of freedom."""
+        """Number of degrees of freedom: the length of ``v``, ``a`` and ``tau``."""
         return self._model.nv
 
     @property
@@ -78,12 +78,12 @@ class Mechanism:
 
     @property
     def gravity(self) -> np.ndarray:
-        """[m/s²], in the world."""
+        """The acceleration of what falls freely [m/s²], in the world; (0, 0, −9.81) unless the robot says otherwise."""
         return numbers(self._model.gravity)
 
     @property
     def report(self) -> tuple[str, ...]:
-        """What was changed or ignored while loading, a line each."""
+        """What was changed or ignored while loading, and what surgery did since, a line each."""
         hidden = "world" in self.links and self._model.frames["world"].body > 0
         note = ("link 'world' moves, and takes that name from the fixed world frame",) if hidden else ()
         return self._description.report + note
@@ -120,7 +120,7 @@ class Mechanism:
     # -- configurations --------------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:
-        """The zero configuration: zero coordinates, identity rotations."""
+        """The zero configuration, ``(nq,)``: zero coordinates [rad, m], identity rotations (0, 0, 0, 1)."""
         return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
 
     def random_configuration(
@@ -146,7 +146,7 @@ class Mechanism:
     # -- surgery ---------------------------------------------------------------------------------------------
 
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
-        """The robot with these joints welded, ``{"elbow": 0.3}``, or at their neutral configuration, ``["elbow"]``."""
+        """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
         if not isinstance(joints, Mapping):
             names = [joints] if isinstance(joints, str) else list(joints)
             joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
@@ -159,11 +159,24 @@ class Mechanism:
     def attach(
         self, other: Mechanism, at: str, *, xyz: Sequence[float] = (0, 0, 0), rpy: Sequence[float] = (0, 0, 0), prefix: str = ""
     ) -> Self:
-        """Another robot welded on at a link or frame: a gripper on an arm.  ``prefix`` keeps its names apart."""
+        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` keeps its names apart.
+
+        >>> import torsor as ts
+        >>> hand = ts.robots.panda().subtree("panda_hand")
+        >>> ts.robots.ur5().attach(hand, at="tool0", prefix="hand_").nq
+        7
+        """
         return type(self)(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
     def with_payload(self, at: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Self:
-        """A load fixed to a link or frame; ``com`` and ``inertia`` (about the com) in that frame."""
+        """A load fixed to a link or frame: mass [kg], com [m] and inertia about the com [kg·m²], both in that frame.
+
+        ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three of a diagonal; None is a point mass.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_payload("tip", mass=2.0).gravity_force([0, 0]).round(2)
+        array([68.67, 29.43])
+        """
         return type(self)(surgery.payload(self._description, at, mass, com, inertia))
 
     def with_rotors(self, rotors: Mapping[str, Any]) -> Self:
@@ -179,15 +192,15 @@ class Mechanism:
         return type(self)(surgery.rotors_as_armature(self._description))
 
     def rebase(self, link: str) -> Self:
-        """The same mechanism with another link as its base."""
+        """The same mechanism with another link as its base; joints on the way between the two are turned round."""
         return type(self)(surgery.rebase(self._description, link))
 
     def with_base(self, base: str) -> Self:
-        """The same robot with a ``"fixed"`` or a ``"floating"`` base."""
+        """The same robot with a ``"fixed"`` or a ``"floating"`` base; the latter has 7 more entries in q and 6 more in v."""
         return type(self)(surgery.with_base(self._description, base))
 
     def with_gravity(self, gravity: Sequence[float]) -> Self:
-        """The same robot where gravity is another [m/s²]."""
+        """The same robot where gravity is another vector of the world [m/s²]: (0, −9.81, 0) for one that hangs on a wall."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
     def with_friction(self, laws: Mapping[str, Any] | str) -> Self:

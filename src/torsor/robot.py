@@ -59,7 +59,7 @@ class Robot(Computed):
         damping: float = 0.1,
         tolerance: float = 1e-3,
     ) -> Task:
-        """The dynamics of chosen rows of a frame's twist, or of several frames stacked: Λ, η, J̄, N ... (MR §8.6).
+        """F = Λ V̇ + η for chosen rows of a frame's twist, or of several frames: operational space (MR §8.6, 8.89).
 
         ``rows``: ``"all"``, ``"linear"``, ``"angular"`` or names among wx wy wz vx vy vz.  Several frames are a list, each a
         name or with its own rows, ``[("left_foot", "linear"), "tool0"]``.  ``singular`` says what happens to Λ where the
@@ -70,7 +70,10 @@ class Robot(Computed):
         return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
 
     def constrained(self, *constraints: Constraint) -> Constrained:
-        """The robot held to its own loops and to these constraints (:mod:`torsor.constraints`): MR §8.7, F&O §3.4."""
+        """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot held to its own loops and to constraints (MR §8.7, F&O §3.4).
+
+        They are made by :mod:`torsor.constraints`; λ acts on the robot [N, N·m].
+        """
         from torsor.constrained import Constrained
 
         if not constraints:
@@ -81,7 +84,10 @@ class Robot(Computed):
         return Constrained(self, constraints)
 
     def assemble(self, q_guess: ArrayLike | None = None, **options: Any) -> Array:
-        """q that closes the loops, near a guess (F&O 16); options as :meth:`torsor.constrained.Constrained.assemble` has."""
+        """q with φ(q) = 0: the loops closed, near a guess (F&O 16).
+
+        Options as :meth:`torsor.constrained.Constrained.assemble` has: ``fixed=``, ``free=`` joints, ``time=``, ``attempts=``.
+        """
         return self.constrained().assemble(q_guess, **options)
 
     def operators(
@@ -107,7 +113,7 @@ class Robot(Computed):
     # -- motion over time ------------------------------------------------------------------------------------
 
     def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **options: Any) -> Result:
-        """This robot over time: controllers, wrenches, stops, friction, loops, springs (MR §8.5).
+        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
 
         Options as :func:`torsor.simulate.simulate` has them: ``integrator=``, ``dt=``, ``events=``, ``limits=``, ``record=``.
         """
@@ -161,7 +167,10 @@ class Robot(Computed):
     def explain(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, damping: bool = False
     ) -> Explanation:
-        """Each joint force split by cause: inertia by joint, velocity products by pair, gravity by link, ... (MR 8.16)."""
+        """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
+
+        Inertia by joint, velocity products by pair, gravity by link, then rotors, damping and wrenches; ``print`` it.
+        """
         from torsor import understanding
 
         return understanding.explain(self, q, v, a, wrenches, damping=damping)
@@ -177,19 +186,19 @@ class Robot(Computed):
     def newton_euler_trace(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, at: str = "link"
     ) -> Trace:
-        """The recursion body by body, as a table (MR 8.50–8.54); ``at`` the "link" frames or the "com"."""
+        """V_i, V̇_i, F_i, τ_i of the recursion, body by body, as a table (MR 8.50–8.54); ``at`` "link" frames or the "com"."""
         from torsor import understanding
 
         return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at)
 
     def torque_ellipsoid(self, q: ArrayLike) -> Ellipsoid:
-        """{M θ̈ : |θ̈| = 1}: the torques of unit accelerations (MR Fig. 8.3)."""
+        """{M θ̈ : |θ̈| = 1}: the joint forces of unit accelerations [N·m, N] (MR Fig. 8.3)."""
         from torsor import understanding
 
         return understanding.torque_ellipsoid(self, q)
 
     def mass_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, how massy a frame feels (MR 8.21, Fig. 8.4)."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, how massy a frame feels [kg, of angular rows kg·m²] (MR 8.21, Fig. 8.4)."""
         from torsor import understanding
 
         return understanding.mass_ellipsoid(self, q, frame, rows, expressed_in)
@@ -197,7 +206,7 @@ class Robot(Computed):
     def acceleration_ellipsoid(
         self, q: ArrayLike, frame: str | None = None, rows: Any = "linear", expressed_in: str = "world"
     ) -> Ellipsoid:
-        """The accelerations of unit forces, of the joints or of a frame: M⁻¹ or Λ⁻¹ (MR Figs. 8.3, 8.4)."""
+        """{M⁻¹ τ : |τ| = 1}, or of a frame Λ⁻¹: the accelerations of unit forces [rad/s², m/s²] (MR Figs. 8.3, 8.4)."""
         from torsor import understanding
 
         return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)

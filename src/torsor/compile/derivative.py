@@ -45,7 +45,16 @@ def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Any]]) -> Pr
 
 
 def forward(p: Program, wrt: Sequence[str]) -> Program:
-    """∂outputs/∂(the inputs named), tangents carried along with the values: cost grows with the inputs."""
+    """∂y/∂x of the outputs y by the inputs x named, tangents carried along with the values: cost grows with the inputs.
+
+    An output of shape s and inputs of n entries in all make one of shape ``(*s, n)``, in the unit of y per unit of x.
+
+    >>> import torsor as ts
+    >>> from torsor.compile import Kernel
+    >>> slope = Kernel(forward(ts.robots.two_link().program("gravity_force"), ["q"]))  # ∂g/∂q, symmetric
+    >>> slope([0.0, 1.5707963267948966]).round(2).tolist()
+    [[-9.81, -9.81], [-9.81, -9.81]]
+    """
     graph = Graph()
     values = _recorded(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
@@ -68,7 +77,14 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
 
 
 def reverse(p: Program, wrt: Sequence[str]) -> Program:
-    """∂outputs/∂(the inputs named), adjoints carried back from each output: cost grows with the outputs."""
+    """∂y/∂x as :func:`forward` has it, adjoints carried back from each output: cost grows with the outputs.
+
+    >>> import torsor as ts
+    >>> from torsor.compile import Kernel
+    >>> gradient = Kernel(reverse(ts.robots.two_link().program("potential_energy"), ["q"]))  # ∂P/∂q = g
+    >>> gradient([0.0, 0.0]).round(2)
+    array([29.43,  9.81])
+    """
     graph = Graph()
     values = _recorded(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}

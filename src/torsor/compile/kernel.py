@@ -40,6 +40,12 @@ class Kernel:
     One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits whatever
     the batch it is part of, its place there, and the number of threads.  ``explain`` is asked why a finite state gave a
     result that is not finite; it raises.  A ``lenient`` kernel returns such a result, for a caller who looks.
+
+    >>> import torsor as ts
+    >>> kernel = ts.robots.two_link().kernel("mass_matrix", "gravity_force")
+    >>> M, g = kernel(np.zeros((1000, 2)))
+    >>> M.shape, g.shape
+    ((1000, 2, 2), (1000, 2))
     """
 
     def __init__(

@@ -11,7 +11,12 @@ from torsor.compile.rules import NUMPY
 
 
 def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64) -> list[np.ndarray]:
-    """The outputs of arrays ``(..., *shape)``; leading axes broadcast."""
+    """The outputs of arrays ``(..., *shape)``, operation by operation in NumPy; leading axes broadcast.
+
+    >>> import torsor as ts
+    >>> replay(ts.robots.two_link().program("gravity_force"), [np.zeros(2)])[0].round(2)
+    array([29.43,  9.81])
+    """
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(arguments, program.inputs, strict=True)))
     columns: list[np.ndarray] = []
     for a, i in zip(arguments, program.inputs, strict=True):

@@ -53,6 +53,7 @@ class threads:
 
     @staticmethod
     def count() -> int:
+        """How many threads share a long batch now."""
         return _count
 
 

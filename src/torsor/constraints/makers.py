@@ -31,14 +31,22 @@ def point_on_plane(frame: str, normal: Any, through: Any = (0, 0, 0), relative_t
 def point_on_line(
     frame: str, direction: Any, through: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
 ) -> PointAlong:
-    """The origin of a frame stays on the line along ``direction`` through a point [m], in ``relative_to``'s axes: two rows."""
+    """The origin of a frame stays on the line along ``direction`` through a point [m], in ``relative_to``'s axes: two rows.
+
+    >>> point_on_line("tip", direction=(0, 1, 0), through=(1, 0, 0)).size
+    2
+    """
     what = name or f"{frame} on a line"
     x, y, _ = axes_about(read.axis(direction, f"{what}: direction"))
     return PointAlong(what, frame, (x, y), read.vector(through, what), relative_to)
 
 
 def point_at(frame: str, place: Any = (0, 0, 0), relative_to: str = "world", name: str = "") -> PointAlong:
-    """p = c: the origin of a frame stays at a place [m] of ``relative_to``, free to turn there: three rows."""
+    """p = c: the origin of a frame stays at a place [m] of ``relative_to``, free to turn there: three rows.
+
+    >>> point_at("foot", (0.2, 0, 0)).size
+    3
+    """
     what = name or f"{frame} at a place"
     return PointAlong(what, frame, AXES, read.vector(place, what), relative_to)
 
@@ -46,7 +54,11 @@ def point_at(frame: str, place: Any = (0, 0, 0), relative_to: str = "world", nam
 def fixed_pose(
     frame: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
 ) -> JointConstraint:
-    """A frame stays at (xyz [m], rpy [rad]) in ``relative_to``: a weld, six rows."""
+    """T = (xyz [m], rpy [rad]): a frame stays at a pose in ``relative_to``: a weld, six rows.
+
+    >>> fixed_pose("tool0", xyz=(0.5, 0.2, 0.4)).size
+    6
+    """
     what = name or f"{frame} held"
     return JointConstraint(what, Fixed(), relative_to, frame, read.pose(xyz, rpy, what))
 
@@ -77,7 +89,11 @@ def joint(
 
 
 def distance(frame: str, other: str, length: float, name: str = "") -> Distance:
-    """|p| = length [m] between the origins of two frames: a massless rod."""
+    """|p| = length [m] between the origins of two frames: a massless rod, one row; λ is its thrust [N].
+
+    >>> distance("hip", "ankle", 0.8).labels()
+    ('along the rod',)
+    """
     what = name or f"{frame} to {other}"
     size = read.scalar(length, f"constraint {what!r}: length")
     if not size > 0:
@@ -110,7 +126,11 @@ def rolling(
 
 
 def coupling(joint: str, leader: str, multiplier: float = 1.0, offset: float = 0.0, name: str = "") -> Coupled:
-    """q(joint) = multiplier · q(leader) + offset, as a constraint: the coupling's force is one of the multipliers."""
+    """q(joint) = multiplier · q(leader) + offset [rad, m], as a constraint: its force is one of the multipliers [N·m, N].
+
+    >>> coupling("finger2", "finger1", name="belt").size
+    1
+    """
     what = name or f"{joint} follows {leader}"
     return Coupled(what, joint, leader, read.scalar(multiplier, what), read.scalar(offset, what))
 
@@ -132,7 +152,11 @@ def pfaffian(
 
 
 def holonomic(phi: Callable[..., Any], rows: int = 1, *, timed: bool = False, name: str = "") -> Holonomic:
-    """φ(q) = 0 by a function over any scalar (F&O 16); with ``timed``, φ(q, t).  A = φ′ and Ȧ are its derivatives."""
+    """φ(q) = 0 by a function over any scalar (F&O 16); with ``timed``, φ(q, t).  A = φ′ and Ȧ are its derivatives.
+
+    >>> from torsor.scalar import cos
+    >>> channel = holonomic(lambda q: cos(q[0]) + cos(q[0] + q[1]) - 1)  # the tip of a 2R arm at x = 1 m
+    """
     _callable(phi, "holonomic")
     return Holonomic(name or getattr(phi, "__name__", "holonomic"), phi, _count(rows), timed)
 

@@ -21,6 +21,7 @@ class Inertia(NamedTuple):
 
     @classmethod
     def zero(cls) -> Inertia:
+        """Nothing at all."""
         return cls(0, ZERO, Sym.zero())
 
     @classmethod
@@ -31,6 +32,7 @@ class Inertia(NamedTuple):
 
     @property
     def com(self) -> Vec:
+        """c = h/m, the centre of mass [m]; the origin of what has no mass."""
         return ZERO if isinstance(self.m, (int, float)) and self.m == 0 else self.h * (1 / self.m)
 
     @property

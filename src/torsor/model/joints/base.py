@@ -79,6 +79,7 @@ class JointType(ABC):
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
     def neutral(self) -> list[float]:
+        """The coordinates of no motion: zeros, unless the joint has a quaternion."""
         return [0.0] * self.nq
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
