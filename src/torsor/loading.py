@@ -33,8 +33,8 @@ def load(
     such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic loops
     (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none is
     read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
-    folders in which it finds its packages.  ``gravity`` is a vector of the world [m/s²].  ``robot.report`` says what was
-    changed or ignored.
+    folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a vector of the world
+    [m/s²].  ``robot.report`` says what was changed or ignored.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv

@@ -92,7 +92,7 @@ def test_bundled_robots(name):
     np.testing.assert_array_equal(again.gravity, robot.gravity)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(40), 724])  # in 724 two joints follow in another order than their leaders stand
 def test_random_trees_there_and_back(seed):
     robot = Robot(drawn(seed))
     model = to_pinocchio(robot)

@@ -69,7 +69,7 @@ def test_odd_names_survive():
 def test_beside_a_urdf(tmp_path):
     robot, path = four_bar().build(), tmp_path / "bars.urdf"
     save_urdf(robot, path)
-    assert "not in this file: 1 joint closing a loop" in path.read_text()
+    assert "loops, not in this file, load with loops=, the side-file: " in path.read_text()
     side = tmp_path / "bars.loops.yaml"
     assert load(path, loops=True).loops == load(str(path), loops=side).loops == ("C",)
     assert load(path, loops=True).report[-1] == f"1 loop read from {side}"

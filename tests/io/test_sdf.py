@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from torsor.errors import FileError, MissingExtra
+from torsor.io.sdf.included import check_includes
 from torsor.loading import load
 
 SDF = """<?xml version="1.0"?>
@@ -80,3 +81,42 @@ def test_what_drake_refuses(tmp_path):
     path.write_text("<sdf version='1.9'><model name='m'><link/></model></sdf>")
     with pytest.raises(FileError, match=r"bad.sdf: Drake cannot read it"):
         load(path)
+
+
+INCLUDE = '<sdf version="1.9"><world name="w">\n<include><uri>{}</uri></include></world></sdf>'
+HOSTILE = {
+    "https://host/model.sdf": "models of https:// are not fetched",
+    "package://drake_models/x/y.sdf": "no folder named 'drake_models' is known",
+    "../../outside/model.sdf": "outside",
+    "file:///{}/outside/model.sdf": "outside",
+    "model://../outside": "is no name of a package",
+    "/dev/zero": "",
+    "link.sdf": "outside",
+    "../../outside": "outside",
+    "model.sdf": "",
+}
+
+
+@pytest.mark.parametrize("uri", HOSTILE)
+def test_includes_are_looked_at_before_drake(tmp_path, uri):
+    """No Drake is needed for it: what is outside is refused first."""
+    (tmp_path / "ws/robot").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/model.sdf").write_text(FIXED)
+    (tmp_path / "ws/robot/link.sdf").symlink_to(tmp_path / "outside/model.sdf")
+    (tmp_path / "ws/robot/inner.sdf").write_text(INCLUDE.format(uri.format(tmp_path)))
+    (tmp_path / "ws/robot/robot.sdf").write_text(INCLUDE.format("inner.sdf"))
+    with pytest.raises(FileError, match=rf"inner.sdf:2: <uri>: .*{HOSTILE[uri]}"):
+        check_includes(tmp_path / "ws/robot/robot.sdf")
+    check_includes(tmp_path / "outside/model.sdf")
+
+
+def test_includes_in_a_circle_and_bad_xml(tmp_path):
+    (tmp_path / "a.sdf").write_text(INCLUDE.format("b.sdf"))
+    (tmp_path / "b.sdf").write_text(INCLUDE.format("a.sdf"))
+    check_includes(tmp_path / "a.sdf")  # Drake says what it thinks of it
+    with pytest.raises(FileError, match="DOCTYPE"):
+        check_includes("<!DOCTYPE sdf [<!ENTITY a 'b'>]><sdf/>")
+    with pytest.raises(FileError, match="needs a mesh root; give roots="):
+        check_includes(INCLUDE.format("a.sdf"))
+    check_includes(INCLUDE.format("a.sdf"), roots=[tmp_path])

@@ -148,9 +148,9 @@ def test_frames_become_massless_links():
 def test_base_and_gravity_are_told_in_comments():
     d = replace(every_kind(), base="floating", gravity=Vec(0, 0, -1.62))
     text = write_urdf(d)
-    assert '<!-- the base is free: load with base="floating" -->' in text
-    assert "<!-- gravity is (0, 0, -1.62) m/s2 -->" in text
-    assert "<!--" not in write_urdf(every_kind())
+    assert '<!-- free base, not in the file, load with base="floating": ' in text
+    assert "<!-- not written, give it when loading: gravity is (0, 0, -1.62) m/s2 -->" in text
+    assert "gravity" not in write_urdf(every_kind())
 
 
 def test_shapes_and_mimic_come_back():

@@ -46,13 +46,18 @@ def test_every_format_gives_back_what_was_written(tmp_path, arm, ending):
     assert [p.name for p in tmp_path.iterdir()] == [f"run.{ending}"]
 
 
-@pytest.mark.parametrize("many", [0, 10**9], ids=["pyarrow", "Python"])
-def test_csv_keeps_every_bit_of_any_number(monkeypatch, many):
-    monkeypatch.setattr(tables, "MANY", many)
-    bits = np.random.default_rng(1).integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
-    x = np.concatenate([[0.0, -0.0, 1.0, 1e-5, 1e15, 1e16, 5e-324, 1.7976931348623157e308, np.inf], bits[np.isfinite(bits)]])
+def test_csv_keeps_every_bit_of_any_number_and_is_the_same_with_pyarrow(monkeypatch):
+    bits = np.random.default_rng(1).integers(0, 2**64, 3000, dtype=np.uint64).view(np.float64)
+    scales = 10.0 ** np.arange(-9, 18, 0.01)  # where notations change
+    odd = [0.0, -0.0, 1.0, 1e-3, 1e9, 1e-5, 1e15, 1e16, 5e-324, 1.7976931348623157e308, np.inf, -np.inf]
+    x = np.concatenate([odd, bits[np.isfinite(bits)], scales, -scales / 3, np.rint(scales)])
     columns = [x, x[::-1]]  # the second is no contiguous array
-    (table,) = tables.read_csv(io.BytesIO(tables.csv_bytes(["a", "b"], columns)), rows=10**6)
+    written = []
+    for many in (0, 10**9):
+        monkeypatch.setattr(tables, "MANY", many)
+        written.append(tables.csv_bytes(["a", "b"], columns))
+    assert written[0] == written[1]
+    (table,) = tables.read_csv(io.BytesIO(written[0]), rows=10**6)
     for back, column in zip(table.columns, columns, strict=True):
         np.testing.assert_array_equal(np.ascontiguousarray(back).view(np.uint64), np.ascontiguousarray(column).view(np.uint64))
 
@@ -136,10 +141,10 @@ def refused(text: str, match: str, **options):
 
 
 def test_what_is_wrong_with_a_csv():
-    assert refused("t,q[a]\n0,1\n0,x\n", "column 2 'x' is no number").line == 3
+    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' holds 'x', which is no number").line == 3
     assert refused("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
-    assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 2 is empty").line == 5
-    refused("t,q[a]\n0,1_0\n", "'1_0' is no number")
+    assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 'q.a.' is empty").line == 5
+    refused("t,q[a]\n0,1_0\n", "'1_0', which is no number")
     refused("0,1\n2,3\n", "must name the columns")
     refused("", "empty")
     refused("# {\nt\n", "no JSON")
@@ -214,16 +219,29 @@ def test_damaged_npz(tmp_path):
         assert log.t is None or log.t.shape == (3,)
 
 
+def test_columns_that_mean_nothing_here_may_hold_anything():
+    text = 't,label,q[a],note\n0,start,1,"a, b"\n\n1,,2,\n'
+    log = logs.read(io.BytesIO(text.encode()), format="csv")
+    assert (log.t.tolist(), log.q.tolist(), log.ignored) == ([0.0, 1.0], [[1.0], [2.0]], ("label", "note"))
+    with pytest.raises(FileError, match="3 cells in this line and 4 columns"):
+        logs.read(io.BytesIO(b"t,label,q[a],note\n0,x,1,y\n0,x,1\n"), format="csv")
+    with pytest.raises(FileError, match=r"column 'q\[a\]' holds 'x', which is no number"):
+        logs.read(io.BytesIO(b"t,label,q[a]\n0,x,x\n"), format="csv")
+
+
 def test_parquet_with_holes_and_words(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
     parquet.write_table(pa.table({"t": [0.0, 1.0, 2.0], "q[a]": [0.0, 1.0, None]}), tmp_path / "holes.parquet")
-    with pytest.raises(FileError, match=r"'q\[a\]' holds nothing \(null\) in row 2"):
+    with pytest.raises(FileError, match=r"'q\[a\]' holds nothing \(null\) in row 3"):
         logs.read(tmp_path / "holes.parquet")
     parquet.write_table(pa.table({"t": [0, 1], "q[a]": ["x", "y"]}), tmp_path / "words.parquet")
     with pytest.raises(FileError, match="not numbers"):
         logs.read(tmp_path / "words.parquet")
+    parquet.write_table(pa.table({"q[a]": [1.0, 2.0], "label": ["x", None]}), tmp_path / "label.parquet")
+    log = logs.read(tmp_path / "label.parquet")  # nobody needs the label
+    assert (log.q.tolist(), log.ignored) == ([[1.0], [2.0]], ("label",))
     parquet.write_table(pa.table({"t": [0, 1], "q[a]": [1, 2]}), tmp_path / "whole.parquet")  # whole numbers are numbers
     assert logs.read(tmp_path / "whole.parquet").q.tolist() == [[1.0], [2.0]]
 

@@ -59,7 +59,7 @@ def test_textures_are_never_opened():
 def test_shapes_come_back_as_they_were(tmp_path):
     d = read_mjcf(HERE / "shapes.xml")
     write_mjcf(d, tmp_path / "shapes.xml", roots=[HERE])
-    back = {(g.name, g.role): g for g in read_mjcf(tmp_path / "shapes.xml").link("body").geometry}
+    back = {(g.name, g.role): g for g in read_mjcf(tmp_path / "shapes.xml", roots=[HERE]).link("body").geometry}
     named = {(g.name, g.role) for g in d.link("body").geometry}
     assert len(back) == len(named)
     for g in d.link("body").geometry:

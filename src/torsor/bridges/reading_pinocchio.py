@@ -50,7 +50,9 @@ class _Reading:
         self.names = self._link_names()
         self.links: list[Link] = []
         self.joints: list[Joint] = []
-        self.leader = dict(zip(map(int, model.mimicking_joints), map(int, model.mimicked_joints), strict=True))
+        # by the coordinate they share: Pinocchio 4.1's mimicked_joints is not in the order of its mimicking_joints
+        owner = {joint.idx_q: i for i, joint in enumerate(model.joints) if i and joint.nq}
+        self.leader = {int(i): owner[model.joints[i].idx_q] for i in model.mimicking_joints}
 
     def description(self) -> Description:
         m = self.model

@@ -30,22 +30,26 @@ ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".
 def export(
     robot: Robot, to: To, out: Out = None, quantity: Quantities = None, dtype: Float = "float64", json: Json = False
 ) -> None:
-    """A robot as code (C, Python), as a file (URDF, MJCF) or as Modern Robotics' lists."""
+    """Code in C or Python, a URDF or MJCF, or Modern Robotics' lists."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
     from torsor.compile.infix import identifier
+    from torsor.io.losses import losses
 
     if to not in ("c", "python") and quantity:
         raise Typed(f"--quantity is for code; --to {to} writes the robot itself")
     path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a name in a file is no path
-    specs = tuple(quantity or USUAL)
-    lost: list[str] = []
+    usual, lost = list(USUAL), list[str]()
+    if robot.loops and not quantity and to in ("c", "python"):
+        usual.remove("forward_dynamics")
+        lost.append("forward_dynamics, which code would compute with the loops open; torsor accel and simulate close them")
+    specs = tuple(quantity or usual)
     if to == "c":
         files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]
     elif to == "python":
         files = [str(robot.export_python(path, *specs))]
     elif to == "mr":
-        files = [_lists(robot, path)]
+        files, lost = [_lists(robot, path)], losses(robot.description, "mr")
     else:
         files, lost = _saved(robot, path, to)
     emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _wrote(files, lost))
@@ -53,7 +57,7 @@ def export(
 
 @on_robot
 def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
-    """A robot file in another format, with a list of what did not come along."""
+    """A file in another format, and what did not come along."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
 
@@ -68,10 +72,14 @@ def _saved(robot: Robot, path: str, format: str | None) -> tuple[list[str], list
     """The files written, and what they have no words for: the comments say it, a line each."""
     from lxml import etree
 
+    from torsor.cli.outcome import Typed
     from torsor.io.formats import writer
     from torsor.io.loops_file import beside
     from torsor.loading import save
 
+    ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
+    if ending and format and ending != format:
+        raise Typed(f"{path} ends as {ending.upper()} does, and --to says {format}")
     save(robot, path, format=format)
     loops = [str(beside(path))] if robot.loops and writer(path, format).name == "urdf" else []
     said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]

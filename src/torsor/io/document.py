@@ -49,8 +49,13 @@ class Document:
     def line(self, element: Element) -> int:
         """The line where an element starts; the text is walked once more for it, so only to complain."""
         before = next(n for n, e in enumerate(self.root.iter()) if e is element)
-        tags = start_tags(self._text.encode("utf-8"), "utf-8")
-        return tags[before].line if before < len(tags) else element.sourceline  # should expat dislike what lxml took
+        lines = self.lines
+        return lines[before] if before < len(lines) else element.sourceline or 0  # should expat dislike what lxml took
+
+    @property
+    def lines(self) -> list[int]:
+        """The line of every element, in the order of the document."""
+        return [tag.line for tag in start_tags(self._text.encode("utf-8"), "utf-8")]
 
     # -- elements --------------------------------------------------------------------------------------------
 
@@ -118,8 +123,9 @@ class Document:
         return self.numbers(element, attribute, 1, default)[0]
 
 
-def parse(source: Source) -> Document:
-    """A document from a path, from text that starts with ``<``, or from bytes.
+def parse(source: Source, *, deep: bool = False) -> Document:
+    """A document from a path, from text that starts with ``<``, or from bytes.  ``deep`` is for formats whose links lie in
+    each other: it allows 2048 elements inside each other, and not 256.
 
     Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration says so; UTF-16 and
     NUL are refused, and so is every DOCTYPE, before any parser sees it.  Of text, the declaration's encoding means nothing.
@@ -137,7 +143,7 @@ def parse(source: Source) -> Document:
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
-    document = Document(_parsed(text, file), text, file)
+    document = Document(_parsed(text, file, deep), text, file)
     _refuse_xacro(document)
     return document
 
@@ -179,26 +185,34 @@ def _refuse_doctype(text: str, file: str) -> None:
         at = found + len(end)
 
 
-def _parsed(text: str, file: str) -> Element:
+def _parsed(text: str, file: str, deep: bool) -> Element:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise FileError("holds a lone surrogate, which is no character", file=file, line=line) from None
-    # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length
+    # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length, and True
+    # has wider ones; what it is feared for, entities, is refused above
     parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=deep,
         recover=False, remove_comments=True, remove_pis=True,
     )  # fmt: skip
+    wrong: FileError | None = None
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
-        reason = _XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}"
-        raise FileError(reason, file=file, line=error.lineno) from None
+        wrong = _ill_formed(error, file)
+    if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
+        raise wrong
     if root.getroottree().docinfo.internalDTD is not None:
         raise FileError("declares a DOCTYPE; DTDs and entities are refused, remove it", file=file)
     return root
+
+
+def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
+    said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
+    said = said.removesuffix(", use XML_PARSE_HUGE option")  # which users of torsor do not have
+    return FileError(_XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}", file=file, line=error.lineno)
 
 
 _XACRO = (

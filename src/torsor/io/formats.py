@@ -63,7 +63,7 @@ def _read_xacro(source: Any, o: Options) -> Description:
 def _read_mjcf(source: Source, o: Options) -> Description:
     from torsor.io.mjcf import read_mjcf
 
-    return _adjusted(read_mjcf(source, strict=o.strict, mimic=o.mimic), o)
+    return _adjusted(read_mjcf(source, strict=o.strict, mimic=o.mimic, roots=o.roots), o)
 
 
 def _read_sdf(source: Source, o: Options) -> Description:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 #: so many names are told; of the rest, how many
@@ -27,6 +28,15 @@ class Notes:
         told = [f"{sentence}: {listed(names)}" for sentence, names in self._said.items()]
         told += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
         return tuple(told)
+
+
+def commented(line: str) -> str:
+    """A line as the text of an XML comment, which has no two dashes side by side.
+
+    >>> commented("a--b")
+    ' a- -b '
+    """
+    return f" {re.sub('-(?=-)', '- ', line)} "
 
 
 def listed(names: Sequence[str], shown: int = SHOWN) -> str:

@@ -15,7 +15,7 @@ A home, ``/etc`` and the like are no packages, whatever lies in them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -44,10 +44,10 @@ class Places:
             if not root.is_dir():
                 raise FileError("is no folder, so it cannot be a mesh root", file=str(root))
 
-    def find(self, uri: str) -> Path:
-        """The file of a URI, or :class:`FileError` that says why it is not to be had."""
+    def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
+        """The file of a URI, with one of these endings, or :class:`FileError` that says why it is not to be had."""
         try:
-            return self._found(uri)
+            return _ending(uri, self._found(uri), suffixes)
         except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
             if isinstance(error, FileError):
                 raise
@@ -81,7 +81,7 @@ class Places:
         found = [(start / path).resolve() for start in starts]
         for file in found:
             if file.is_file() and any(file.is_relative_to(root) for root in allowed):
-                return _mesh(uri, file)
+                return file
         if any(file.exists() for file in found):
             raise FileError("lies outside the declared folders; declare its folder as a mesh root", file=uri)
         raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
@@ -95,7 +95,7 @@ class Places:
             if file.is_file():
                 if not file.is_relative_to(folder):
                     raise FileError(f"lies outside its package {package!r}", file=uri)
-                return _mesh(uri, file)
+                return file
         if not folders:
             raise FileError(f"no folder named {package!r} is known; declare the one above it as a mesh root", file=uri)
         raise FileError(f"is not in {', '.join(map(str, folders[:3]))}", file=uri)
@@ -118,7 +118,8 @@ def _ordinary(folder: Path) -> bool:
     return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
 
 
-def _mesh(uri: str, file: Path) -> Path:
-    if file.suffix.lower() not in SUFFIXES:
-        raise FileError(f"is no mesh by its name; meshes end in {', '.join(sorted(SUFFIXES))}", file=uri)
+def _ending(uri: str, file: Path, suffixes: Collection[str]) -> Path:
+    if file.suffix.lower() not in suffixes:
+        what = "mesh by its name; meshes" if suffixes is SUFFIXES else "such file by its name; they"
+        raise FileError(f"is no {what} end in {', '.join(sorted(suffixes))}", file=uri)
     return file

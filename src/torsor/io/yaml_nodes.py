@@ -7,8 +7,10 @@ says file, line and element.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import Any
 
 from torsor.errors import ArgumentError, FileError
@@ -16,6 +18,9 @@ from torsor.io.decimals import parse_numbers
 from torsor.io.files import label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
+
+#: brackets inside brackets: three are enough for all that is read here
+DEEPEST = 50
 
 _STANDARD = "tag:yaml.org,2002:"
 #: what YAML 1.1 guesses a plain word to be; any is a name here, and none changes how it is spelt
@@ -40,6 +45,8 @@ def compose(text: str, file: str, what: str) -> Any:
     """The root node of a document; ``what`` it should hold is said where it holds nothing, or far too much."""
     import yaml
 
+    if _depth(text) > DEEPEST:  # PyYAML's time grows with the square of it
+        raise FileError(f"is nested too deeply to be {what}", file=file)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -52,6 +59,12 @@ def compose(text: str, file: str, what: str) -> Any:
     if root is None:
         raise FileError(f"is empty; it must hold {what}", file=file)
     return root
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at most, those in quotes too."""
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
+    return max(accumulate(steps), default=0)
 
 
 class Nodes:

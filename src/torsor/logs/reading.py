@@ -78,11 +78,16 @@ def in_order(log: Log, robot: Robot) -> Log:
 
 
 def _csv(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (of_table(table, file) for table in read_csv(stream, rows, file))
+    return (of_table(table, file) for table in read_csv(stream, rows, file, _ours))
 
 
 def _parquet(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (of_table(table, file) for table in read_parquet(stream, rows, file))
+    return (of_table(table, file) for table in read_parquet(stream, rows, file, _ours))
+
+
+def _ours(column: str) -> bool:
+    """Whether a column means something here; others may hold anything, a label say."""
+    return bool(meaning(column)[0])
 
 
 def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
@@ -114,13 +119,9 @@ def of_table(table: Table, file: str = "") -> Log:
     """Columns by their names to a log."""
     names, start = _said(table.meta, file)
     found: dict[str, list[tuple[str, np.ndarray]]] = {}
-    ignored = []
     for column, values in zip(table.names, table.columns, strict=True):
         quantity, name = meaning(column)
-        if quantity:
-            found.setdefault(quantity, []).append((name, values))
-        else:
-            ignored.append(column)
+        found.setdefault(quantity, []).append((name, values))
     times = found.pop("t", [])
     if len(times) > 1:
         raise FileError("has two columns of time", file=file)
@@ -128,7 +129,7 @@ def of_table(table: Table, file: str = "") -> Log:
     names = {k: x for k, x in own.items() if k in names or not numbered(x)}
     arrays: dict[str, Any] = {k: np.stack([x for _, x in columns], axis=1) for k, columns in found.items()}
     t = times[0][1] if times else None
-    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=tuple(ignored), source=file)
+    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.passed_over, source=file)
 
 
 def _said(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:
@@ -138,7 +139,7 @@ def _said(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], 
         q, v = info.get("configuration"), info.get("coordinates")
         names = meta.get("names") or {k: x for k, x in (("q", q), ("v", v), ("tau", v)) if x}
         return {k: tuple(map(str, x)) for k, x in names.items()}, int(meta.get("start", 0))
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise FileError(f"says something odd beside its numbers: {error}", file=file) from None
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.io.files import read_bytes
 from torsor.rigid import reading as read
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.spatial.shapes import Solid
@@ -68,16 +69,12 @@ def read_mesh(path: str | os.PathLike, scale: float = 1.0) -> Solid:
     ...         _ = read_mesh(folder + "/none.stl")
     ...     except FileError as error:
     ...         print(error.reason)
-    there is no such file
+    cannot be read: No such file or directory
     """
     place = Path(path)
     if not read.one(scale, (), "scale") > 0:
         raise ArgumentError(f"scale: a finite number above zero expected, not {scale!r}")
-    try:
-        content = place.read_bytes()
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
-        raise FileError(reason, file=str(place)) from None
+    content = read_bytes(place)
     try:
         import trimesh
     except ImportError:

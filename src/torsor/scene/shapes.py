@@ -64,6 +64,8 @@ def _read(path: Path) -> tuple[Triangles, ...]:
         raise MissingExtra(str(error.name), "mesh", f"reading the mesh {path.name}") from None
     except Exception as error:  # whatever a broken mesh makes trimesh raise
         raise FileError(f"cannot be read as a mesh: {error}", file=str(path)) from error
+    if not all(np.isfinite(s.vertices).all() for s in found):
+        raise FileError("has a corner that is not finite", file=str(path))
     if not any(len(s.faces) for s in found):
         raise FileError("holds no triangles", file=str(path))
     return tuple(found)

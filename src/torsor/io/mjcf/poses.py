@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from torsor.errors import ModelError
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -16,12 +18,14 @@ def vector(numbers: Any) -> Vec:
 
 def axis(numbers: Any) -> Vec:
     """A unit vector; a coordinate axis as whole numbers, which costs nothing later."""
+    _check_length("an axis", numbers)
     return Vec(*(tidy(float(x)) for x in numbers))
 
 
 def rotation(quaternion: Sequence[float]) -> Mat:
-    """R of (w, x, y, z)."""
+    """R of (w, x, y, z), of any length."""
     w, x, y, z = (float(a) for a in quaternion)
+    _check_length("a quaternion", (w, x, y, z))
     return whole(Quaternion(x, y, z, w).matrix)
 
 
@@ -50,3 +54,9 @@ def inertia(mass: float, com: Any, quaternion: Any, moments: Any) -> Inertia:
     if not (mass or a or b or c):
         return Inertia.zero()
     return Inertia.of(float(mass), vector(com), Sym(a, 0, 0, b, 0, c).rotated(rotation(quaternion)))
+
+
+def _check_length(what: str, numbers: Any) -> None:
+    """MuJoCo divides by the length, and where that overflows nothing is left."""
+    if not 1e-6 < math.hypot(*numbers) < math.inf:
+        raise ModelError(f"{what} of MuJoCo's model has no direction: {tuple(float(x) for x in numbers)}")

@@ -17,7 +17,9 @@ q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and 
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +44,26 @@ _NAMELESS = "MuJoCo Model"
 SAME_FRAME, SAME_AXES = 1, 3
 
 
-def read_mjcf(source: Source, *, strict: bool = False, mimic: bool = True, body: str | None = None) -> Description:
+def read_mjcf(
+    source: Source,
+    *,
+    strict: bool = False,
+    mimic: bool = True,
+    body: str | None = None,
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> Description:
     """The robot of an MJCF file: a path, text that starts with ``<``, or bytes.
 
     ``body`` reads only that body, what hangs on it and what it hangs on.  ``mimic=False`` gives joints tied to another by a
     joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
-    read.  Needs the extra ``mujoco``.  Raises :class:`FileError` with MuJoCo's message, and its line where it gives one.
+    read.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.  Needs the extra
+    ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.
 
     >>> d = read_mjcf('<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
     >>> d.root, d.base, round(d.link("ball").inertia.m, 6)
     ('ball', 'floating', 4.18879)
     """
-    found = compiled(source)
+    found = compiled(source, roots)
     name = Path(found.file).stem if found.file else ""
     try:
         d = translated(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,

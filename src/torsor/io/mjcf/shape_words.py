@@ -54,6 +54,9 @@ class Assets:
         return name
 
     def _found(self, uri: str) -> Path | None:
+        if uri.startswith("torsor://"):
+            self.left_out[uri] = "meshes that come with torsor are no files of their own"
+            return None
         try:
             path = Places(self.source, self.roots).find(uri)
         except FileError as error:

@@ -14,13 +14,14 @@ MJCF has no words for:
 * Inertias that no body has are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
   refused elsewhere.
 * Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
-* Meshes MuJoCo cannot open (COLLADA, those not found) are left out; comments at the top name all that was.
+* Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
+
+Comments at the top name all that is not kept (:mod:`torsor.io.losses`).
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +30,7 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
 from torsor.io.files import write_text
+from torsor.io.losses import losses
 from torsor.io.mjcf.borrowing import possible
 from torsor.io.mjcf.inertia_words import inertial
 from torsor.io.mjcf.joint_words import attributes
@@ -36,7 +38,7 @@ from torsor.io.mjcf.shape_words import Assets, geom
 from torsor.io.mjcf.ties import equalities, motors, ties_of
 from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
 from torsor.io.mjcf.words import fresh, massless, numbers, placed
-from torsor.io.notes import listed
+from torsor.io.notes import commented, listed
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
@@ -89,6 +91,7 @@ class _Page:
     geoms: set[str] = field(default_factory=set)
     sites: set[str] = field(default_factory=set)
     joints: set[str] = field(default_factory=set)
+    renamed: list[str] = field(default_factory=list)
 
     def written(self, described: Description) -> Element:
         d = self.tree.d
@@ -102,8 +105,7 @@ class _Page:
                 parent = self._site(loop.parent, f"{name}_parent", origin)
                 ends[name] = word, parent, self._site(loop.child, f"{name}_child", child_origin)
         out = etree.Element("mujoco", model=d.name)
-        for text in self._comments(described):
-            out.append(etree.Comment(f" {re.sub('-(?=-)', '- ', text)} "))  # XML has no -- in comments
+        out.extend(etree.Comment(commented(line)) for line in self._comments(described))
         etree.SubElement(out, "compiler", angle="radian")
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
@@ -146,7 +148,11 @@ class _Page:
             todo += [(body.link, below) for below in reversed(list(self.tree.children(body.link)))]
 
     def _name(self, link: str) -> str:
-        return fresh("world_", set(self.tree.links)) if link == WORLD else link
+        """MuJoCo's world has its name to itself."""
+        if link != WORLD:
+            return link
+        self.renamed.append(f"link {WORLD}")
+        return fresh("world_", set(self.tree.links))
 
     def _fill(self, element: Element, link: str) -> None:
         """What a body has besides joints: inertia and shapes."""
@@ -160,27 +166,27 @@ class _Page:
             shape = geom(f"link {link!r}", g, self.assets, self.geoms)
             if shape is not None:
                 element.append(shape)
+                self.renamed += [f"shape {g.name}"] if shape.get("name", "") != g.name else []
 
     def _site(self, link: str, name: str, origin: Transform) -> str:
         called = fresh(name, self.sites)
+        self.renamed += [f"frame {name}"] if called != name else []
         etree.SubElement(self.places[link], "site", {"name": called, **placed(f"frame {name!r}", origin)})
         return called
 
     def _comments(self, described: Description) -> list[str]:
         folded = [link for body in self.bodies for link in body.folded]
-        open_loops = [f"{loop.name} ({loop.kind.name})" for loop in described.loops if not ties_of(loop)]
-        lawful = [j.name for j in described.joints if j.laws]
-        out = ["written by torsor; the control of a motor is its joint's force"]
+        out = ["written by torsor; the control of a motor is its joint's force", *losses(described, "mjcf")]
         for what, names in (
             ("inertias no body has, moved to other links with the same motion", self.moved),
             ("massless, so part of the body that follows", folded),
-            ("loops MuJoCo has no constraint for, left out", open_loops),
-            ("friction laws left out", lawful),
-            ("rotors, as armature of their joints, without gyroscopic coupling", [r.name for r in described.rotors]),
-            ("left out", [f"{what} ({why})" for what, why in self.assets.left_out.items()]),
+            ("named otherwise, as the name is taken", self.renamed),
         ):
             out += [f"{what}: {listed(names)}"] if names else []
-        return out
+        missing: dict[str, list[str]] = {}
+        for what, why in self.assets.left_out.items():
+            missing.setdefault(why, []).append(what)
+        return out + [f"left out ({why}): {listed(names)}" for why, names in missing.items()]
 
 
 def _defaults(needed: bool) -> Element:

@@ -11,21 +11,25 @@ import os
 from typing import Any
 
 from torsor.errors import FileError, MissingExtra, ModelError
-from torsor.io.files import is_markup, label, read_bytes
+from torsor.io.files import is_markup, label
+from torsor.io.sdf.included import check_includes
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
+
+#: packages Drake would fetch from the net
+_FETCHED = ("drake_models",)
 
 
 def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] = (), strict: bool = False) -> Description:
     """The robot of an SDF file, or of its text: links, joints, limits, damping, gravity.
 
     Shapes, sensors, plugins and constraints are not read.  A model that nothing holds floats, as in Gazebo.  ``roots`` are
-    folders with the packages and models it includes.
+    folders with the packages and models it includes; others than those and the file's own are not opened.
     """
     text = isinstance(source, bytes) or is_markup(source)
     file = "" if text else label(source)  # type: ignore[arg-type]
-    data = source if text else read_bytes(source)  # type: ignore[arg-type]
-    content = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+    check_includes(source, roots)
+    content = source.decode("utf-8-sig") if isinstance(source, bytes) else str(source)
     try:
         from pydrake.multibody.parsing import Parser
         from pydrake.multibody.plant import MultibodyPlant
@@ -35,6 +39,9 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
 
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
+    for package in _FETCHED:
+        if parser.package_map().Contains(package):
+            parser.package_map().Remove(package)
     for root in roots:
         parser.package_map().PopulateFromFolder(os.fspath(root))
     try:

@@ -1,14 +1,13 @@
 """Writing URDF that is read back as the same robot, to the last digit or the last but one.
 
 Inertias go out about the centre of mass in the link's axes, numbers as the shortest decimals that give the same double.
-What URDF has no words for:
+Comments at the top tell what URDF has no words for (:mod:`torsor.io.losses`):
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
-* ``base`` and ``gravity`` are for whoever loads the file; where they are not the usual ones a comment tells them.
+* ``base`` and ``gravity`` are for whoever loads the file.
 * A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: how it turns with its
-  mount is lost, and a comment says so.
-* An ellipsoid to draw or collide is left out, with a comment.
-* Loops go to a side-file (:mod:`torsor.io.loops_file`); a comment says that there are some.
+  mount is lost.  Friction laws and ellipsoids are left out.
+* Loops go to a side-file (:mod:`torsor.io.loops_file`).
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint type of
   your own cannot be written and is refused.
 * No limit is left out, or, where other readers insist on one, written as the largest double.
@@ -26,16 +25,18 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
 from torsor.io.files import write_text
+from torsor.io.losses import losses
+from torsor.io.notes import commented
 from torsor.io.urdf.joints import TYPES, UNLIMITED
-from torsor.model.description import EARTH, Description, Geometry, Joint, Link
+from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 
-#: shapes other formats have: a comment stands for them
-_UNSAID = ("ellipsoid",)
+#: shapes other formats have: a comment at the top tells of them
+UNSAID = ("ellipsoid",)
 _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
 
@@ -44,8 +45,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     d = rotors_as_armature(description)
     try:
         robot = etree.Element("robot", name=d.name)
-        for text in _comments(description):
-            robot.append(etree.Comment(f" {text} "))
+        robot.extend(etree.Comment(commented(line)) for line in losses(description, "urdf"))
         for link in d.links:
             robot.append(_link(link))
         for j in d.joints:
@@ -65,17 +65,6 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     return text
 
 
-def _comments(d: Description) -> list[str]:
-    out = ['the base is free: load with base="floating"'] if d.base == "floating" else []
-    if d.loops:
-        what = "1 joint closing a loop" if len(d.loops) == 1 else f"{len(d.loops)} joints closing loops"
-        out.append(f"not in this file: {what}; load with loops=, the side-file that has them")
-    if d.rotors:
-        which = ", ".join(r.name for r in d.rotors)
-        out.append(f"the rotors {which} are in their links' inertia and their joints' armature, without gyroscopic coupling")
-    return out if d.gravity == EARTH else [*out, f"gravity is ({_numbers('gravity', d.gravity).replace(' ', ', ')}) m/s2"]
-
-
 def _fresh(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
@@ -91,8 +80,8 @@ def _link(link: Link) -> Element:
     if link.inertia != Inertia.zero():
         out.append(_inertial(f"link {link.name!r}", link.inertia))
     for g in link.geometry:
-        unsaid = g.shape in _UNSAID
-        out.append(etree.Comment(f" {g.role}: {g.shape}, left out ") if unsaid else _geometry(f"link {link.name!r}", g))
+        if g.shape not in UNSAID:
+            out.append(_geometry(f"link {link.name!r}", g))
     return out
 
 

@@ -1,0 +1,110 @@
+"""How much a file may make MuJoCo build: a line of XML can ask for a billion bodies, and C code would try."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torsor.io.files import LARGEST
+
+if TYPE_CHECKING:
+    from torsor.io.mjcf.whole import Tag
+
+#: elements after all copies are made
+MOST_ELEMENTS = 200_000
+#: attributes whose product is how many things an element makes, and the most it may make
+MAKES: dict[str, tuple[tuple[str, ...], int]] = {
+    "replicate": (("count",), 100_000), "flexcomp": (("count",), 10_000), "composite": (("count",), 10_000),
+    "hfield": (("nrow", "ncol"), 10_000_000), "numeric": (("size",), 1_000_000), "mesh": (("params",), 1_000_000),
+}  # fmt: skip
+#: other attributes that size a buffer: no more than this each
+SIZES = {"nsample": 100_000, "cellcount": 1_000}
+#: larger numbers overflow when they are squared and summed; nothing of a robot has them
+LARGEST_NUMBER = 1e100
+#: attributes of two ends: an end may be infinite, and the first is not above the second
+RANGES = frozenset(("range", "ctrlrange", "forcerange", "actrange", "lengthrange", "actuatorfrcrange"))
+#: what is lost to a joint is never negative; further numbers of damping are a polynomial's, and may be
+LOSSES = {"joint": ("armature", "damping", "frictionloss")}
+#: attributes that are words, whatever they look like
+WORDS = frozenset((
+    "name", "class", "childclass", "model", "prefix", "body", "body1", "body2", "joint", "joint1", "joint2", "site", "site1",
+    "site2", "geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "actuator", "mesh", "material", "texture", "hfield",
+    "target", "refsite", "cranksite", "slidersite", "jointinparent", "objname", "refname", "frame", "file", "key", "value",
+    "data", "plugin", "instance", "sidesite", "subtree", "sensor", "flex",
+))  # fmt: skip
+#: what C reads as a number and no person writes as one
+_ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
+
+
+def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
+    """Refuses what MuJoCo takes for a number and is none: nothing, nan, infinity, hexadecimals; and ends the wrong way."""
+    for name, text in given.items():
+        if name in WORDS:
+            continue
+        words = text.split()
+        if not words:
+            raise t.fail(f'{name}="{text}" is empty')
+        values = [_value(x) for x in words]
+        for x, value in zip(words, values, strict=True):
+            if _ODD.fullmatch(x):
+                raise t.fail(f"{name}: {x!r} is not a number: write a plain decimal such as 1.5 or 2e-3")
+            if abs(value) > LARGEST_NUMBER and name not in RANGES:
+                raise t.fail(f"{name}: {x!r} is larger than any number of a robot")
+        if name in RANGES and len(values) == 2 and values[0] > values[1]:
+            raise t.fail(f"{name}: the lower end {words[0]} is above the upper end {words[1]}")
+        if name in LOSSES.get(word, ()) and values[0] < 0:
+            raise t.fail(f"{name} is negative: {text!r}")
+
+
+def _value(word: str) -> float:
+    """Zero of a word that is no number."""
+    try:
+        return float(word)
+    except ValueError:
+        return 0.0
+
+
+@dataclass
+class Bounds:
+    """What a file has asked for so far."""
+
+    copies: list[float] = field(default_factory=list)  # of the elements around, each times those around it
+    elements: float = 0
+    size: int = 0
+
+    def enter(self, t: Tag, word: str) -> None:
+        around = self.copies[-1] if self.copies else 1
+        self.elements += around
+        names, most = MAKES.get(word, ((), 0))
+        made = math.prod(_product(t.element.get(name, "")) for name in names)
+        if names and made > most:
+            raise t.fail(f"{' times '.join(names)} is {made:.3g}; torsor has MuJoCo make {most} of them at most")
+        for name, largest in SIZES.items():
+            if _product(t.element.get(name, "")) > largest:
+                raise t.fail(f"{name} is above {largest}, more than torsor has MuJoCo make")
+        self.copies.append(around * made if word == "replicate" else around)
+        if self.elements > MOST_ELEMENTS or self.copies[-1] > MOST_ELEMENTS:
+            raise t.fail(f"has more than {MOST_ELEMENTS} elements once its copies are made; that is no description of a robot")
+
+    def leave(self) -> None:
+        self.copies.pop()
+
+    def count_bytes(self, t: Tag, size: int) -> None:
+        self.size += size
+        if self.size > LARGEST:
+            raise t.fail(f"with this the files named are larger than {LARGEST >> 20} MB; that is no description of a robot")
+
+    def check_asset(self, t: Tag, data: bytes) -> None:
+        """A picture of many pixels is few bytes: its size is at its start."""
+        if data.startswith(b"\x89PNG") and len(data) >= 24:
+            width, height = struct.unpack(">II", data[16:24])
+            if width * height > MAKES["hfield"][1]:
+                raise t.fail(f"names a picture of {width} by {height} pixels; a height field has {MAKES['hfield'][1]} at most")
+
+
+def _product(text: str) -> float:
+    """Of the numbers in an attribute; what is none is MuJoCo's to complain of."""
+    return math.prod(max(abs(_value(word)), 1.0) for word in text.split())

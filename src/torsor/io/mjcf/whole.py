@@ -1,0 +1,237 @@
+"""All that an MJCF file is made of, gathered by torsor, so that MuJoCo reads memory and opens no file.
+
+Includes are put in their place, and what the file names (meshes, height fields, skins, other models) is looked up in declared
+folders only (:mod:`torsor.io.places`) and handed over as bytes.  The text MuJoCo gets has each element on a line of its own,
+so that a line in its complaints is an element, whose file and line are known.  Three things are not handed over, since no
+dynamics depend on them and a stranger may write any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
+where compiled textures go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.errors import FileError
+from torsor.io.document import Document, Source, parse
+from torsor.io.files import read_bytes
+from torsor.io.mjcf.bounds import Bounds, check_numbers
+from torsor.io.places import SUFFIXES, Places
+
+#: which elements name files, and how such files end
+_MESHES = SUFFIXES | {".msh"}
+NAMED: dict[str, frozenset[str]] = {
+    "mesh": _MESHES, "flexcomp": _MESHES, "hfield": frozenset((".png", ".bin", ".hf", ".dat")), "skin": frozenset((".skn",)),
+    "model": frozenset((".xml", ".mjcf")), "include": frozenset((".xml", ".mjcf")),
+}  # fmt: skip
+#: looked for below the compiler's meshdir; models and includes are looked for beside the main file
+_IN_MESHDIR = ("mesh", "hfield", "skin", "flexcomp")
+_FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
+#: files inside files inside files ...
+DEEPEST = 50
+#: what MuJoCo takes a texture's name from where it has none
+_PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+_OTHERS = {"robot": "a URDF; read_urdf reads it", "sdf": "an SDF file", "mujocoinclude": "a part that other MJCF files include"}
+
+
+class Place(NamedTuple):
+    """Where an element was written."""
+
+    file: str
+    line: int
+    tag: str
+
+
+class Whole(NamedTuple):
+    """The text for MuJoCo, where the element of each of its lines comes from, and the files it names, in memory."""
+
+    text: str
+    places: tuple[Place, ...]
+    models: dict[str, bytes]
+    assets: dict[str, bytes]
+
+
+class Tag(NamedTuple):
+    """A start tag of one of the documents."""
+
+    element: Element
+    document: Document
+    line: int
+
+    def fail(self, reason: str) -> FileError:
+        return FileError(reason, file=self.document.file, line=self.line, element=self.document.tag(self.element))
+
+
+def whole(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Whole:
+    """Of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders to find files in beside the file's own.
+
+    >>> whole('<mujoco><worldbody/></mujoco>').text
+    '<mujoco>\\n<worldbody></worldbody></mujoco>'
+    """
+    document = parse(source, deep=True)
+    _check_root(document)
+    gathering = _Gathering(Places(document.file, roots))
+    text, places = gathering.written(document)
+    return Whole(text, places, gathering.models, gathering.assets)
+
+
+def _check_root(document: Document) -> None:
+    """MuJoCo would read a URDF too, and its own way; here each format has its reader."""
+    tag = document.tag(document.root)
+    if tag != "mujoco":
+        what = f"this is {_OTHERS[tag]}" if tag in _OTHERS else f"its root element is <{tag}>"
+        raise FileError(f"is not MJCF: {what}, not <mujoco>", file=document.file, line=document.lines[0], element=tag)
+
+
+@dataclass
+class _Gathering:
+    """Files collected for one document; a model that it attaches has folders of its own, and shares the rest."""
+
+    folders: Places
+    models: dict[str, bytes] = field(default_factory=dict)
+    assets: dict[str, bytes] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    above: tuple[str, ...] = ()  # the models around this one
+    parts: set[str] = field(default_factory=set)  # what is included already
+    meshdir: str = ""
+    bare: bool = False  # the compiler's strippath
+
+    def written(self, document: Document) -> tuple[str, tuple[Place, ...]]:
+        """The text, and where its elements are from."""
+        tags = list(self._with_includes(document))
+        self.meshdir, self.bare = _folders(t for t in tags if t is not None)
+        rows, open_tags, places = list[str](), list[str](), list[Place]()
+        for t in tags:
+            if t is None:
+                rows[-1] += f"</{open_tags.pop()}>"
+                self.bounds.leave()
+                continue
+            word = t.document.tag(t.element)
+            self.bounds.enter(t, word)
+            said = "".join(f" {name}={quoteattr(x, _BREAKS)}" for name, x in self._attributes(t, word).items())
+            rows.append(f"<{word}{said}>")
+            open_tags.append(word)
+            places.append(Place(t.document.file, t.line, word))
+        return "\n".join(rows), tuple(places)
+
+    # -- includes --------------------------------------------------------------------------------------------------------
+
+    def _with_includes(self, document: Document, depth: int = 0) -> Iterator[Tag | None]:
+        """Start tags in their order, None for an end; of an included file all but its root."""
+        lines, skipped = iter(document.lines), document.root if depth else None
+        for event, element in etree.iterwalk(document.root, events=("start", "end")):
+            if event == "end":
+                if element is not skipped and document.tag(element) != "include":
+                    yield None
+                continue
+            tag = Tag(element, document, next(lines, element.sourceline or 0))
+            if document.tag(element) == "include":
+                yield from self._with_includes(self._included(tag, depth), depth + 1)
+            elif element is not skipped:
+                yield tag
+
+    def _included(self, tag: Tag, depth: int) -> Document:
+        """The document an include names; MuJoCo finds all of them from the folder of the main file, and each once."""
+        path = self._found(tag, "include", tag.document.text(tag.element, "file"))
+        if len(tag.element):
+            raise tag.fail("an include has nothing inside it")
+        if path in self.parts:
+            raise tag.fail(f"{tag.element.get('file')!r} is included already, here or in a loop; a file may be once")
+        if depth >= DEEPEST:
+            raise tag.fail(f"is inside {DEEPEST} files that include each other; that is no description of a robot")
+        self.parts.add(path)
+        inner = parse(path, deep=True)
+        self.bounds.count_bytes(tag, os.path.getsize(path))
+        if not len(inner.root):
+            raise tag.fail(f"{tag.element.get('file')!r} has nothing in it to include")
+        return inner
+
+    # -- files -----------------------------------------------------------------------------------------------------------
+
+    def _attributes(self, t: Tag, word: str) -> dict[str, str]:
+        """As they were, but for files and for what is not handed over."""
+        given = {_name(t.element, key): str(x) for key, x in t.element.attrib.items()}
+        if word == "size":
+            return {}
+        if word == "texture":
+            return _plain_texture(given)
+        if word == "compiler":
+            given = {k: x for k, x in given.items() if k not in _FOLDERS}
+        check_numbers(t, word, given)
+        if word in NAMED and given.get("file"):
+            path = self._found(t, word, given["file"])
+            given["file"] = self._model(t, path) if word == "model" else self._asset(t, path)
+        return given
+
+    def _found(self, t: Tag, word: str, name: str) -> str:
+        """The path of a file in the declared folders."""
+        named = os.path.basename(name.replace("\\", "/")) if self.bare else name
+        inside = os.path.join(self.meshdir, named) if word in _IN_MESHDIR else named
+        try:
+            return os.fspath(self.folders.find(inside, NAMED[word]))
+        except FileError as error:
+            raise t.fail(f"names {name!r}: {_SAID.get(error.reason, error.reason)}") from error
+
+    def _asset(self, t: Tag, path: str) -> str:
+        if path not in self.assets:
+            try:
+                self.assets[path] = read_bytes(path)
+            except FileError as error:
+                raise t.fail(str(error)) from error
+            self.bounds.count_bytes(t, len(self.assets[path]))
+            self.bounds.check_asset(t, self.assets[path])
+        return path
+
+    def _model(self, t: Tag, path: str) -> str:
+        """Another whole model, to be attached; its name in memory."""
+        if path in self.above or len(self.above) >= DEEPEST:
+            raise t.fail(f"names {t.element.get('file')!r}, a model that this one is part of")
+        document = parse(path, deep=True)
+        _check_root(document)
+        self.bounds.count_bytes(t, os.path.getsize(path))
+        inner = _Gathering(Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path))
+        name = f"model{len(self.models)}.xml"
+        self.models[name] = b""  # taken
+        self.models[name] = inner.written(document)[0].encode()
+        return name
+
+
+def _folders(tags: Iterator[Tag]) -> tuple[str, bool]:
+    """(meshdir, strippath) as the compiler elements leave them."""
+    meshdir, bare = "", False
+    for t in tags:
+        if t.document.tag(t.element) == "compiler":
+            meshdir = t.element.get("meshdir", t.element.get("assetdir", meshdir))
+            bare = {"true": True, "false": False}.get(t.element.get("strippath", ""), bare)
+    return meshdir, bare
+
+
+def _plain_texture(given: dict[str, str]) -> dict[str, str]:
+    """A texture of its name and type, with one pixel."""
+    file = next((given[k] for k in _PICTURES if given.get(k)), "")
+    named = given.get("name") or os.path.splitext(os.path.basename(file))[0]
+    kept = {k: x for k, x in (("name", named), ("type", given.get("type", ""))) if x}
+    return {**kept, "builtin": "flat", "width": "1", "height": "1"}
+
+
+def _name(element: Element, key: str | bytes) -> str:
+    """An attribute as written, with the prefix of its name space."""
+    name = etree.QName(str(key))
+    prefix = next((p for p, space in element.nsmap.items() if space == name.namespace and p), "xml")
+    return f"{prefix}:{name.localname}" if name.namespace else name.localname
+
+
+#: what Places says of meshes, said of all that MJCF names
+_SAID = {
+    "lies outside the declared folders; declare its folder as a mesh root":
+        "it lies outside the declared folders; if you trust the file, give roots=[...], the folder it is in",
+    "a relative path needs a mesh root": "text has no folder of its own to find it in; give roots=[...]",
+}  # fmt: skip
+#: line breaks inside a value would shift the lines of what follows
+_BREAKS = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

@@ -1,0 +1,65 @@
+"""What an SDF file includes, looked at before Drake opens it: files in declared folders, nothing from the net.
+
+Drake finds included models by itself, and fetches some of its own; so every <include> is followed here first, with the rules
+of :mod:`torsor.io.places`.  Meshes are not opened: the plant that is built has no geometry.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from torsor.errors import FileError
+from torsor.io.document import Document, Source, parse
+from torsor.io.places import Places
+
+#: how a model that is included may end
+SUFFIXES = frozenset((".sdf", ".world", ".urdf"))
+DEEPEST = 50
+
+
+def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Refuses a file that is no well-formed XML, or that includes one outside its package and ``roots``.
+
+    >>> check_includes("<sdf><include><uri>https://host/model.sdf</uri></include></sdf>")
+    Traceback (most recent call last):
+    ...
+    torsor.errors.FileError: <string>:1: <uri>: models of https:// are not fetched
+    """
+    seen: set[str] = set()
+    todo: list[tuple[Source, int]] = [(source, 0)]
+    while todo:
+        at, depth = todo.pop()
+        document = parse(at, deep=True)
+        for path in _included(document, roots):
+            if depth >= DEEPEST:
+                raise FileError(f"is inside {DEEPEST} files that include each other", file=document.file)
+            if path not in seen and not path.endswith(".urdf"):
+                todo.append((path, depth + 1))
+            seen.add(path)
+
+
+def _included(document: Document, roots: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """The files a document includes, each in a declared folder."""
+    out = []
+    for element in document.root.iter():
+        if document.tag(element) != "include":
+            continue
+        for child in element:
+            uri = (child.text or "").strip()
+            if document.tag(child) != "uri" or not uri:
+                continue
+            scheme = uri.partition("://")[0] if "://" in uri else "file"
+            if scheme not in ("file", "model", "package"):
+                raise document.fail(child, f"models of {scheme}:// are not fetched")
+            try:
+                out.append(_found(uri, Places(document.file, roots)))
+            except FileError as error:
+                raise document.fail(child, f"includes {uri!r}: {error.reason}; give roots=[...]") from error
+    return out
+
+
+def _found(uri: str, places: Places) -> str:
+    """The file of a URI; a folder's is its model.sdf."""
+    ending = os.path.splitext(uri)[1].lower()
+    return os.fspath(places.find(uri if ending in SUFFIXES else f"{uri.rstrip('/')}/model.sdf", SUFFIXES))

@@ -1,0 +1,165 @@
+"""There and back by every bridge on random trees: each number of a joint, and states at quaternions of either sign."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.bridges.test_pinocchio import drawn
+from tests.mjcf.test_random_trees import sayable
+from tests.trees import random_tree, transform
+from torsor import algorithms as alg
+from torsor.bridges import from_mujoco, from_pinocchio, states, to_pinocchio
+from torsor.io.mjcf import write_mjcf
+from torsor.model.description import Description, Joint
+from torsor.model.joints import Floating, Prismatic, Revolute, Spherical
+from torsor.robot import Robot
+
+FEW = settings(max_examples=300 if os.environ.get("TORSOR_NIGHT") else 8)
+LOSSES = ("armature", "damping", "friction")
+LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
+
+
+def numbered(d: Description, seed: int) -> Description:
+    """The tree with friction and limits on hinges and sliders too."""
+    rng = np.random.default_rng(seed)
+
+    def more(j):
+        if type(j.kind) not in (Revolute, Prismatic):
+            return j
+        low, span, speed, force, loss = (float(x) for x in rng.uniform(0.1, 2, size=5))
+        limits = {"lower": (-low,), "upper": (span,), "velocity_limit": (speed,), "effort_limit": (force,), "friction": (loss,)}
+        return replace(j, **limits)
+
+    return replace(d, joints=tuple(more(j) for j in d.joints))
+
+
+def close(x, y) -> bool:
+    return np.allclose(np.array(x, float), np.array(y, float), rtol=1e-12, atol=1e-12)
+
+
+def dynamics(robot: Robot, q, v, a):
+    state = [x.tolist() for x in (q, v, a)]
+    return np.array(alg.crba(robot.model, state[0]), float), np.array(alg.rnea(robot.model, *state), float)
+
+
+def led(robot: Robot, j: Joint) -> tuple[str, float, float]:
+    """(leader, k, b) with q = k q(leader) + b, through followers of followers."""
+    joints, k, b = {x.name: x for x in robot.description.joints}, 1.0, 0.0
+    while j.mimic:
+        k, b, j = k * j.mimic.multiplier, b + k * j.mimic.offset, joints[j.mimic.joint]
+    return j.name, k, b
+
+
+def felt(robot: Robot, j: Joint, word: str) -> tuple[float, ...]:
+    """What a joint loses, with what its followers do: k² of what goes with the square of the rate, |k| of dry friction."""
+    out, power = list(getattr(j, word)), 1 if word == "friction" else 2
+    for x in robot.description.joints:
+        leader, k, _ = led(robot, x)
+        if x.mimic and leader == j.name and any(getattr(x, word)):
+            out = [sum(out) + abs(k) ** power * getattr(x, word)[0]]
+    return tuple(out)
+
+
+def check(before: Robot, after: Robot, words: tuple[str, ...], seed: int) -> None:
+    """The joints both have carry the same numbers, and where all are the same the robots move the same."""
+    theirs = {j.name: j for j in after.description.joints}
+    for j in before.description.joints:
+        twin = theirs.get(j.name)
+        if twin is None or type(j.kind) is not type(twin.kind):
+            continue  # several joints there: tests/io/test_losses.py knows which
+        for word in words if j.mimic is None else ():
+            sizes = (j.kind.nq if word in ("lower", "upper") else j.kind.nv,)
+            mine, its = (felt(d, x, word) if word in LOSSES else getattr(x, word) for d, x in ((before, j), (after, twin)))
+            assert close(mine or np.zeros(sizes), its or np.zeros(sizes)), (j.name, word)
+        (leader, *line), (theirs_leader, *theirs_line) = led(before, j), led(after, twin)
+        assert leader == theirs_leader
+        assert close(line, theirs_line)
+    if before.joints == after.joints and before.nq == after.nq:
+        rng = np.random.default_rng(seed)
+        q, (v, a) = before.random_configuration(rng), rng.normal(size=(2, before.nv))
+        for x, y in zip(dynamics(before, q, v, a), dynamics(after, q, v, a), strict=True):
+            np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * max(1, np.abs(x).max(initial=0)))
+
+
+@FEW
+@given(st.integers(0, 10**6))
+def test_from_pinocchio_undoes_to_pinocchio(seed):
+    robot = Robot(numbered(drawn(seed), seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(robot, from_pinocchio(to_pinocchio(robot)), (*LOSSES, *LIMITS), seed)
+
+
+@FEW
+@given(st.integers(0, 10**6))
+def test_from_mujoco_undoes_write_mjcf(seed):
+    robot = Robot(numbered(sayable(random_tree(seed, bodies=1 + seed % 6, base="fixed")), seed))
+    model = mujoco.MjModel.from_xml_string(write_mjcf(robot.description))
+    words = (*LOSSES, "lower", "upper")
+    check(robot, from_mujoco(model), words, seed)
+    free = [j for j in robot.description.joints if j.mimic is None and j.effort_limit]
+    theirs = {j.name: j.effort_limit for j in from_mujoco(model).description.joints}
+    assert all(close(theirs[j.name], j.effort_limit) for j in free)
+
+
+# -- signs of quaternions ------------------------------------------------------------------------------------------------
+
+
+def turning(base: str) -> Robot:
+    """A ball and a free body on a base."""
+    d = random_tree(3, bodies=2, base=base, couplings=False, kinds=[Spherical(), Floating()])
+    plain = tuple(
+        replace(j, armature=(), damping=(), origin=transform(np.random.default_rng(k))) for k, j in enumerate(d.joints)
+    )
+    return Robot(replace(d, joints=plain))
+
+
+def quaternions(robot: Robot) -> list[slice]:
+    """Where q has them."""
+    at, out = 0, []
+    for kind in robot.model.joint[1:]:
+        if kind.name in ("spherical", "floating"):
+            out.append(slice(at + kind.nq - 4, at + kind.nq))
+        at += kind.nq
+    return out
+
+
+LIBRARIES = {
+    "pinocchio": lambda robot: states.pinocchio(robot, to_pinocchio(robot)),
+    "mujoco": lambda robot: states.mujoco(robot, mujoco.MjModel.from_xml_string(write_mjcf(robot.description))),
+}
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_either_sign_of_a_quaternion_is_the_same_state(library, base):
+    robot = turning(base)
+    there, rng = LIBRARIES[library](robot), np.random.default_rng(1)
+    places = quaternions(robot)
+    assert len(places) == (3 if base == "floating" else 2)
+    frames = [f.name for f in robot.description.frames]
+    for k in range(2 ** len(places)):
+        q, (v, a) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
+        if k % 3 == 2:
+            q[places[0]] = (1.0, 0.0, 0.0, 0.0)  # half a turn: w is zero, and so is its sign
+        turned = q.copy()
+        for n, place in enumerate(places):
+            turned[place] *= -1 if k >> n & 1 else 1
+        back = there.back.q(there.q(turned))
+        for frame in frames:  # the same poses, whatever sign comes back
+            np.testing.assert_allclose(robot.pose(back, frame), robot.pose(q, frame), atol=1e-13)
+        for place in places:
+            assert np.linalg.norm(back[place]) == pytest.approx(1, abs=1e-14)
+        Q, V = there.q(turned), there.v(turned, v)
+        np.testing.assert_allclose(V, there.v(q, v), atol=1e-13)
+        np.testing.assert_allclose(there.a(turned, v, a), there.a(q, v, a), atol=1e-12)
+        np.testing.assert_allclose(there.back.v(Q, V), v, atol=1e-13)
+        np.testing.assert_allclose(there.back.tau(Q, there.tau(turned, a)), a, atol=1e-13)

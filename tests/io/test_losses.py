@@ -1,0 +1,201 @@
+"""What formats do not keep: a robot that has everything goes out and comes back, and whatever changed was told."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.mjcf.test_random_trees import sayable
+from tests.trees import random_tree
+from torsor.actuators.friction import Coulomb
+from torsor.errors import ModelError
+from torsor.io.formats import FORMATS
+from torsor.io.loops_file import with_loops, write_loops
+from torsor.io.losses import FEATURES, losses
+from torsor.io.mjcf import read_mjcf, write_mjcf
+from torsor.io.notes import listed
+from torsor.io.urdf import read_urdf
+from torsor.io.urdf.writer import write_urdf
+from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.joints import (
+    Continuous,
+    Cylindrical,
+    Fixed,
+    Floating,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from torsor.model.rotor import Rotor
+from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial.vector import IDENTITY, ZERO, flat
+
+X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
+BODY = Inertia.of(1.0, Vec(0.1, 0, 0), Sym(1.0, 0, 0, 1.0, 0, 1.0))
+SPUN = Inertia.of(0.1, ZERO, Sym(0.01, 0, 0, 0.01, 0, 0.02))
+SHAPES = (
+    Geometry("visual", "box", (1.0, 2.0, 3.0), name="case", color=(1.0, 0.0, 0.0, 1.0)),
+    Geometry("collision", "ellipsoid", (1.0, 2.0, 3.0), name="egg"),
+    Geometry("visual", "sphere", (0.5,), name="case"),
+)
+#: joint → its kind and what it has besides; each hangs on the base and carries a body of its own
+JOINTS = {
+    "bare": (Revolute(Z), {}),
+    "limited": (Revolute(Z), {"lower": (-1.0,), "upper": (2.0,), "velocity_limit": (3.0,), "effort_limit": (4.0,)}),
+    "lossy": (Prismatic(X), {"armature": (0.1,), "damping": (0.2,), "friction": (0.3,)}),
+    "lawful": (Revolute(Y), {"laws": (Coulomb(1.0),)}),
+    "half": (Prismatic(Z), {"lower": (-1.0,), "upper": (math.inf,)}),
+    "shut": (Revolute(X), {"lower": (0.5,), "upper": (0.5,)}),
+    "idle": (Revolute(X), {"effort_limit": (0.0,)}),
+    "geared": (Revolute(Z), {}),
+    "endless": (Continuous(Z), {}),
+    "follower": (Revolute(Z), {"mimic": Mimic("bare", -2.0, 0.1)}),
+    "screw": (Helical(Z, 0.1), {}),
+    "tube": (Cylindrical(Z), {}),
+    "cross": (Universal(X, Y), {}),
+    "ball": (Spherical(), {"lower": (-1.0,) * 4, "upper": (1.0,) * 4, "effort_limit": (1.0,) * 3}),
+    "table": (Planar(Z), {}),
+    "flying": (Floating(), {}),
+    "welded": (Fixed(), {}),
+}
+
+
+def everything(*names: str) -> Description:
+    """A robot with those joints, or all of them."""
+    chosen = {k: JOINTS[k] for k in names or JOINTS}
+    links = (Link("base", BODY, SHAPES), *(Link(f"{k}_link", BODY) for k in chosen))
+    joints = tuple(Joint(k, kind, "base", f"{k}_link", **more) for k, (kind, more) in chosen.items())
+    ends = [link.name for link in links if link.name != "base"]
+    loops = tuple(
+        Loop(f"{kind.name}_loop", kind, ends[0], ends[n % len(ends)])
+        for n, kind in enumerate((Fixed(), Spherical(), Revolute(Z), Prismatic(X)), start=1)
+        if len(ends) > 4
+    )
+    rotors = (Rotor("rotor", "geared", "base", SPUN, 50),) if "geared" in chosen else ()
+    frames = (NamedFrame("tip", links[-1].name, Transform(IDENTITY, Vec(0, 0, 1))),)
+    return Description("all", links, joints, frames, loops=loops, rotors=rotors, base="floating", gravity=Vec(0.0, 0.0, -1.62))
+
+
+@pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])
+def test_each_loss_of_a_robot_that_has_everything_is_told(format):
+    told = losses(everything(), format)
+    for what, who, fate in FEATURES:
+        names = list(who(everything()))
+        assert names, what  # the robot has all of them
+        line = f"{what}, {fate.get(format)}: {listed(names)}"
+        assert (line in told) == (format in fate)
+
+
+@pytest.mark.parametrize("format", ["urdf", "mjcf"])
+def test_comments_tell_them(format):
+    d = everything()
+    text = {"urdf": write_urdf, "mjcf": write_mjcf}[format](d)
+    for line in losses(d, format):
+        assert f"<!-- {line} -->" in text
+    if format == "mjcf":
+        assert "<!-- named otherwise, as the name is taken: shape case -->" in text
+
+
+def test_every_format_that_is_written_has_its_losses():
+    assert {f.name for f in FORMATS if f.write} <= {format for _, _, fate in FEATURES for format in fate}
+
+
+# -- what changed, found by looking --------------------------------------------------------------------------------------
+
+#: a field of a joint → how the lines begin that tell of its change
+TELLS = {
+    "kind": ("joint types", "continuous joints", "floating joints"),
+    "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
+    "armature": ("armature", "rotors"), "damping": ("damping",), "friction": ("friction",), "laws": ("friction laws",),
+    "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints"),
+}  # fmt: skip
+
+
+def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]:
+    """(beginnings of lines that tell of it, name) of all that two robots differ in."""
+    out = [(("free base",), a.root)] if a.base != b.base else []
+    out += [(("not written",), "gravity")] if a.gravity != b.gravity else []
+    theirs = {j.name: j for j in b.joints}
+    for j in a.joints:
+        twin = theirs.get(j.name)
+        fields = [f for f in TELLS if f and not same(getattr(j, f), getattr(twin, f))] if twin else [""]
+        fields = ["kind"] if "kind" in fields else fields  # a joint of another kind has other numbers
+        out += [(TELLS[f], "rotor" if f == "armature" and a.rotors else j.name) for f in fields]
+    loops = {x.name: type(x.kind) for x in b.loops}
+    out += [(("loops",), x.name) for x in a.loops if loops.get(x.name) is not type(x.kind)]
+    out += [(("rotors",), x.name) for x in a.rotors if x not in b.rotors]
+    frames = {f.name for f in b.frames}
+    out += [(("frames",), f.name) for f in a.frames if f.name not in frames]
+    links = {x.name: x for x in b.links}
+    for x in a.links:
+        kept = {(g.shape, g.role, g.name) for g in links[x.name].geometry}
+        gone = [g for g in x.geometry if (g.shape, g.role, g.name) not in kept]
+        out += [(("ellipsoids", "named otherwise", "left out"), x.name if g.shape == "ellipsoid" else g.name) for g in gone]
+        if not np.allclose([*flat(x.inertia)], [*flat(links[x.name].inertia)], rtol=1e-9, atol=1e-12):
+            out.append((("rotors", "inertias"), "rotor"))
+    return out
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two fields of joints say the same; infinite limits are none."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        a, b = ([x for x in xs if not isinstance(x, float) or math.isfinite(x)] for xs in (a, b))
+        return len(a) == len(b) and all(
+            x == (pytest.approx(y, rel=1e-12) if isinstance(y, float) else y) for x, y in zip(a, b, strict=True)
+        )
+    if isinstance(a, Mimic) and isinstance(b, Mimic):
+        return a.joint == b.joint and (a.multiplier, a.offset) == pytest.approx((b.multiplier, b.offset))
+    return type(a) is type(b)
+
+
+def untold(d: Description, back: Description, text: str) -> list[tuple[tuple[str, ...], str]]:
+    from lxml import etree
+
+    lines = [" ".join(c.text.split()) for c in etree.fromstring(text.encode()).iter(etree.Comment)]
+    return [
+        (words, name) for words, name in changes(d, back) if not any(line.startswith(words) and name in line for line in lines)
+    ]
+
+
+FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared", "endless", "bare", "follower"),
+       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", FEW)
+def test_whatever_changed_in_a_urdf_was_told(names):
+    d = everything(*names)
+    text = write_urdf(d)
+    back = read_urdf(text)
+    assert untold(d, back, text) == []
+    assert changes(d, back)  # the test sees something
+    if d.loops:
+        assert [x.name for x in with_loops(back, write_loops(d)).loops] == [x.name for x in d.loops]
+
+
+@pytest.mark.parametrize("names", FEW)
+def test_whatever_changed_in_an_mjcf_was_told(names):
+    d = everything(*names)
+    text = write_mjcf(d)
+    assert untold(d, read_mjcf(text, mimic=True), text) == []
+
+
+@settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 6)
+@given(st.integers(0, 10**6))
+def test_whatever_changed_in_random_trees_was_told(seed):
+    d = sayable(random_tree(seed, bodies=1 + seed % 6))
+    try:
+        text = write_mjcf(d)
+    except ModelError:
+        return
+    assert untold(d, read_mjcf(text), text) == []
+    text = write_urdf(replace(d, frames=()))
+    assert untold(replace(d, frames=()), read_urdf(text), text) == []

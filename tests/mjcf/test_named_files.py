@@ -1,0 +1,343 @@
+"""Files that a file names: those in declared folders are read by torsor; nothing else is opened, by torsor or by MuJoCo."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from torsor.errors import FileError
+from torsor.io.mjcf import read_mjcf
+from torsor.io.mjcf.whole import DEEPEST, NAMED
+
+pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not read")
+BODY = '<body name="{}"><joint/><geom size=".1"/></body>'
+
+
+def stl(size: float = 1.0, count: int | None = None) -> bytes:
+    """A tetrahedron; ``count`` is how many triangles its head announces."""
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) * size
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    rows = b"".join(struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0) for face in faces)
+    return bytes(80) + struct.pack("<I", len(faces) if count is None else count) + rows
+
+
+def part(name: str) -> str:
+    return f"<mujocoinclude><worldbody>{BODY.format(name)}</worldbody></mujocoinclude>"
+
+
+#: how each element names a file, and a file of that kind
+WAYS = {
+    "include": ('<include file="{}"/>', ".xml", part("inner").encode()),
+    "mesh": ('<asset><mesh name="m" file="{}"/></asset>', ".stl", stl()),
+    "model": ('<asset><model name="m" file="{}"/></asset>', ".xml", b"<mujoco><worldbody><body/></worldbody></mujoco>"),
+    "hfield": ('<asset><hfield name="m" file="{}" size="1 1 1 1"/></asset>', ".bin", struct.pack("<ii4f", 2, 2, 0, 0, 0, 0)),
+    "skin": ('<asset><skin file="{}"/></asset>', ".skn", struct.pack("<4i", 0, 0, 0, 0)),
+    "flexcomp": ('<worldbody><body name="f"><geom size="1"/><flexcomp name="x" type="mesh" dim="2" mass="1" file="{}"/></body>'
+                 "</worldbody>", ".stl", stl()),
+}  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path) -> Path:
+    """A robot's folder with one file of each kind in it, and the same beside its package, where nothing may look."""
+    for place in ("ws/robot/mjcf", "ws/robot/mjcf/inner", "ws/robot/assets", "outside"):
+        (tmp_path / place).mkdir(parents=True)
+        for _, ending, data in WAYS.values():
+            (tmp_path / place / f"file{ending}").write_bytes(data)
+    for _, ending, _ in WAYS.values():
+        link = tmp_path / "ws/robot/mjcf" / f"link{ending}"
+        if not link.exists():
+            link.symlink_to(tmp_path / "outside" / f"file{ending}")
+    return tmp_path
+
+
+def robot(world: Path, inside: str, name: str = "robot.xml") -> Path:
+    path = world / "ws/robot/mjcf" / name
+    path.write_text(f"<mujoco>\n{inside}\n<worldbody>{BODY.format('b')}</worldbody></mujoco>")
+    return path
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[list[str]]:
+    """The files of a folder that this process opens meanwhile, in Python or in C: Linux tells (inotify)."""
+    libc, heard = ctypes.CDLL(None, use_errno=True), list[str]()
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0
+    try:
+        assert libc.inotify_add_watch(watch, os.fsencode(folder), 0x20) >= 0  # IN_OPEN
+        yield heard
+        try:
+            data = os.read(watch, 65536)
+        except BlockingIOError:
+            data = b""
+        while data:
+            (size,) = struct.unpack("I", data[12:16])
+            heard.append(data[16 : 16 + size].rstrip(b"\0").decode())
+            data = data[16 + size :]
+    finally:
+        os.close(watch)
+
+
+def test_the_watch_hears_what_c_opens(world):
+    with opened(world / "outside") as heard:
+        mujoco.MjSpec.from_file(str(robot(world, '<include file="../../../outside/file.xml"/>')))
+    assert heard == ["file.xml"]
+
+
+def test_every_element_of_mjcf_that_names_a_file_is_known():
+    """MuJoCo's own table of elements, and the ones looked after here; textures lose their files."""
+    found, name = set(), ""
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        word, _, attributes = line.partition(")") if line[:30].strip() else ("", "", line)
+        name = word.partition("(")[0].strip() or name
+        if any(a.startswith("file") for a in attributes.split()):
+            found.add(name)
+    assert found == set(NAMED) - {"include"} | {"texture"}
+
+
+def reached(source, **options) -> bool:
+    """Whether a file is read to its end; the skin here has no bones, which MuJoCo sees when it has read it."""
+    try:
+        return bool(read_mjcf(source, **options).links)
+    except FileError as error:
+        return "Missing data in skin" in str(error)
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_files_below_the_package_are_read(world, kind):
+    way, ending, _ = WAYS[kind]
+    inside = (f"file{ending}", f"inner/file{ending}", f"../assets/file{ending}", f"{world}/ws/robot/assets/file{ending}")
+    for name in inside:
+        assert reached(robot(world, way.format(name)))
+    assert reached(robot(world, way.format(f"{world}/outside/file{ending}")), roots=[world / "outside"])
+
+
+HOSTILE = (
+    "../../../outside/file{}", "{}/outside/file", "file://{}/outside/file", "link{}", "inner/../../../../outside/file{}",
+    "/dev/zero", "/dev/zero{}", "/etc/passwd", "http://127.0.0.1:9/x{}", "https://127.0.0.1:9/x{}", "..", ".",
+    "package://../../outside/file{}",
+    "..\\..\\..\\outside\\file{}", "//{}/outside/file", "~/file{}", "$HOME/file{}", "file{}/../../../../outside/file{}",
+    "x" * 5000 + "{}", "%2e%2e/%2e%2e/%2e%2e/outside/file{}", "robot.xml/../../../../outside/file{}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_nothing_else_is_opened(world, kind):
+    way, ending, _ = WAYS[kind]
+    with opened(world / "outside") as heard:
+        for name in HOSTILE:
+            absolute = "{}/outside/file" in name
+            uri = name.format(world) + ending if absolute else name.replace("{}", ending)
+            with pytest.raises(FileError) as caught:
+                read_mjcf(robot(world, way.format(uri)))
+            assert caught.value.line == 2, name
+            assert caught.value.element == kind, name
+        out = f"{world}/outside"
+        for setting in (f'meshdir="{out}"', 'meshdir="../../../outside"', f'assetdir="{out}" strippath="true"'):
+            if kind in ("mesh", "hfield", "skin", "flexcomp"):
+                with pytest.raises(FileError, match="outside"):
+                    read_mjcf(robot(world, f"<compiler {setting}/>{way.format('file' + ending)}"))
+    assert heard == []
+
+
+def test_text_has_no_folder(world, monkeypatch):
+    monkeypatch.chdir(world / "outside")
+    for way, ending, _ in WAYS.values():
+        text = f"<mujoco>\n{way.format('file' + ending)}\n</mujoco>"
+        with pytest.raises(FileError, match="give roots="):
+            read_mjcf(text)
+        assert reached(text, roots=[world / "outside"])
+
+
+def test_textures_are_not_opened(world):
+    with opened(world / "outside") as heard:
+        for way, type in product(("file", "fileright"), ("2d", "cube", "skybox")):
+            read_mjcf(robot(world, f'<asset><texture name="t" type="{type}" {way}="{world}/outside/file.png"/></asset>'))
+    assert heard == []
+
+
+def test_settings_mean_what_mujoco_says_they_mean(world):
+    """Where two files have one name, the one MuJoCo reads is read."""
+    folder = world / "ws/robot/mjcf"
+    (folder / "inner/file.stl").write_bytes(stl(2.0))
+    (world / "ws/robot/assets/file.stl").write_bytes(stl(3.0))
+    use = '<asset><mesh name="m" file="{}"/></asset><worldbody><body name="x"><geom type="mesh" mesh="m"/></body></worldbody>'
+    for settings, file in product(
+        (("",), ('meshdir="inner"',), ('meshdir="../assets"', 'angle="radian"'), ('assetdir="inner" meshdir="../assets"',),
+         ('meshdir="inner"', 'assetdir="../assets"'), (f'meshdir="{folder}/inner" strippath="true"',),
+         ('strippath="true"', 'strippath="false"')),
+        ("file.stl", f"{folder}/file.stl"),
+    ):  # fmt: skip
+        path = robot(world, "".join(f"<compiler {said}/>" for said in settings) + use.format(file))
+        theirs = mujoco.MjModel.from_xml_path(str(path))
+        assert read_mjcf(path).link("x").inertia.m == theirs.body("x").mass[0]
+
+
+def test_includes_are_found_from_the_main_file_and_errors_from_theirs(world):
+    (world / "ws/robot/mjcf/inner/first.xml").write_text('<mujocoinclude>\n<include file="second.xml"/></mujocoinclude>')
+    (world / "ws/robot/mjcf/second.xml").write_text(part("right"))
+    (world / "ws/robot/mjcf/inner/second.xml").write_text(part("wrong"))
+    d = read_mjcf(robot(world, '<include file="inner/first.xml"/>', "robot.mjcf"))
+    assert {"right", "b"} <= {x.name for x in d.links}
+    (world / "ws/robot/mjcf/second.xml").write_text("<mujoco>\n<worldbody>\n\n<body><joint/></body></worldbody></mujoco>")
+    with pytest.raises(FileError, match=r"second.xml:4: <body>: MuJoCo: Error: mass and inertia"):
+        read_mjcf(robot(world, '<include file="inner/first.xml"/>'))
+
+
+ARM = """<mujoco><compiler meshdir="inner"/><asset><mesh name="m" file="file.stl"/></asset>
+<worldbody><body name="arm"><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+ATTACHED = """<asset><model name="arm" file="arm.xml"/></asset>
+<worldbody><body name="c"><attach model="arm" body="arm" prefix="p_"/></body></worldbody>"""
+
+
+def test_a_model_attached_brings_its_own_files(world):
+    arm = world / "ws/robot/mjcf/arm.xml"
+    arm.write_text(ARM)
+    assert "p_arm" in {x.name for x in read_mjcf(robot(world, ATTACHED)).links}
+    for text, words in (
+        ('<mujoco><asset><model name="arm" file="arm.xml"/></asset></mujoco>', "a model that this one is part of"),
+        (ARM.replace("file.stl", "../../../../outside/file.stl"), "arm.xml:1: <mesh>: names .* outside the declared folders"),
+        ('<robot name="r"/>', "arm.xml:1: <robot>: is not MJCF: this is a URDF"),
+        (ARM.replace("<joint/>", '<joint type="gear"/>'), r"robot.xml:2: <model>: .*invalid keyword: 'gear'"),
+    ):
+        arm.write_text(text)
+        with pytest.raises(FileError, match=words):
+            read_mjcf(robot(world, ATTACHED))
+
+
+#: includes that never end, or seem so: (how many files, which one each includes, what is told of which)
+WINDING = {
+    "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included already"),
+    "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included already"),
+    "deep": (1000, lambda n: n + 1, f"{DEEPEST}.xml:2: <include>: is inside {DEEPEST} files"),
+}
+
+
+@pytest.mark.parametrize("case", WINDING)
+def test_winding_includes(tmp_path, case):
+    count, following, words = WINDING[case]
+    for n in range(min(count, DEEPEST + 5)):
+        (tmp_path / f"{n}.xml").write_text(f'<mujoco>\n<include file="{following(n)}.xml"/></mujoco>')
+    with pytest.raises(FileError, match=words):
+        read_mjcf(tmp_path / "0.xml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<include file="file.xml"/><include file="file.xml"/>', "is included already"),
+        ('<include file="file.xml"><body/></include>', "nothing inside"),
+        ("<include/>", 'has no file="..."'),
+        ('<include file=""/>', "is empty"),
+        ('<include file="empty.xml"/>', "has nothing in it"),
+        ('<include file="none.xml"/>', "there is no such file"),
+        ('<include file="file.stl"/>', "no such file by its name"),
+        ('<asset><mesh file="robot.xml"/></asset>', "no such file by its name"),
+    ],
+)
+def test_odd_includes(world, text, words):
+    (world / "ws/robot/mjcf/empty.xml").write_text("<mujoco/>")
+    with pytest.raises(FileError, match=words):
+        read_mjcf(robot(world, text))
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height) + b"\x08\0\0\0\0" + bytes(20)
+
+
+NAN = struct.pack("<f", float("nan"))
+#: meshes and height fields that are none: id → (ending, bytes, words)
+DAMAGED = {
+    "nothing": (".stl", b"", "MuJoCo"),
+    "cut off": (".stl", stl()[:-20], "MuJoCo"),
+    "a head alone": (".stl", stl()[:84], "MuJoCo"),
+    "announces four billion": (".stl", stl(count=0xFFFFFFFF), "MuJoCo"),
+    "announces two billion": (".stl", stl(count=0x7FFFFFFF), "MuJoCo"),
+    "announces none": (".stl", stl(count=0), "MuJoCo"),
+    "nan": (".stl", stl()[:96] + NAN + stl()[100:], "not finite|MuJoCo"),
+    "in words": (".stl", b"solid x\nendsolid x\n", "MuJoCo"),
+    "noise": (".obj", bytes(range(256)) * 4, "MuJoCo"),
+    "face of nothing": (".obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 9\n", "MuJoCo"),
+    "face far away": (".obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 2147483647\nf 1 2 -2147483648\n", "MuJoCo"),
+    "nan in words": (
+        ".obj",
+        b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n",
+        "not finite|MuJoCo",
+    ),
+    "its own format": (".msh", struct.pack("<4i", 2**31 - 1, 2**31 - 1, 0, 2**31 - 1), "MuJoCo"),
+    "negative counts": (".msh", struct.pack("<4i", -1, -1, -1, -1), "MuJoCo"),
+    "a picture as a field": (".png", png(60000, 60000), "60000 by 60000 pixels"),
+    "a picture cut off": (".png", png(4, 4), "MuJoCo"),
+    "a field of two billion": (".bin", struct.pack("<ii", 2**31 - 1, 2**31 - 1), "MuJoCo"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_assets(world, case):
+    ending, data, words = DAMAGED[case]
+    (world / f"ws/robot/mjcf/bad{ending}").write_bytes(data)
+    kind, size = ("hfield", 'size="1 1 1 1"') if ending in (".png", ".bin") else ("mesh", "")
+    asset = f'<asset><{kind} name="m" file="bad{ending}" {size}/></asset>'
+    with pytest.raises(FileError, match=words) as caught:
+        read_mjcf(robot(world, f'{asset}<worldbody><body><joint/><geom type="{kind}" {kind}="m"/></body></worldbody>'))
+    assert caught.value.line == 2
+
+
+TRACED = """
+import sys
+sys.path[:0] = sys.argv[1:2]
+from torsor.errors import TorsorError
+from torsor.io.mjcf import read_mjcf
+read_mjcf('<mujoco><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>')
+import os
+try:
+    os.stat("/torsor-starts-here")
+except OSError:
+    pass
+for path in sys.argv[2:]:
+    try:
+        read_mjcf(path)
+    except TorsorError:
+        pass
+"""
+
+
+@pytest.mark.night
+def test_the_kernel_sees_no_other_file_opened(world):
+    """strace, for what is outside any folder one could watch."""
+    paths = []
+    for kind, (way, ending, _) in WAYS.items():
+        for n, name in enumerate(HOSTILE[:12]):
+            uri = name.format(world) + ending if "{}/outside" in name else name.replace("{}", ending)
+            paths.append(str(robot(world, way.format(uri), f"{kind}{n}.xml")))
+    log = world / "trace"
+    import torsor
+
+    source = str(Path(torsor.__file__).parents[1])
+    traced = ["strace", "-f", "-e", "trace=openat,open,connect,stat,newfstatat", "-o", str(log)]
+    try:
+        run = subprocess.run(
+            [*traced, sys.executable, "-c", TRACED, source, *paths], capture_output=True, text=True, timeout=300
+        )
+    except FileNotFoundError:
+        pytest.skip("there is no strace on this machine")
+    if "ptrace" in run.stderr.lower():
+        pytest.skip("strace may not trace here")
+    assert run.returncode == 0, run.stderr
+    after = log.read_text().partition("/torsor-starts-here")[2].splitlines()
+    calls = [
+        line for line in after if ("open" in line or "connect" in line) and "= -1" not in line and "O_DIRECTORY" not in line
+    ]
+    assert calls
+    assert [line for line in calls if str(world / "ws/robot/mjcf") not in line and "/lib/" not in line] == []
