@@ -149,3 +149,19 @@ def test_every_code_and_repair_is_explained():
     page = (DOCS / "check.md").read_text(encoding="utf-8")
     for name in (*CODES, *REPAIRS):
         assert f"`{name}`" in page, f"docs/check.md does not explain {name}"
+
+
+def test_what_is_the_same_of_several_is_told_once():
+    """Two pairs of limits in degrees: two findings, one entry that names both."""
+    wide = 'lower="-90" upper="90" effort="50" velocity="2"'
+    elbows = {
+        name: joint(name, *ends, axis="0 1 0", limit=wide)
+        for name, *ends in (("shoulder", "base", "upper"), ("elbow", "upper", "lower"))
+    }
+    checkup = check(arm(**elbows))
+    assert [f.code for f in checkup.findings] == ["limits-degrees"] * 2
+    told = str(checkup)
+    assert told.count("limits-degrees") == 1
+    assert f"also: elbow (line {checkup.findings[1].line})" in told
+    assert checkup._repr_html_().count("limits-degrees") == 1
+    assert "2 warnings" in told

@@ -10,6 +10,8 @@ import pytest
 from tests.doctor.urdf import arm, box_inertia, joint, link, marked, robot, shape
 from torsor.doctor import CODES, check
 from torsor.doctor.finding import SEVERITIES
+from torsor.doctor.locks import locks
+from torsor.doctor.reading import subject_of
 
 BOX = box_inertia()
 STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # of 2 kg at z = 0.6 m
@@ -39,6 +41,20 @@ def pair(left, right, more=""):
     """Two hands on mirrored frames, 0.2 m to the sides."""
     joints = [joint(f"{side}_j", "lower", f"{side}_hand", xyz=f"0 {y} 0") for side, y in (("left", 0.2), ("right", -0.2))]
     return arm(more="\n".join([left, right, *joints, more]))
+
+
+def ball(reach, more="", axes=("1 0 0", "0 1 0", "0 0 1")):
+    """A hand on the lower arm by three joints in one point, and nothing between them."""
+    names = ["lower", "ball1", "ball2", "hand"]
+    empty = "".join(f'<link name="{name}"/>' for name in names[1:3])
+    limits = [LIMIT.format(-1, 1), LIMIT.format(-reach, reach), LIMIT.format(-1, 1)]
+    joints = [
+        joint(
+            f"j{k}", names[k], names[k + 1], axis=axis, xyz="0 0 0", limit=limits[k], mark="limit" if k == 1 else "", more=more
+        )
+        for k, axis in enumerate(axes)
+    ]
+    return arm(more=empty + link("hand", com=(0, 0, 0.2)) + "\n".join(joints))
 
 
 LIMIT = 'lower="{}" upper="{}" effort="50" velocity="2"'
@@ -126,6 +142,7 @@ HAVE = {
         shoulder=joint("shoulder", "base", "upper", axis="0 1 0", mark="joint"), upper=link("upper", mass=1e-9, I=BOX * 1e-9),
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", xyz="0 0 0"),
     ),
+    "gimbal-lock": ball(1.5708),
     "joint-too-light": arm(
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", limit=LIMIT.format(-1, 1).replace("50", "9e4"), mark="limit"),
         lower=link("lower", mass=0.1, I=BOX / 100, looks=""),
@@ -188,8 +205,25 @@ HAVE_NOT = {
     "mass-matrix-not-positive": lower(I=(0.02, -0.05, 0.02)),  # impossible, but 2 kg at 0.2 m outweigh it
     "joint-moves-no-inertia": lower(I=(0, 0, 0)),  # a point mass off the axis
     "mass-matrix-ill-conditioned": arm(shoulder=joint("shoulder", "base", "upper", axis="0 1 0")),
+    "gimbal-lock": ball(1.5),
     "joint-too-light": arm(),
 }  # fmt: skip
+
+
+def test_a_lock_is_where_the_axes_lie_in_a_plane():
+    """x, y and a third axis leaning by α to x: a₁·(a₂ × a₃) = cos(q₂ + α), zero at π/2 − α and at −π/2 − α."""
+    leaning = ball(3.0, axes=("1 0 0", "0 1 0", f"{np.sin(0.3)} 0 {np.cos(0.3)}"))
+    subject = subject_of(leaning, (), False, None)
+    names = subject.dynamics.model.joint_names
+    found = sorted(lock.angle for lock in locks(subject.dynamics) if names[lock.bodies[1]] == "j1")
+    np.testing.assert_allclose(found, [-np.pi / 2 - 0.3, np.pi / 2 - 0.3], rtol=1e-12)
+    (told,) = [f for f in check(leaning).findings if f.code == "gimbal-lock"]
+    assert told.element == "joint 'j1'"
+    assert "'j0' and 'j2'" in told.what
+
+
+def test_an_armature_unlocks_it():
+    assert "gimbal-lock" not in codes(ball(1.5708, more='<dynamics armature="0.01"/>'))
 
 
 @cache

@@ -149,13 +149,16 @@ TEN = [
 
 
 def everywhere():
-    """(fault, code expected, codes found) for every link of ten robots and every fault that changes its inertia by a third."""
-    from torsor.doctor import cad
+    """(fault, code expected, codes found by the shape, by the other side) for every link of ten robots and every fault that
+    changes its inertia by a third."""
+    from torsor.doctor import cad, symmetry
     from torsor.doctor.geometry import shaped
     from torsor.doctor.reading import subject_of
 
     for file in TEN:
         subject = subject_of(ROBOTS / file, [SHARE], True, "fixed")
+        twins = {link.name: others for link, others in symmetry.pairs(subject)}
+        twins |= {other.name: [link] for link, others in symmetry.pairs(subject) for other in others}
         for link, own, body in (row for row in shaped(subject) if cad.comparable(row[0])):
             m, c, I = link.mass, link.com, link.inertia
             faults = [("none", I, None), ("origin", I + steiner(m, c), "inertia-about-wrong-frame")]
@@ -165,19 +168,23 @@ def everywhere():
             faults += [("signs", flipped(I), "inertia-products-sign")]
             for name, J, code in faults:
                 if code is None or np.linalg.norm(J - I) > np.linalg.norm(I) / 3:
-                    yield name, code, [f.code for f in cad.compared(subject, replace(link, inertia=J), own, body)]
+                    wrong, others = replace(link, inertia=J), twins.get(link.name)
+                    by_pair = list(symmetry.compared(subject, wrong, others)) if others else []
+                    yield name, code, [f.code for f in cad.compared(subject, wrong, own, body)], [f.code for f in by_pair]
 
 
 @pytest.mark.night
 def test_how_many_are_found():
     """The numbers of docs/findings.md."""
-    tried, found, named = Counter(), Counter(), Counter()
-    for fault, code, codes in everywhere():
+    tried, found, named, paired, either = (Counter() for _ in range(5))
+    for fault, code, by_shape, by_pair in everywhere():
         tried[fault] += 1
-        found[fault] += bool(codes)
-        named[fault] += codes == [code]
-    told = {fault: (tried[fault], found[fault], named[fault]) for fault in tried}
+        found[fault] += bool(by_shape)
+        named[fault] += by_shape == [code]
+        paired[fault] += bool(by_pair)
+        either[fault] += bool(by_shape or by_pair)
+    told = {fault: (tried[fault], found[fault], named[fault], paired[fault], either[fault]) for fault in tried}
     print(told)
     page = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
-    for fault, (n, some, right) in told.items():
-        assert f"| {fault} | {n} | {some} | {right if fault != 'none' else ''} |" in page
+    for fault, (n, some, right, pair, both) in told.items():
+        assert f"| {fault} | {n} | {some} | {right if fault != 'none' else ''} | {pair} | {both} |" in page

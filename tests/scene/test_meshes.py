@@ -43,3 +43,22 @@ def test_most_shapes_decide(tmp_path, found, drawn):
     assert scene.drawn_as == drawn
     assert len(scene.notes) == 4 - found
     assert Scene.of(ts.load(path), style="mesh").drawn_as == "mesh"
+
+
+@pytest.mark.parametrize(
+    ("up", "com", "stands"), [("Y_UP", "0 0 0.2", True), ("Y_UP", "0 0.2 0", False), ("Z_UP", "0 0 0.2", False)]
+)
+def test_meshes_with_y_up_stand_as_the_robot_has_it(tmp_path, up, com, stands):
+    """A rod along y: turned to z only where the file says y is up and the mass is up there; MeshLab says it of every mesh."""
+    pytest.importorskip("collada")
+    rod = trimesh.creation.box((0.1, 0.4, 0.1), transform=trimesh.transformations.translation_matrix((0, 0.2, 0)))
+    text = trimesh.exchange.dae.export_collada(rod).decode()
+    (tmp_path / "rod.dae").write_text(text.replace("Z_UP", up).replace("Y_UP", up))
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    inertial = f'<inertial><origin xyz="{com}"/><mass value="1"/>{inertia}</inertial>'
+    link = LINK.format("b", '<mesh filename="rod.dae"/>').replace("<visual>", f"{inertial}<visual>")
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="a"/>{link}{JOINT.format("b")}</robot>')
+    (part,) = Scene.of(ts.load(path), style="mesh").parts
+    size = (0.1, 0.1, 0.4) if stands else (0.1, 0.4, 0.1)
+    np.testing.assert_allclose(np.ptp(part.surface.vertices, axis=0), size, rtol=1e-5)

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 FailOn = Annotated[Literal["error", "warning", "note"], typer.Option(help="Exit code 1 from this severity on.")]
 Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write the file with what can be mended mended.")]
 Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the repairs named.")]
+Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="What --only mass-from-density fills shapes with.")]
 Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]
 Thorough = Annotated[bool, typer.Option("--thorough", help="Every quantity, in every state, against fifty digits.")]
 Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio and MuJoCo too, where they are installed.")]
-Samples = Annotated[int, typer.Option(min=1, help="Random states to compare at.")]
-Seed = Annotated[int, typer.Option(help="Of the random states.")]
+Samples = Annotated[int, typer.Option(metavar="N", min=1, help="Random states to compare at.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random states.")]
 
 
 def check(
-    robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, mesh_root: Roots = None,
-    base: Base = None, xacro: Xacro = None, json: Json = False,
+    robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, density: Density = None,
+    mesh_root: Roots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """What is wrong with a robot file: inertias, units, axes, limits, meshes."""
+    """What is wrong with a file: inertias, units, axes, limits, meshes."""
     from torsor import doctor
     from torsor.cli.out import emit, listing
     from torsor.cli.outcome import FOUND, Typed
@@ -37,6 +38,8 @@ def check(
 
     if only and repair is None:
         raise Typed("--only names repairs; give --repair OUT too")
+    if density is not None and repair is None:
+        raise Typed("--density is of a repair; give --repair OUT --only mass-from-density too")
     if repair is not None and robot in bundled():
         raise Typed(f"--repair is for files; {robot} is bundled")
     subject: Any = bundled()[robot]() if robot in bundled() else source(robot)
@@ -46,7 +49,7 @@ def check(
     found = doctor.check(subject, **how, xacro_args=None if xacro is None else xacro_arguments(xacro))
     document, parts = found.to_dict(), _findings(found)
     if repair is not None:
-        made = doctor.repair(subject, repair, only, **how)
+        made = doctor.repair(subject, repair, only, **how, density=density)
         document["repair"] = {"file": repair, "made": [x.to_dict() for x in made]}
         parts.append(listing(f"wrote {repair}:", [str(x) for x in made] or ["nothing could be mended"]))
     emit(json, document, *parts)
@@ -57,20 +60,21 @@ def check(
 def _findings(found: Checkup) -> list[Any]:
     """As the doctor writes them; on a terminal in colours, as wide as it is."""
     from torsor.cli.out import listing, stdout
-    from torsor.doctor.text import headline
+    from torsor.cli.spoken import spoken
+    from torsor.doctor.text import grouped, headline
 
     if not stdout().is_terminal:
-        return [str(found)]
+        return [spoken(str(found))]
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
     colors = {"error": "bold red", "warning": "yellow", "note": "dim"}
     parts: list[Any] = [headline(found)]
-    for f in found.findings:
+    for f in grouped(found.findings):
         fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
         also = [f"also: {', '.join(f.also)}"] if f.also else []
-        lines = [Text(f.what), Text(f"→ {f.means}"), Text(fix, style="green"), *map(Text, also)]
+        lines = [Text(f.what), Text(f"→ {spoken(f.means)}"), Text(spoken(fix), style="green"), *map(Text, also)]
         head = Text(f"{f.severity}  ", style=colors[f.severity]) + Text(
             ": ".join(dict.fromkeys((f.place, f.code, f.element))), style="bold"
         )
@@ -82,7 +86,7 @@ def _findings(found: Checkup) -> list[Any]:
 def verify(
     robot: Robot, samples: Samples = 16, seed: Seed = 0, thorough: Thorough = False, peers: Peers = True, json: Json = False
 ) -> None:
-    """Certify a robot's dynamics on this machine: independent ways to compute them, held against each other."""
+    """Certify the dynamics on this machine, computed in several ways."""
     from torsor.certify import verify as certified
     from torsor.cli.out import emit
     from torsor.cli.outcome import FOUND

@@ -24,9 +24,13 @@ from torsor.doctor.thresholds import (
     ALIKE_SIZE,
     BEYOND_SHAPE,
     CORE,
+    DECIDING,
+    DECIDING_SIZE,
     FAR_BEYOND,
+    FAR_OFF,
     MATTERS,
     OUTSIDE,
+    TIMES_NEARER,
     UNFELT,
     UNIT_WINDOW,
     UNLIKE,
@@ -47,6 +51,11 @@ class Fit(NamedTuple):
     @property
     def good(self) -> bool:
         return self.angle < ALIKE and 1 / ALIKE_SIZE < self.ratio < ALIKE_SIZE
+
+    def decides(self, given: Fit) -> bool:
+        """Whether it is so near, and the numbers as given are so much farther off, that nothing else need speak for it."""
+        near = self.angle < DECIDING and 1 / DECIDING_SIZE < self.ratio < DECIDING_SIZE
+        return near and given.angle > max(FAR_OFF, TIMES_NEARER * self.angle)
 
 
 class Hypothesis(NamedTuple):
@@ -86,8 +95,8 @@ def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Ite
     given = fit(link.second_moment, link.mass, own)
     trusted = not misplaced(body.outside(link.com), own)  # where the centre is not in the shape, one of them is in other axes
     beyond = excess(link.second_moment, link, body) if trusted else _anywhere(link, body)
-    found = [h for h in hypotheses(link, given, beyond) if trusted or h.code == "inertia-units"]
-    h = _best(link, own, body, found)
+    found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
+    h = _best(link, own, [h for h in found if _believed(h, link, own, body, given, beyond)])
     if h is None:
         yield from _unexplained(subject, link, given, beyond)
         return
@@ -103,10 +112,8 @@ def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Ite
     )  # fmt: skip
 
 
-def _best(link: LinkRecord, own: Shape, body: Shape, found: Iterable[Hypothesis]) -> Hypothesis | None:
+def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesis | None:
     """Of the hypotheses that are believed the first kind, and of that kind the one that fits best."""
-    assert link.mass is not None
-    believed = [h for h in found if _believed(h, link, own, body)]
     alike = [h for h in believed if h.code == believed[0].code]
     return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
 
@@ -146,28 +153,32 @@ def _anywhere(link: LinkRecord, shape: Shape) -> float:
     return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)
 
 
-def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape) -> bool:
+def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
+    """Whether what a hypothesis makes of the inertia is a body in that shape that fits, and the one given does not."""
     assert link.mass is not None
     second = second_moment(h.inertia)
     values = np.linalg.eigvalsh(second)
     if values[0] < -0.01 * values[2] or excess(second, link, body) > BEYOND_SHAPE:
         return False
     now = fit(second, link.mass, own)
-    return h.code == "inertia-units" or now.good
+    if h.code == "inertia-units":
+        return True
+    if h.code == "inertia-products-sign":
+        return now.good and not given.good
+    larger = beyond > BEYOND_SHAPE or given.ratio > ALIKE_SIZE
+    suspicious = larger if h.code == "inertia-about-wrong-frame" else given.angle > UNLIKE
+    return (suspicious and now.good) or now.decides(given)
 
 
 # -- hypotheses ----------------------------------------------------------------------------------------------------------
 
 
-def hypotheses(link: LinkRecord, given: Fit, beyond: float) -> Iterator[Hypothesis]:
+def hypotheses(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
     """What a CAD program may have done, the simplest first."""
     yield from _units(link, given)
-    if beyond > BEYOND_SHAPE or given.ratio > ALIKE_SIZE:
-        yield from _about_origin(link)
-    if given.angle > UNLIKE:
-        yield from _turned(link)
-    if not given.good:
-        yield from _signs(link)
+    yield from _about_origin(link)
+    yield from _turned(link)
+    yield from _signs(link)
 
 
 def _units(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:

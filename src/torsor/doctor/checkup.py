@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.doctor import cad, conditioning, geometry, inertia, limits, masses, mimic, symmetry, unshaped
+from torsor.doctor import cad, conditioning, geometry, inertia, limits, locks, masses, mimic, symmetry, unshaped
 from torsor.doctor.finding import SEVERITIES, Finding
 from torsor.doctor.reading import Source, subject_of
 from torsor.doctor.records import Record
@@ -24,7 +24,7 @@ CHECKS: tuple[Check, ...] = (
     symmetry.asymmetry,
     limits.axes, limits.bounds, limits.efforts,
     mimic.mimics,
-    conditioning.mass_matrix,
+    conditioning.mass_matrix, locks.gimbals,
 )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ CODES: dict[str, Code] = {
     ),
     # -- pairs ---------------------------------------------------------------------------------------------------
     "left-right-asymmetry": Code("warning", "left and right differ", "correct the wrong side, if it is not meant"),
-    "left-right-unmirrored": Code("warning", "right is a copy of left, not its mirror image", "mirror one of them"),
+    "left-right-unmirrored": Code("warning", "left and right are no mirror images", "mirror one of them"),
     # -- joints --------------------------------------------------------------------------------------------------
     "axis-not-unit": Code("warning", "an axis is not of length one", "scale it to length one"),
     "axis-missing": Code("note", "a moving joint without axis", 'write <axis xyz="..."/>'),
@@ -87,6 +87,11 @@ CODES: dict[str, Code] = {
     ),
     "mass-matrix-ill-conditioned": Code(
         "warning", "the mass matrix is nearly singular", "give the links of that joint real inertias, or the joint an armature"
+    ),
+    "gimbal-lock": Code(
+        "warning",
+        "three joints of a ball lock",
+        "keep the middle joint away from that angle by its limits, or make a ball joint of them",
     ),
     "joint-too-light": Code(
         "note", "a joint far stronger than what it moves", "give the joint the armature of its drive: rotor inertia × ratio²"

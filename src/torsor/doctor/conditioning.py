@@ -11,7 +11,7 @@ from torsor.doctor.inertia import smallest
 from torsor.doctor.masses import idle
 from torsor.doctor.records import JointRecord
 from torsor.doctor.subject import Subject
-from torsor.doctor.thresholds import ILL, SENTINEL, TOO_LIGHT
+from torsor.doctor.thresholds import HOPELESS, ILL, SENTINEL, TOO_LIGHT
 
 Array = np.ndarray
 
@@ -73,12 +73,14 @@ def _conditioned(subject: Subject, records: dict[str, JointRecord], M: Array, na
     s = int(np.argmax(ratio))
     if ratio[s] < ILL:
         return
+    hopeless = bool(ratio[s] > HOPELESS)
     involved = np.abs(vectors[s][:, 0])
     worst = [names[k] for k in np.argsort(-involved) if involved[k] > 0.3 * involved.max()]
     yield subject.finding(
         "mass-matrix-ill-conditioned", records.get(worst[0]),
         f"M with a unit diagonal has condition {ratio[s]:.2g}: {_together(worst)}",
-        f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits",
+        f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits" + "; a simulation overflows" * hopeless,
+        severity="error" if hopeless else "",
     )  # fmt: skip
 
 

@@ -54,8 +54,9 @@ def lying(subject: Subject) -> Iterable[Finding]:
         return
     links = [link for link in subject.massive if any(subject.shapes.lies(g) for g in link.geometry)]
     yield subject.finding(
-        "mesh-up-axis", links[0], f"{len(links)} links have COLLADA meshes with y up; most fit the masses if turned to z",
-        "no effect on the dynamics; they were compared so. Gazebo turns such meshes, RViz does not",
+        "mesh-up-axis", links[0],
+        f"{len(links)} links have COLLADA meshes with y up that fit masses and joints only if turned to z",
+        "no effect on the dynamics; torsor turns them, and so does Gazebo; RViz does not",
         path=("visual", "geometry", "mesh"), also=links[1:],
     )  # fmt: skip
 

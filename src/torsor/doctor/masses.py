@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from torsor.doctor.codes import CODES
 from torsor.doctor.finding import Finding
 from torsor.doctor.inertia import counted
 from torsor.doctor.records import LinkRecord
@@ -34,7 +35,7 @@ def missing(subject: Subject) -> Iterable[Finding]:
         yield subject.finding(
             "mass-missing-matters", group[0], f"joint {joint!r} moves {_listed(group)}, and there is no mass beyond it",
             f"row {joint!r} of the mass matrix is zero: M is singular, forward dynamics does not exist",
-            path=("inertial", "mass"), also=group[1:],
+            path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
         )  # fmt: skip
     rest = [link for link in massless if link.name not in mattering]
     shaped = [link for link in rest if _felt(subject, link) and _litres(subject, link) > 1e3 * SMALL]
@@ -52,6 +53,11 @@ def missing(subject: Subject) -> Iterable[Finding]:
             f"{counted(plain)} no mass: on the base, welded to a link that has one, or between joints",
             f"M is the same without {'them' if len(plain) > 1 else 'it'}", also=plain[1:],
         )  # fmt: skip
+
+
+def _from_shape(links: list[LinkRecord]) -> str:
+    shaped = any(link.geometry for link in links)
+    return "; a density and the shape give them too (repair: mass-from-density, only if named)" if shaped else ""
 
 
 def idle(subject: Subject) -> dict[str, list[LinkRecord]]:

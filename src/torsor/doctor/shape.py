@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,8 +13,9 @@ from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.rigid.mesh import mesh
+from torsor.scene.hull import outside
 from torsor.scene.shapes import triangles
-from torsor.spatial import Mat, Transform, Vec
+from torsor.scene.upright import lies, shown, turned
 
 Array = np.ndarray
 Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)
@@ -69,26 +69,8 @@ class Shape:
         return _solid(self._surfaces)
 
     def outside(self, x: Array) -> float:
-        """How far at least a point is from the convex hull [m]; 0 inside.
-
-        Frank and Wolfe walk towards the nearest point p of the hull.  At each turn u = (x − p)/|x − p| proves a distance,
-        u·x − max u·v, without ever building the hull.
-        """
-        x = np.asarray(x, float)
-        p = self.points[np.argmin(np.square(self.points - x).sum(axis=1))]
-        proved = 0.0
-        for _ in range(100):
-            gap = x - p
-            far = float(np.linalg.norm(gap))
-            if far < 1e-9:
-                return 0.0
-            v = self.points[np.argmax(self.points @ gap)]
-            proved = max(proved, float(gap @ (x - v)) / far)
-            step = v - p
-            if proved > 0.9 * far or not step.any():
-                break
-            p = p + np.clip(gap @ step / (step @ step), 0.0, 1.0) * step
-        return proved
+        """How far at least a point is from the convex hull [m]; 0 inside."""
+        return outside(self.points, x)
 
     def spread(self, com: Array, u: Array, slack: float = 0.0) -> float:
         """(b − c)(c − a) along u [m²]: no mass inside the shape with that centre varies more (Bhatia and Davis).
@@ -108,32 +90,24 @@ class Shapes:
         self.missing: dict[str, str] = {}
         self.lacking = ""  # the library that would be needed to read a mesh
         self._of: dict[tuple[Geometry, ...], Shape | None] = {}
-        self._y_up: dict[str, bool] = {}
 
     def of(self, geometry: Iterable[Geometry], *, upright: bool = False) -> Shape | None:
         """The shape of what is to be seen, or of what is to collide where nothing is; None if a part of it cannot be had.
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(geometry)
-        parts = tuple(g for g in parts if g.role == "visual") or parts
-        if upright:
-            parts = tuple(_upright(g) if self.lies(g) else g for g in parts)
+        parts = tuple(self.stood(g, upright) for g in shown(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
+    def stood(self, g: Geometry, upright: bool) -> Geometry:
+        """A shape, turned if it is a mesh that lies and is to stand."""
+        return turned(g) if upright and self.lies(g) else g
+
     def lies(self, g: Geometry) -> bool:
         """Whether a shape is a COLLADA mesh that says that y is up."""
-        if not self.meshes or not g.uri.lower().endswith(".dae"):
-            return False
-        if g.uri not in self._y_up:
-            try:
-                with open(self.places.find(g.uri), "rb") as stream:
-                    self._y_up[g.uri] = b"Y_UP" in stream.read(65536)
-            except (FileError, OSError):
-                self._y_up[g.uri] = False
-        return self._y_up[g.uri]
+        return self.meshes and lies(g, self.places)
 
     def _read(self, parts: tuple[Geometry, ...]) -> Shape | None:
         surfaces: list[Surface] = []
@@ -142,7 +116,7 @@ class Shapes:
             if g.shape == "mesh" and not self.meshes:
                 return None
             try:
-                surfaces += [_merged(s.vertices, s.faces) for s in triangles(g, self.places) if len(s.faces)]
+                surfaces += [merged(s.vertices, s.faces) for s in triangles(g, self.places) if len(s.faces)]
             except FileError as error:
                 self.missing.setdefault(g.uri, error.reason)
                 whole = False
@@ -155,15 +129,7 @@ class Shapes:
         return shape if shape.size > 1e-6 else None
 
 
-def _upright(g: Geometry) -> Geometry:
-    """The same mesh, its y turned up to z: R S C = (R C)(Cᵀ S C), with C a quarter turn about x."""
-    C = Mat(Vec(1, 0, 0), Vec(0, 0, -1), Vec(0, 1, 0))
-    R, p = g.origin.pose
-    x, y, z = g.scale
-    return replace(g, origin=Transform.of_pose(R @ C, p), scale=(x, z, y))
-
-
-def _merged(vertices: Array, faces: Array) -> Surface:
+def merged(vertices: Array, faces: Array) -> Surface:
     """The corners in use, those at the same place as one: STL repeats each for every triangle.
 
     They are told apart by a hash of their bits, which sorts much faster than three numbers do.

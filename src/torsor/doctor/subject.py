@@ -17,6 +17,7 @@ from torsor.errors import FileError
 from torsor.io.start_tags import Tag
 from torsor.model.description import Description, Geometry
 from torsor.scalar import is_constant
+from torsor.scene.upright import upright
 from torsor.spatial import Inertia
 from torsor.spatial.vector import flat
 
@@ -83,18 +84,10 @@ class Subject:
 
     @cached_property
     def upright(self) -> bool:
-        """Whether the masses fit COLLADA meshes with y up better if these are turned.
-
-        COLLADA says which axis is up.  Gazebo turns such a mesh, RViz does not, and files are made for the one or the other:
-        the way that leaves fewer centres of mass outside their shapes is the one that was meant.
-        """
-        lying = [link for link in self.massive if any(self.shapes.lies(g) for g in link.geometry)]
-        away = {True: 0.0, False: 0.0}
-        for link in lying:
-            for upright in away:
-                shape = self.shapes.of(link.geometry, upright=upright)
-                away[upright] += 0.0 if shape is None else shape.outside(link.com)
-        return away[True] < 0.5 * away[False]
+        """Whether to turn COLLADA meshes with y up: masses and joints fit them better so (:mod:`torsor.scene.upright`)."""
+        if self.description is None or not self.shapes.meshes:
+            return False
+        return upright(self.description, self.shapes.places)
 
     def shape(self, geometry: Sequence[Geometry]) -> Shape | None:
         """The shape of these geometries, or None if there is none to be had."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.doctor.dynamics import amount
 from torsor.doctor.finding import Finding
-from torsor.doctor.records import LinkRecord, spatial
+from torsor.doctor.records import LinkRecord, spatial, turning
 from torsor.doctor.subject import Subject
-from torsor.doctor.thresholds import CLEAR, DIFFERENT, SAME, UNFELT
+from torsor.doctor.thresholds import CLEAR, DIFFERENT, SAME, TELLING, UNFELT
 from torsor.spatial import Inertia
 
 Array = np.ndarray
@@ -22,6 +22,10 @@ Array = np.ndarray
 _SIDES = {"left": "right", "l": "r", "lf": "rf", "lh": "rh", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br"}
 _OTHER = _SIDES | {b: a for a, b in _SIDES.items()}
 _WORD = re.compile(r"(?:left|right)(?![a-z])|[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*|[0-9]+")
+
+
+COPIED = "and the same products of inertia, which in mirror images have other signs"
+ELSEWHERE = "about other axes: neither mirror images nor copies"
 
 
 class Token(NamedTuple):
@@ -82,13 +86,21 @@ def pairs(subject: Subject) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]:
 def asymmetry(subject: Subject) -> Iterable[Finding]:
     """left-right-asymmetry by what no rotation or mirror changes; left-right-unmirrored where the frames are mirror images."""
     for link, others in pairs(subject):
-        found = [(difference(link, other), other) for other in others]
-        if any(share <= SAME for (share, _), _ in found):
-            other = next(other for (share, _), other in found if share <= SAME)
-            yield from _unmirrored(subject, link, other)
-            continue
+        yield from compared(subject, link, others)
+
+
+def compared(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
+    """What is the matter between a link and those that may mirror it."""
+    found = [(difference(link, other), other) for other in others]
+    twin = next((other for (share, _), other in found if share <= SAME), None)
+    if twin is None:
         (share, what), other = found[0]
         yield _told(subject, link, other, share, what)
+        return
+    D = mirrored_frames(subject, link.name, twin.name)
+    if D is not None:
+        centres = list(_unmirrored(subject, link, twin, D))
+        yield from centres or _turned(subject, link, twin, D)
 
 
 def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
@@ -96,7 +108,7 @@ def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, w
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
     said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
     return subject.finding(
-        "left-right-asymmetry", link, f"and {subject.named(other, 'inertial')} differ by {amount(share)} in {what}",
+        "left-right-asymmetry", link, f"it and {subject.named(other, 'inertial')} differ by {amount(share)} in {what}",
         f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
         path=("inertial",), severity="warning" if matters else "note",
     )  # fmt: skip
@@ -124,21 +136,21 @@ def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
         ),
         (
             float(np.abs(moments[0] - moments[1]).max()) / size if size > 0 else 0.0,
-            f"principal moments ({_short(moments[0])} and {_short(moments[1])} kg·m²)",
+            f"principal moments ({_short(moments[0], size)} and {_short(moments[1], size)} kg·m²)",
         ),
     ]
     return max(found, key=lambda item: item[0])
 
 
-def _short(values: Array) -> str:
-    return ", ".join(f"{x:.3g}" for x in values)
+def _short(values: Array, size: float) -> str:
+    """Moments; what rounding left of zeros is zero."""
+    return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
 
-def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord) -> Iterable[Finding]:
+def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The sides agree up to a rotation or mirror; where the link frames are mirror images, is it the right one?"""
-    D = None if _looks(a) == _looks(b) else mirrored_frames(subject, a.name, b.name)  # the same part on both sides is no mirror
-    if D is None:
-        return
+    if _looks(a) == _looks(b):
+        return  # the same part on both sides is no mirror
     size = max(float(np.linalg.norm(a.com)), CLEAR)
     off = float(np.abs(D @ a.com - b.com).max())
     if off <= max(2 * SAME * size, CLEAR) or np.abs(a.com - b.com).max() > SAME * size:
@@ -146,9 +158,31 @@ def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord) -> Iterable[Find
     axis = "xyz"[int(np.argmax(np.abs(D @ a.com - b.com)))]
     yield subject.finding(
         "left-right-unmirrored", b,
-        f"its centre of mass is that of {subject.named(a, 'inertial', 'origin')}, ({_short(b.com)}) m, though the frames are "
-        f"mirror images: {axis} should change its sign",
+        f"its centre of mass is that of {subject.named(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the frames "
+        f"are mirror images: {axis} should change its sign",
         f"the mass sits {off:.3g} m off, on one side", path=("inertial", "origin"),
+    )  # fmt: skip
+
+
+def _turned(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
+    """The same principal moments about other axes: the one's inertia is neither the mirror image of the other's nor a copy.
+
+    Where the centres of mass are mirror images and no copies, so must the inertias be.
+    """
+    mirror = D @ a.inertia @ D
+    size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEAR)
+    away = {"mirror image": float(np.linalg.norm(mirror - b.inertia)), "copy": float(np.linalg.norm(a.inertia - b.inertia))}
+    told = np.abs(D @ a.com - b.com).max() < SAME * reach and np.abs(a.com - b.com).max() > TELLING * reach
+    off = away["mirror image"] if told else min(away.values())
+    if off <= DIFFERENT * size:
+        return
+    copied = told and away["copy"] <= SAME * size
+    change = subject.change(b, turning(mirror - b.inertia))
+    yield subject.finding(
+        "left-right-unmirrored", a,
+        f"it and {subject.named(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
+        "one of the inertias is wrong" + ("" if change is None else f"; with the one's mirror image for the other's {change}"),
+        path=("inertial", "inertia"), severity="warning" if change is None or change.share > UNFELT else "note",
     )  # fmt: skip
 
 

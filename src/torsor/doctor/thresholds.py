@@ -52,6 +52,13 @@ ALIKE = 12.0
 UNLIKE = 35.0
 #: a fit in size too: the ratio of the traces
 ALIKE_SIZE = 2.5
+#: nearer than this, and so many times nearer than the numbers as given, which are farther off than that, a fit decides alone:
+#: of 1146 links of 69 files it speaks against 10 more, each of which fits within 8° in other axes
+DECIDING = 8.0
+TIMES_NEARER = 3.5
+FAR_OFF = 18.0
+#: and then hollow or with a heavy core may be more so
+DECIDING_SIZE = 4.0
 
 # -- centre of mass -----------------------------------------------------------------------------------------------------
 #: outside the convex hull by more than this share of the shape's size, and by CLEAR: less is a motor that is not drawn
@@ -63,6 +70,8 @@ CLEAR = 0.01  # [m]
 SAME = 0.02
 #: above this share, a difference is a warning and not a note
 DIFFERENT = 0.10
+#: centres of mass that differ by less than this share of their distance do not tell a mirror image from a copy
+TELLING = 0.10
 
 # -- joints -------------------------------------------------------------------------------------------------------------
 #: an axis with four digits is within this of length one
@@ -77,6 +86,10 @@ SENTINEL = 1e5
 # -- the whole ----------------------------------------------------------------------------------------------------------
 #: condition of M with its rows scaled to a unit diagonal: Cholesky loses as many digits
 ILL = 1e8
+#: and beyond this one there are none left to speak of
+HOPELESS = 1e13
+#: a stop so near to a gimbal lock is in it: M has a condition above 10⁶ there [rad]
+LOCKED = 1e-3
 #: effort limit over the inertia felt [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian
 TOO_LIGHT = 1e6
 #: configurations at which the mass matrix is looked at

@@ -17,6 +17,7 @@ from torsor.io.places import Places
 from torsor.scene import loops, skeleton
 from torsor.scene.shapes import triangles
 from torsor.scene.triangles import Triangles
+from torsor.scene.upright import lies, turned, upright
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
 
@@ -116,6 +117,7 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
     """The shapes to draw; where a robot has none, those to collide."""
     links = robot.description.links
     role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
+    turn = upright(robot.description, places)
     parts: list[Part] = []
     notes: dict[str, None] = {}
     for link in links:
@@ -123,7 +125,8 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
             if g.role != role:
                 continue
             try:
-                parts += [Part(link.name, "visual", surface) for surface in triangles(g, places)]
+                stands = turned(g) if turn and lies(g, places) else g
+                parts += [Part(link.name, "visual", surface) for surface in triangles(stands, places)]
             except (FileError, MissingExtra) as error:
                 notes[f"link {link.name!r}: {error}"] = None
     return parts, list(notes)
