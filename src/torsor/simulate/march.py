@@ -361,17 +361,25 @@ def _put(run: Run, stops: list[limits.Stop]) -> None:
 
 def _strike(run: Run, into: list[limits.Stop]) -> None:
     """The blow, recorded before and after; joints whose bounce would be too short to see come to rest on their stops."""
+    recent = [s for s in run.stops if _again(run, s)]
+    _put(run, recent)
     run.keep()
     run.v = limits.struck(run.system, run.stops, run.q, run.v)
     run.system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
     a = run.acceleration(run.t, run.q, run.v)
     short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
-    short |= {s.v for s in into if run.t - run.struck.get(s.name, -np.inf) < limits.SHORTEST}
+    short |= {s.v for s in recent}
     if short:
         run.v = limits.halted(run.system, run.q, run.v, sorted(short))
     run.struck |= dict.fromkeys((s.name for s in into), run.t)
     run.occurrences += [Occurrence(s.name, run.t, *(x.copy() for x in run.seen(run.q, run.v))) for s in into]
     run.keep()
+
+
+def _again(run: Run, stop: limits.Stop) -> bool:
+    """Whether a joint is still at a stop it struck a moment ago: two that throw each other off would do so for ever."""
+    lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
+    return lately and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
 
 
 def _halt(run: Run, row: int) -> None:

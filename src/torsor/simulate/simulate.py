@@ -259,8 +259,21 @@ def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: t
     """The error with its place in time, and what was computed."""
     if not run.steps and not isinstance(error, NotFinite):
         return error  # nothing was computed: the arguments are to blame
-    joint = info["coordinates"][march.culprit(run, info["dt"])]
+    joint, result = info["coordinates"][march.culprit(run, info["dt"])], _result(run, info, frames)
     overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
     why = overflow if isinstance(error, NotFinite) else error
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
-    return Stopped(message, _result(run, info, frames), run.t, run.steps, joint)
+    return Stopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
+
+
+def _wild(result: Result, dt: float) -> str:
+    """Where the motion stopped making sense: the first joint that turned more than a radian within a step."""
+    fast = np.abs(result.v) * dt > 1.0
+    if not fast.any():
+        return ""
+    k = int(np.argmax(fast.any(axis=1)))
+    joint = result.info["coordinates"][int(np.argmax(np.abs(result.v[k])))]
+    return (
+        f"; from t = {result.t[k]:.4g} s joint {joint!r} moves by more than 1 rad a step: a smaller dt, or what the doctor "
+        "finds (ts.check, torsor check)"
+    )
