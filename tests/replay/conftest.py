@@ -9,6 +9,8 @@ import pytest
 
 import torsor as ts
 from torsor import replay
+from torsor.flexible import FlexibleRobot, beam
+from torsor.flexible.motion import Motion
 from torsor.model.builder import Builder
 
 EVIL = '</script><img src=x onerror="window.hacked=1">&\u2028'
@@ -32,6 +34,14 @@ def evil_run():
 def panda_run():
     arm = ts.robots.panda()
     return arm.simulate([0, -0.6, 0, -2, 0, 1.5, 0.7, 0.02], np.zeros(arm.nv), 5.0, damping=True)
+
+
+@pytest.fixture(scope="session")
+def vibration():
+    """Joints that stand still, and a beam that swings at 2 Hz."""
+    arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
+    t = np.linspace(0, 1, 101)
+    return Motion(arm, t, np.stack((0 * t, 0 * t, 0.1 * np.sin(4 * np.pi * t)), axis=-1))
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,24 @@ def test_without_a_graphics_processor_motion_is_drawn_plainly_and_rest_finely(ev
     assert differing(rest, picture(evil)) < rest.shape[0] * rest.shape[1] / 20  # edges and a shadow
 
 
+def test_corners_are_shared_where_a_surface_is_smooth(evil):
+    """Each with a normal of length one; an ellipsoid has one at every corner, a hinge's cylinder several along its edges."""
+    shapes = evil.page.evaluate("""() => document.torsor.stage.links.flatMap(({ children }) => children).map((it) => {
+      const { geometry: g, material: m } = it;
+      const n = g.attributes.normal.array, p = g.attributes.position.array, places = new Set(), lengths = [];
+      for (let i = 0; i < n.length; i += 3) {
+        places.add(p.slice(i, i + 3).join());
+        lengths.push(Math.hypot(n[i], n[i + 1], n[i + 2]));
+      }
+      return { glass: m.transparent, corners: places.size, made: n.length / 3, used: new Set(g.index.array).size,
+               low: Math.min(...lengths), high: Math.max(...lengths) };
+    })""")
+    assert {s["made"] == s["corners"] for s in shapes if s["glass"]} == {True}
+    assert any(s["made"] > s["corners"] for s in shapes if not s["glass"])
+    assert all(s["made"] == s["used"] for s in shapes)
+    assert all(s["low"] > 1 - 1e-6 and s["high"] < 1 + 1e-6 for s in shapes)
+
+
 def test_keys_step_through_time(evil):
     seek(evil, 0.0)
     for key in ("ArrowRight", "Shift+ArrowRight", "ArrowLeft"):
@@ -133,6 +151,28 @@ def test_bundled_robot_with_its_meshes(opened, robot):
     seen.page.evaluate("document.getElementById('view').hidden = true")
     assert differing(solid, picture(seen)) > 3000
     assert seen.said == []
+    seen.page.close()
+
+
+def test_beam_that_vibrates_changes_pixels(opened, vibration):
+    seen = opened(vibration)
+    seek(seen, 0.125)
+    up = picture(seen)
+    seek(seen, 0.375)
+    down = picture(seen)
+    seek(seen, 0.625)
+    assert differing(up, down) > 300
+    assert differing(up, picture(seen)) < 20  # a turn later
+    assert seen.said == []
+    seen.page.close()
+
+
+@pytest.mark.night
+def test_what_strays_does_not_make_the_robot_small(opened, panda_run):
+    """Nothing holds the fingers of this Panda, and they fall for metres."""
+    seen = opened(panda_run)
+    assert np.abs(panda_run.q[:, 7]).max() > 3
+    assert seen.page.evaluate("document.torsor.stage.radius") < 2.0
     seen.page.close()
 
 

@@ -8,8 +8,8 @@ import pytest
 import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.flexible import FlexibleRobot, beam
-from torsor.rigid.mesh import mesh
-from torsor.scene.elastic import ElasticScene, tube
+from torsor.scene.elastic import PIECES, ElasticScene
+from torsor.scene.loops import carried
 from torsor.viewer.bending import BendingStage
 from torsor.viewer.session import Session
 
@@ -41,31 +41,50 @@ def test_rest_without_a_force_is_the_equilibrium(arm):
     np.testing.assert_allclose(stage.rest(q, "tip", np.zeros(3)), arm.equilibrium(arm.joined(q)), atol=1e-12)
 
 
-def test_tube_is_closed_ends_at_the_tip_and_faces_outward():
+def test_pieces_lie_end_to_end_from_the_root_to_the_tip():
+    """Each piece is the section of the beam in its middle; neighbours' ends meet, to second order in what is between."""
     part = beam(L, mass_per_length=RHO, EI_z=EI, EI_y=EI, modes=(2, 2, 0))
-    surface = tube(part, [0.05, -0.02, 0.03, 0.0], 0.02)
-    solid = mesh(surface.vertices, surface.faces)
-    assert solid.volume == pytest.approx(np.pi * 0.02**2 * L, rel=0.03)
-    a, b, c = (surface.vertices.astype(float)[surface.faces[:, i]] for i in range(3))
-    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() > 0
     robot = FlexibleRobot.of(ts.robots.two_link(), {"link1": part})
-    tip = robot.pose([0.0, 0.0, 0.05, -0.02, 0.03, 0.0], "link1/tip")[:3, 3]
-    assert np.linalg.norm(surface.vertices - tip, axis=1).min() < 1e-6
+    q = np.array([0.3, 0.0, 0.05, -0.02, 0.03, 0.0])
+    scene = ElasticScene.bending(robot)
+    places = scene.poses(q)[len(robot.robot.links) :]
+    ends = np.array([carried(place, np.array([[s * L / PIECES / 2, 0, 0] for s in (-1, 1)])) for place in places])
+    np.testing.assert_allclose(ends[1:, 0], ends[:-1, 1], atol=3e-4)
+    np.testing.assert_allclose(ends[0, 0], robot.pose(q, "link1")[:3, 3], atol=3e-4)
+    np.testing.assert_allclose(ends[-1, 1], robot.pose(q, "link1/tip")[:3, 3], atol=3e-4)
+    for piece, place in zip(scene.pieces[::7], places[::7], strict=True):
+        R, p = (piece.motion.transform(q[2:].tolist()) @ piece.placed).pose
+        T = robot.pose(q, "link1") @ np.block(
+            [[np.array(R, float), np.array([p], float).T], [np.zeros((1, 3)), np.ones((1, 1))]]
+        )
+        np.testing.assert_allclose(place[:3], T[:3, 3], atol=1e-12)
 
 
 def test_links_are_where_the_flexible_robot_has_them(arm):
     scene, q = ElasticScene.bending(arm), np.array([0.4, 0.2, 0.05, 0.01, -0.02])
     places = dict(zip(scene.links, scene.poses(q), strict=True))
-    for link in scene.links:
+    for link in arm.robot.links:
         np.testing.assert_allclose(places[link][:3], arm.pose(q, link)[:3, 3], atol=1e-12)
     assert not any(part.link == "link1" and part.kind == "ellipsoid" for part in scene.parts)
-    assert list(scene.beams(q)) == ["link1"]
+    batch = scene.poses(np.stack((q, 0 * q)))
+    np.testing.assert_array_equal(batch[0], scene.poses(q))
 
 
-def test_page_of_an_elastic_robot_slides_but_plays_nothing(arm):
+def test_page_of_an_elastic_robot_slides_pushes_and_plays():
+    arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(L, mass_per_length=RHO, EI_z=EI, modes=(1, 0, 0))})
     session = Session(BendingStage(arm))
     session.slide(0, 0.5)
-    assert session.look().beams.keys() == {"link1"}
-    assert [part.kind for part in session.parts()] == ["gravity", "external"]
+    assert [part.kind for part in session.parts()] == ["inertia", "velocity", "gravity", "external"]
+    session.force = np.array([0.0, -3.0, 0.0])
+    session.load(session.stage.push(session.q, "tip", session.force, duration=0.05))
+    session.advance(0.03)
+    look, k = session.look(), session.track.index(0.03)
+    np.testing.assert_allclose(
+        look.tau, session.track.tau[k], atol=1e-5 * np.abs(look.torque["inertia"]).max()
+    )  # M a + h − Jᵀf
+    assert len(look.q) == arm.nq
+    np.testing.assert_allclose(sum(part.tau for part in session.parts()), look.tau, atol=1e-9)
+    session.slide(0, 0.2)
+    assert len(session.look().q) == 2
     with pytest.raises(ArgumentError, match="elastic links"):
         session.load(arm.robot.simulate([0.0, 0.0], [0.0, 0.0], 0.01))

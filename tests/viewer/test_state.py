@@ -12,7 +12,7 @@ from torsor.viewer.camera import view
 from torsor.viewer.panels import bars
 from torsor.viewer.session import Session
 from torsor.viewer.sliders import Sliders
-from torsor.viewer.state import Stage, push
+from torsor.viewer.state import Stage
 from torsor.viewer.track import Track
 
 NAMES = ("two_link", "ur5", "cart_pole")
@@ -176,8 +176,8 @@ def test_push_accelerates_by_the_mass_felt():
     """From rest and with the weight carried, ẍ = Λ⁻¹ f (MR 8.20)."""
     s = stage("ur5")
     q, f = np.array([0.3, -1.0, 1.2, -0.5, 0.4, 0.0]), np.array([20.0, 5.0, -3.0])
-    result = push(s, q, s.frame, f, duration=0.01)
-    x = s.robot.pose(result.q[-1], s.frame)[:3, 3] - s.robot.pose(q, s.frame)[:3, 3]
+    track = s.push(q, s.frame, f, duration=0.01)
+    x = s.robot.pose(track.q[-1], s.frame)[:3, 3] - s.robot.pose(q, s.frame)[:3, 3]
     J = s.robot.jacobian(q, s.frame)[3:]
     expected = J @ np.linalg.inv(s.robot.mass_matrix(q)) @ J.T @ f
     np.testing.assert_allclose(2 * x / 0.01**2, expected, rtol=2e-2)
@@ -187,7 +187,7 @@ def test_motion_under_its_own_wrenches_is_explained_by_them():
     """What the joints did is what the bars sum to: the weight carried, whatever the arrow says now."""
     s = stage("ur5")
     session = Session(s, [0.3, -1.0, 1.2, -0.5, 0.4, 0.0])
-    session.load(push(s, session.q, s.frame, [20.0, 5.0, -3.0], duration=0.2))
+    session.load(s.push(session.q, s.frame, [20.0, 5.0, -3.0], duration=0.2))
     session.force = np.array([500.0, 0.0, 0.0])
     session.scrub(0.1)
     look, k = session.look(), session.track.index(0.1)
@@ -215,13 +215,21 @@ def test_first_frame_is_where_a_tool_goes():
 def test_camera_sees_the_whole_robot(name):
     s = stage(name)
     poses = s.scene.poses(s.robot.neutral())
-    seen = view(s.scene, poses, s.robot.gravity)
+    seen = view(s.scene, [poses], s.robot.gravity)
     assert np.allclose(seen.up, -s.robot.gravity / np.linalg.norm(s.robot.gravity))
     axis = (seen.target - seen.position) / np.linalg.norm(seen.target - seen.position)
     for place in poses[:, :3]:
         way = place - seen.position
         assert way @ axis > 0
         assert np.degrees(np.arccos(way @ axis / np.linalg.norm(way))) < 22.5
+
+
+def test_camera_sees_where_the_robot_goes():
+    s = stage("two_link")
+    pictures = [s.scene.poses(q) for q in ([0.0, 0.0], [np.pi, 0.0])]
+    first, all_of_it = view(s.scene, pictures[:1], s.robot.gravity), view(s.scene, pictures, s.robot.gravity)
+    assert all_of_it.radius == pytest.approx(2 * first.radius, rel=0.05)
+    np.testing.assert_allclose(all_of_it.floor, first.floor)
 
 
 def test_bars_escape_names_and_mark_what_is_beyond_a_limit():

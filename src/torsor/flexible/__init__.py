@@ -4,6 +4,7 @@ from torsor.flexible.beam import Beam, beam, box, rod, tube
 from torsor.flexible.elastic import Drive
 from torsor.flexible.elastic_joints import ElasticJoints, elastic_joints
 from torsor.flexible.energy import Energy
+from torsor.flexible.motion import Motion
 from torsor.flexible.robot import FlexibleRobot, Response
 from torsor.flexible.springs import Law, Spring
 
@@ -14,6 +15,7 @@ __all__ = [
     "Energy",
     "FlexibleRobot",
     "Law",
+    "Motion",
     "Response",
     "Spring",
     "beam",

@@ -20,6 +20,7 @@ from torsor.recording import check_configuration, numeric
 
 if TYPE_CHECKING:
     from torsor.computed import Wrenches
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
 
 #: Newton steps towards equilibrium; from the straight beam a handful is enough
@@ -146,6 +147,12 @@ class FlexibleRobot:
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> Response:
         """(τ, η̈) of joint accelerations a (``robot.nv``) in the elastic state (η, η̇) that q and v have."""
         return Response(*self._kernels("inverse_dynamics", q, v, a, wrenches=wrenches))
+
+    def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **how: Any) -> Motion:
+        """The motion from (q, v) over ``duration`` [s]; options as :func:`torsor.flexible.motion.simulate` has them."""
+        from torsor.flexible.motion import simulate
+
+        return simulate(self, q, v, duration, control, **how)
 
     # -- energy ----------------------------------------------------------------------------------------------
 

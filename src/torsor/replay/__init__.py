@@ -14,21 +14,24 @@ import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torsor.io.files import write_text
 from torsor.replay.document import page
 from torsor.replay.film import film_of
 
 if TYPE_CHECKING:
+    from torsor.flexible import FlexibleRobot
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
     from torsor.simulate import Result
 
 Roots = Sequence[str | os.PathLike[str]]
+Shown: TypeAlias = "Result | Robot | Motion | FlexibleRobot"
 
 
-def html(shown: Result | Robot, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> str:
-    """The page of a simulation, with its plots; of a robot, at its neutral configuration.
+def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> str:
+    """The page of a simulation, with its plots; of a robot, at its neutral configuration; elastic links bend.
 
     ``style``: "mesh", "skeleton", or "auto", the meshes if there are any.  ``roots`` are folders meshes may be in beside those
     of the robot's file.  ``fps`` pictures a second are kept, and fewer if a long motion would make more than 4000.
@@ -36,15 +39,13 @@ def html(shown: Result | Robot, *, style: str = "auto", roots: Roots = (), fps: 
     return page(film_of(shown, style, roots, fps))
 
 
-def write(
-    shown: Result | Robot, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0
-) -> Path:
+def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
     """The page of :func:`html` as a file, all of it or nothing; returns where it is."""
     write_text(path, html(shown, style=style, roots=roots, fps=fps))
     return Path(path)
 
 
-def opened(shown: Result | Robot, **how: Any) -> Path:
+def opened(shown: Shown, **how: Any) -> Path:
     """The page in a temporary file that stays, and shown in the browser."""
     folder = Path(tempfile.mkdtemp(prefix="torsor-"))
     path = write(shown, folder / "replay.html", **how)

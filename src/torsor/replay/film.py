@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,12 +11,17 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.replay.thinning import envelope
 from torsor.scene import Part, Scene
+from torsor.scene.elastic import motor_poses, with_motors
 
 if TYPE_CHECKING:
+    from torsor.flexible import FlexibleRobot
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
     from torsor.simulate import Result
 
 Array = np.ndarray
+#: of a plot: title, unit, names, joints, values (T, n)
+Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 
 #: pictures a page may hold
 PICTURES = 4000
@@ -62,72 +67,111 @@ class Film:
     events: tuple[tuple[float, str], ...] = ()
 
 
-def film_of(shown: Result | Robot, style: str, roots: Sequence[Any], fps: float) -> Film:
+def film_of(shown: Result | Robot | Motion | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
     """A simulation, or a robot at rest."""
+    from torsor.flexible import FlexibleRobot
+    from torsor.flexible.motion import Motion
+    from torsor.replay import bending
     from torsor.robot import Robot
     from torsor.simulate import Result
 
     if not (isinstance(fps, (int, float)) and 0 < fps <= 240):
         raise ArgumentError(f"fps must be above 0 and at most 240 pictures a second, not {fps!r}")
     if isinstance(shown, Robot):
-        return _seen(shown, style, roots, np.zeros(1), shown.neutral()[None], facts=_about(shown), notes=())
+        scene = Scene.of(shown, roots, style)
+        return seen(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+    if isinstance(shown, FlexibleRobot):
+        return bending.at_rest(shown, style, roots)
+    if isinstance(shown, Motion):
+        return bending.filmed(shown, style, roots, fps)
     if not isinstance(shown, Result):
         raise ArgumentError(f"a replay is of a simulation's Result or of a Robot, not of {type(shown).__name__}")
     return _filmed(shown, style, roots, fps)
 
 
 def _filmed(result: Result, style: str, roots: Sequence[Any], fps: float) -> Film:
-    robot, (start, end) = result._its_robot(), result.t[[0, -1]]
-    wanted = int(np.ceil((end - start) * fps)) + 1
-    times = np.linspace(start, end, min(wanted, PICTURES))
-    notes = []
-    if wanted > PICTURES:
-        notes.append(f"{PICTURES} of {wanted} pictures kept: {(PICTURES - 1) / (end - start):.3g} a second")
+    robot, start = result._its_robot(), result.t[0]
+    times, notes = pictures(result.t, fps)
     q, _ = result.at(times)
-    return _seen(
-        robot, style, roots, times - start, q, facts=facts_of(result), notes=notes,
-        arrows=tuple(_arrows(robot, result, times, q)), plots=tuple(_plots(result)),
+    scene = Scene.of(robot, roots, style)
+    poses = scene.poses(q)
+    if result.elastic is not None and result.theta is not None:
+        theta = np.stack([np.interp(times, result.t, column) for column in result.theta.T], axis=-1)
+        poses = np.concatenate((poses, motor_poses(scene, result.elastic, q, theta)), axis=1)
+        scene = with_motors(scene, result.elastic)
+    return seen(
+        scene, times - start, poses, facts=facts_of(result), notes=notes,
+        arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots(result)),
         events=tuple((float(e.t - start), e.name) for e in result.events),
     )  # fmt: skip
 
 
-def _seen(robot: Robot, style: str, roots: Sequence[Any], times: Array, q: Array, *, notes: Sequence[str], **rest: Any) -> Film:
-    scene = Scene.of(robot, roots, style)
-    drawn = {part.link for part in scene.parts}
+def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
+    """The times of the pictures, and what to say of those left out."""
+    span = t[-1] - t[0]
+    wanted = int(np.ceil(span * fps)) + 1
+    times = np.linspace(t[0], t[-1], min(wanted, PICTURES))
+    said = f"{PICTURES} of {wanted} pictures kept: {(PICTURES - 1) / max(span, 1e-9):.3g} a second"
+    return times, [said] if wanted > PICTURES else []
+
+
+def seen(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
+    """The film of a scene whose links have these poses, (pictures, links, 7)."""
+    robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
     g = np.asarray(robot.gravity, float)
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
     return Film(
-        robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, scene.poses(q)[:, kept], up,
+        robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
         robot.description.base == "floating", notes=(*scene.notes, *notes), **rest,
     )  # fmt: skip
 
 
-def _arrows(robot: Robot, result: Result, times: Array, q: Array) -> list[Arrow]:
+def arrows(
+    pose: Callable[[Array, str], Array], wrenches: Mapping[str, Array], t: Array, times: Array, q: Array
+) -> Iterator[Arrow]:
     """The external wrenches' forces, those of the record before each picture; moments are not drawn."""
-    record = np.clip(np.searchsorted(result.t, times, side="right") - 1, 0, len(result.t) - 1)
-    arrows = []
-    for frame, F in result.wrenches.items():
-        T = robot.pose(q, frame)
-        arrows.append(Arrow(frame, T[:, :3, 3], np.einsum("tij,tj->ti", T[:, :3, :3], F[record, 3:])))
-    return arrows
+    record = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
+    for frame, F in wrenches.items():
+        T = pose(q, frame)
+        yield Arrow(frame, T[:, :3, 3], np.einsum("tij,tj->ti", T[:, :3, :3], F[record, 3:]))
 
 
 def _plots(result: Result) -> list[Plot]:
-    model, info, energies = result._its_robot().model, result.info, {"total": result.energy, **result.energies}
+    rows = joint_rows(result._its_robot(), result.tau, result.q, result.v)
+    if result.elastic is not None and result.theta is not None:
+        joints = result.elastic.joints
+        sides = [result.elastic.robot.joint(name).q_slice.start for name in joints]
+        rows.append(("Motor ahead of link", "rad, m", joints, joints, result.theta - result.q[:, sides]))
+    return plotted(result.t, [*rows, energy_row(result.energies)])
+
+
+def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:
+    """The curves of the joints, those there are."""
+    from torsor.simulate.result import names_of
+
+    model, names = robot.model, names_of(robot)
     own = [i for i, _ in model.outward() if model.coupling[i] is None]
     moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
     rows = (
-        ("Joint torque", "N·m, N", info["coordinates"], moved, result.tau),
-        ("Position", "rad, m", info["configuration"], placed, result.q),
-        ("Velocity", "rad/s, m/s", info["coordinates"], moved, result.v),
-        ("Energy", "J", energies, [""] * len(energies), np.stack(list(energies.values()), axis=-1)),
+        ("Joint torque", "N·m, N", names["coordinates"], moved, tau),
+        ("Position", "rad, m", names["configuration"], placed, q),
+        ("Velocity", "rad/s, m/s", names["coordinates"], moved, v),
     )
-    t = result.t - result.t[0]
-    return [Plot(title, unit, tuple(names), tuple(joints), *envelope(t, y, RECORDS)) for title, unit, names, joints, y in rows]
+    return [(title, unit, named, joints, y) for title, unit, named, joints, y in rows if y is not None]
 
 
-def _about(robot: Robot) -> tuple[tuple[str, str], ...]:
+def energy_row(energies: Mapping[str, Array]) -> Row:
+    all_of_them = {"total": np.sum(list(energies.values()), axis=0), **energies}
+    return "Energy", "J", tuple(all_of_them), [""] * len(all_of_them), np.stack(list(all_of_them.values()), axis=-1)
+
+
+def plotted(t: Array, rows: Sequence[Row]) -> list[Plot]:
+    thin = ((title, unit, names, joints, envelope(t - t[0], y, RECORDS)) for title, unit, names, joints, y in rows)
+    return [Plot(title, unit, tuple(names), tuple(joints), *curves) for title, unit, names, joints, curves in thin]
+
+
+def about(robot: Robot) -> tuple[tuple[str, str], ...]:
     return (
         ("Links", str(len(robot.links))),
         ("Joints", str(len(robot.joints))),
@@ -136,13 +180,23 @@ def _about(robot: Robot) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
+    """Degrees of freedom and mass; those that loops and constraints leave."""
+    *_, (name, count), mass = about(result._its_robot())
+    held = result.held
+    if held is None:
+        return (name, count), mass
+    clock = {"time": float(result.t[0])} if held.solver.programs.timed else {}
+    return (name, str(held.mobility(result.q[0], **clock).generic_freedom)), ("Coordinates", count), mass
+
+
 def facts_of(result: Result) -> tuple[tuple[str, str], ...]:
     """How it was computed, and how well energy was kept: dE = work − dissipated."""
     info, balance = result.info, result.audit()
     how = info.get("integrator", "?")
     fixed = f"{how}, {info['dt']:g} s" if "dt" in info and "tolerance" in info else how
     return (
-        *_about(result._its_robot())[2:],
+        *_freedom(result),
         ("Duration", f"{result.t[-1] - result.t[0]:g} s"),
         ("Integrator", fixed),
         ("Steps", str(info.get("steps", "?"))),

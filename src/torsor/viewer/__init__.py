@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from torsor.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
+    from torsor.flexible import FlexibleRobot
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
     from torsor.simulate import Result
 
@@ -19,9 +21,9 @@ __all__ = ["Viewer", "view"]
 
 
 def view(
-    robot: Robot,
+    robot: Robot | FlexibleRobot,
     q: ArrayLike | None = None,
-    result: Result | None = None,
+    result: Result | Motion | None = None,
     *,
     port: int = 0,
     roots: Sequence[str | os.PathLike[str]] = (),

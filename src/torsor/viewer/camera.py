@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,10 +41,10 @@ def corners(scene: Scene, poses: Array) -> Array:
     return np.concatenate(out)
 
 
-def view(scene: Scene, poses: Array, gravity: Array) -> View:
-    """A view of the whole robot: from the front where it moves in a plane, else from the side and above."""
+def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
+    """A view of the whole robot in some pictures of it, (links, 7) each: from the front where it is flat, else from above."""
     up = _up(gravity)
-    points = corners(scene, poses)
+    points = np.concatenate([corners(scene, poses) for poses in pictures])
     low, high = points.min(axis=0), points.max(axis=0)
     target, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
     x = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
@@ -56,7 +57,7 @@ def view(scene: Scene, poses: Array, gravity: Array) -> View:
         towards = front + 0.35 * side + 0.25 * up
     else:
         towards = 0.9 * x - 1.0 * y + 0.55 * up
-    height = min(float((points @ up).min()), 0.0)
+    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # what it stands on to begin with
     floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 

@@ -33,7 +33,6 @@ class Drawing:
         #: newtons a metre of the force's arrow
         self.newtons = nice(max(weight, 1.0) / view.radius)
         self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
-        self.beams: dict[str, Any] = {}
         #: a hand has the arrow until then, and is not pulled back [s]
         self.held_until = 0.0
         self._surroundings(view)
@@ -56,10 +55,9 @@ class Drawing:
         with self.server.atomic():
             self.move(look.poses)
             self._center.position = look.center_of_mass
-            self._axes.batched_positions = look.poses[:, :3].astype(np.float32)
-            self._axes.batched_wxyzs = look.poses[:, [6, 3, 4, 5]].astype(np.float32)
+            places = look.poses[: len(self.scene.robot.links)].astype(np.float32)  # not of the pieces of beams
+            self._axes.batched_positions, self._axes.batched_wxyzs = places[:, :3], places[:, [6, 3, 4, 5]]
             self._mass(look)
-            self._beams(look)
             self._loops(look)
             tip = look.origin + force / self.newtons
             if monotonic() > self.held_until:
@@ -108,7 +106,7 @@ class Drawing:
 
     def _extras(self) -> None:
         s, r = self.server.scene, self.radius
-        n = len(self.links)
+        n = len(self.scene.robot.links)
         self._center = s.add_icosphere("/center_of_mass", 0.03 * r, color=CENTER, cast_shadow=False)
         self._axes = s.add_batched_axes(
             "/frames", np.tile((1.0, 0, 0, 0), (n, 1)), np.zeros((n, 3)), axes_length=0.12 * r, axes_radius=0.006 * r
@@ -145,15 +143,6 @@ class Drawing:
         self._ellipsoid.scale = (x, y, z)
         self._ellipsoid.position, self._ellipsoid.wxyz = look.mass.position, look.mass.quaternion[[3, 0, 1, 2]]
         self._ellipsoid.visible = True
-
-    def _beams(self, look: Look) -> None:
-        for link, surface in look.beams.items():
-            if link not in self.beams:
-                name = f"/robot/{self.scene.links.index(link)}/beam"
-                color = surface.color[:3]
-                self.beams[link] = self.server.scene.add_mesh_simple(name, surface.vertices, surface.faces, color=color)
-            else:
-                self.beams[link].vertices = surface.vertices
 
     def _loops(self, look: Look) -> None:
         if len(look.loop_ends):

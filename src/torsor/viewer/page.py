@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NUMBERS = 3
 #: after the last of its moves a hand still has the arrow [s]
 HELD = 0.4
+#: of a motion that is there from the start, to choose the view by
+PICTURES = 12
 #: of a panel [px]
 WIDTH = 300
 
@@ -40,7 +42,7 @@ class Page:
         gui, names = server.gui, session.stage.names
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         bare = scene if scene.drawn_as == "skeleton" else Scene.of(robot, style="skeleton")
-        self.drawing = Drawing(server, scene, bare, view(scene, poses, robot.gravity), weight)
+        self.drawing = Drawing(server, scene, bare, view(scene, [poses, *self._later()], robot.gravity), weight)
         self.drawing.move(poses)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
@@ -61,6 +63,13 @@ class Page:
         panel.set_width(WIDTH)
         gui.main_panel.set_width(WIDTH)
         self.drawing.handle.on_update(self.dragged)
+
+    def _later(self) -> list[Any]:
+        """Some pictures of the motion, if there is one."""
+        track = self.session.track
+        if track is None:
+            return []
+        return [self.session.stage.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
 
     def dragged(self, event: Any) -> None:
         """A hand drags the arrow's tip: the force is the way from the frame to there."""

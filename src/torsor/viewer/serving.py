@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torsor.errors import ArgumentError, MissingExtra
 from torsor.viewer.guard import ADDRESS, GuardError, guarding
@@ -13,7 +14,18 @@ if TYPE_CHECKING:
     import viser
 
 
-def serve(port: int = 0, label: str = "") -> viser.ViserServer:
+#: random bytes in the address of a page
+SECRET = 24
+
+
+class Served(NamedTuple):
+    """A server, and where its page is."""
+
+    server: viser.ViserServer
+    url: str
+
+
+def serve(port: int = 0, label: str = "") -> Served:
     """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port asked for is taken."""
     if not (isinstance(port, int) and 0 <= port <= 65535):
         raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
@@ -21,9 +33,9 @@ def serve(port: int = 0, label: str = "") -> viser.ViserServer:
         import viser
     except ImportError:
         raise MissingExtra("viser", "view", "looking at a robot in the browser") from None
-    server = None
+    server, token = None, secrets.token_urlsafe(SECRET)
     try:
-        with _quiet(), guarding():
+        with _quiet(), guarding(token):
             server = viser.ViserServer(host=ADDRESS, port=port, label=label or None, verbose=False)
     except GuardError:
         if server is not None:
@@ -33,18 +45,13 @@ def serve(port: int = 0, label: str = "") -> viser.ViserServer:
         stop(server)
         raise ArgumentError(f"port {port} is taken; leave it out, and a free one is found")
     _without_tunnel(server)
-    return server
+    return Served(server, f"http://{ADDRESS}:{server.get_port()}/{token}/")
 
 
 def stop(server: viser.ViserServer) -> None:
     """Ends the server, without viser's word about it."""
     with _quiet():
         server.stop()
-
-
-def url(server: viser.ViserServer) -> str:
-    """Where the page is."""
-    return f"http://{ADDRESS}:{server.get_port()}"
 
 
 def _without_tunnel(server: viser.ViserServer) -> None:

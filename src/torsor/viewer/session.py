@@ -16,6 +16,7 @@ from torsor.viewer.state import Look, Stage
 from torsor.viewer.track import Track
 
 if TYPE_CHECKING:
+    from torsor.flexible.motion import Motion
     from torsor.simulate import Result
     from torsor.understanding import Part
 
@@ -84,13 +85,9 @@ class Session:
 
     # -- a motion --------------------------------------------------------------------------------------------
 
-    def load(self, result: Result | Track) -> None:
+    def load(self, result: Result | Motion | Track) -> None:
         """A simulation to play, from its beginning."""
-        if not self.stage.moves:
-            raise ArgumentError(
-                f"{self.stage.robot.name!r} has elastic links, shown at rest; its simulations are of rigid links"
-            )
-        self.track = result if isinstance(result, Track) else Track.of(result, self.stage.robot)
+        self.track = result if isinstance(result, Track) else self.stage.track(result)
         self.scrub(0.0)
         self.playing = True
 

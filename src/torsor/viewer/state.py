@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +13,12 @@ from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
 from torsor.rigid.motions import to_quaternion
 from torsor.scene import Scene
-from torsor.scene.triangles import Triangles
 from torsor.understanding.explain import Part
 from torsor.understanding.state import coordinate_names
+from torsor.viewer.track import Track
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate import Result
 
 Array = np.ndarray
 
@@ -48,7 +47,7 @@ class Look:
     """What there is to see at one state; lengths [m], forces [N, N·m], energies [J]."""
 
     q: Array
-    poses: Array  #: (links, 7): position, quaternion (x, y, z, w)
+    poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
     center_of_mass: Array
     torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS; their sum is inverse dynamics
     kinetic: float
@@ -57,7 +56,6 @@ class Look:
     mass: Mass | None
     loop_ends: Array  #: (loops, 2, 3)
     open_by: float  #: how far the loops are from closed [m, rad]
-    beams: Mapping[str, Triangles] = field(default_factory=dict)  #: elastic links by name, each in its frame
 
     @property
     def tau(self) -> Array:
@@ -74,8 +72,8 @@ class Stage:
     array([29.43,  9.81])
     """
 
-    #: whether simulations of the robot are motions of what is seen
-    moves = True
+    #: what is said where there is no mass to feel
+    massless = "no mass is felt here: the mass matrix has no inverse"
 
     def __init__(self, robot: Robot, scene: Scene | None = None):
         self.robot = robot
@@ -181,16 +179,20 @@ class Stage:
         parts = [Part("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0]
         return (*parts, *(Part("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
 
+    def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
+        """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight."""
+        robot, f = self.robot, np.asarray(force, float)
 
-def push(stage: Stage, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Result:
-    """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight, g(q)."""
-    robot, f = stage.robot, np.asarray(force, float)
+        def wrench(t: float, q: Array, v: Array) -> Array:
+            return self.wrench(q, frame, f)[frame]
 
-    def wrench(t: float, q: Array, v: Array) -> Array:
-        return stage.wrench(q, frame, f)[frame]
+        control = (lambda t, q, v: robot.gravity_force(q)) if carried else None
+        result = robot.simulate(
+            q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
+            dt=2e-3, damping=True, record=5, progress=False,
+        )  # fmt: skip
+        return self.track(result)
 
-    control = (lambda t, q, v: robot.gravity_force(q)) if carried else None
-    return robot.simulate(
-        q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
-        dt=2e-3, damping=True, record=5, progress=False,
-    )  # fmt: skip
+    def track(self, result: Any) -> Track:
+        """A simulation as pictures.  ArgumentError if it is of another robot."""
+        return Track.of(result, self.robot)

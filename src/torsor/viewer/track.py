@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.replay.bending import TURN
 
 if TYPE_CHECKING:
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
     from torsor.simulate import Result
 
@@ -53,6 +55,21 @@ class Track:
         energies["total"] = np.sum(list(energies.values()), axis=0)
         wrenches = {frame: _between(t, result.t, F) for frame, F in result.wrenches.items()}
         return cls(t, q, v, a, _between(t, result.t, result.tau), energies, wrenches)
+
+    @classmethod
+    def bending(cls, motion: Motion) -> Track:
+        """The film of a motion of elastic links, with as many pictures as their vibrations want."""
+        if motion.v is None or motion.tau is None:
+            raise ArgumentError("a motion is played with its velocities and joint forces: Motion(robot, t, q, v, tau)")
+        flexible, records = motion.robot, motion.t
+        slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
+        count = int(np.clip(np.ceil((records[-1] - records[0]) * max(RATE, TURN * slowest)), 1, MOST)) + 1
+        t = np.linspace(records[0], records[-1], count)
+        q, (v, tau) = motion.at(t), (_between(t, records, x) for x in (motion.v, motion.tau))
+        wrenches = {frame: _between(t, records, F) for frame, F in motion.wrenches.items()}
+        energies = {name: np.interp(t, records, values) for name, values in motion.energies.items()}
+        energies["total"] = np.sum(list(energies.values()), axis=0)
+        return cls(t, q, v, flexible.forward_dynamics(q, v, tau, wrenches), tau, energies, wrenches)
 
     @property
     def duration(self) -> float:

@@ -15,10 +15,11 @@ from torsor.scene import Scene
 from torsor.viewer import serving
 from torsor.viewer.page import Page
 from torsor.viewer.session import Session
-from torsor.viewer.state import Stage, push
+from torsor.viewer.state import Stage
 
 if TYPE_CHECKING:
     from torsor.flexible import FlexibleRobot
+    from torsor.flexible.motion import Motion
     from torsor.robot import Robot
     from torsor.simulate import Result
 
@@ -37,7 +38,7 @@ class Viewer:
         self,
         robot: Robot | FlexibleRobot,
         q: ArrayLike | None = None,
-        result: Result | None = None,
+        result: Result | Motion | None = None,
         *,
         port: int = 0,
         roots: Sequence[str | os.PathLike[str]] = (),
@@ -46,7 +47,7 @@ class Viewer:
         self.session = Session(_stage(robot, roots, style), q)
         if result is not None:
             self.session.load(result)
-        self.server = serving.serve(port, label=self.session.stage.robot.name)
+        self.server, self._url = serving.serve(port, label=self.session.stage.robot.name)
         self.lock, self._changed, self._closed = threading.RLock(), threading.Event(), threading.Event()
         try:
             self._page = Page(self)
@@ -59,14 +60,14 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """The address of the page, http://127.0.0.1:port."""
-        return serving.url(self.server)
+        """The address of the page, http://127.0.0.1:port/secret/, which is all one needs to open it, and must know."""
+        return self._url
 
     def show(self, q: ArrayLike) -> None:
         """The robot at a configuration (nq,), at rest."""
         self.do(self.session.show, q)
 
-    def play(self, result: Result) -> None:
+    def play(self, result: Result | Motion) -> None:
         """A simulation, from its beginning."""
         self.do(self.session.load, result)
 
@@ -119,11 +120,11 @@ class Viewer:
         with self.lock:
             q, frame, force = session.q, session.frame, session.force
         try:
-            result = push(session.stage, q, frame, force, carried=carried)
+            track = session.stage.push(q, frame, force, carried=carried)
         except TorsorError as error:
             self.do(setattr, session, "trouble", str(error))
         else:
-            self.asked(session.load, result)
+            self.asked(session.load, track)
 
     def _paint(self) -> None:
         last = time.perf_counter()

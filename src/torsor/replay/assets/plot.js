@@ -7,6 +7,7 @@ const COLORS = {
 };
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 20;
+const STILL = { willReadFrequently: true };  // drawn seldom: by the processor, which takes no graphics memory for it
 
 const color = (k) => {
   const colors = COLORS[DARK.matches ? "dark" : "light"];
@@ -52,7 +53,7 @@ class Plot {
   // colored: the colour of a curve by its joint and number, or nothing, and then it is not drawn
   draw(colored) {
     this.shown = this.joints.map((joint, k) => ({ k, color: colored(joint, k) })).filter((curve) => curve.color);
-    const ratio = devicePixelRatio, style = getComputedStyle(this.root), pen = this.canvas.getContext("2d");
+    const ratio = devicePixelRatio, style = getComputedStyle(this.root), pen = this.canvas.getContext("2d", STILL);
     this.width = this.canvas.clientWidth;
     const { width } = this, height = this.canvas.clientHeight;
     this.canvas.width = width * ratio;
@@ -85,6 +86,14 @@ class Plot {
       pen.stroke();
     }
     this.x = x;
+    this.values = this.shown.slice(0, 8).map(({ k, color }) => {
+      const value = made("span", "value", this.joints[k] ? "" : `${this.names[k]} `), number = made("span");
+      value.style.color = color;
+      value.title = this.names[k];
+      value.append(number);
+      return { k, value, number };
+    });
+    this.readout.replaceChildren(...this.values.map(({ value }) => value));
   }
 
   range() {
@@ -100,14 +109,9 @@ class Plot {
     if (!this.x) return;
     this.cursor.style.transform = `translateX(${this.x(t)}px)`;
     const [i, s] = between(this.t, t), j = Math.min(i + 1, this.t.length - 1);
-    const values = this.shown.slice(0, 8).map(({ k, color }) => {
-      const value = made("span", "value", short(this.y[k][i] + s * (this.y[k][j] - this.y[k][i])));
-      value.style.color = color;
-      value.title = this.names[k];
-      if (!this.joints[k]) value.prepend(made("small", "", `${this.names[k]} `));
-      return value;
-    });
-    this.readout.replaceChildren(...values);
+    for (const { k, number } of this.values) {
+      number.textContent = short(this.y[k][i] + s * (this.y[k][j] - this.y[k][i]));
+    }
   }
 }
 

@@ -8,16 +8,22 @@ class Replay {
     this.duration = film.plots.length ? unpacked(data, film.times).at(-1) : 0;
     this.time = 0;
     this.playing = false;
-    this.stage = THREE && this.staged(THREE, data);
+    this.plots = [];
+    this.stage = this.staged(THREE, data);
+    this.tell();
+    this.wire();
+    this.seek(0);
+    this.stage?.resize();
+    this.stage?.draw();
+  }
+
+  // the curves, and from now on everything moves
+  plot(data) {
     this.plots = film.plots.map((plot) => new Plot(plot, data, this.duration || 1, film.events, (t) => this.seek(t)));
     element("plots").append(...this.plots.map((plot) => plot.root));
     this.choose();
-    this.tell();
-    this.wire();
-    const seen = new ResizeObserver(() => this.resize());
+    const seen = new ResizeObserver(() => this.resize());  // calls once to begin with
     for (const it of [element("view").parentElement, element("plots")]) seen.observe(it);
-    this.resize();
-    this.seek(0);
     requestAnimationFrame((now) => this.tick(now));
   }
 
@@ -162,9 +168,15 @@ async function three() {
   return globalThis.THREE;
 }
 
+// the first picture of the robot is seen before the curves are drawn
+const seen = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 async function begin() {
   const [THREE, data] = await Promise.all([three(), inflated("data")]);
   document.torsor = new Replay(THREE, data);
+  await seen();
+  document.torsor.plot(data);
+  await seen();
   document.body.classList.add("ready");
   if (document.torsor.duration && !matchMedia("(prefers-reduced-motion: reduce)").matches) document.torsor.play(true);
 }

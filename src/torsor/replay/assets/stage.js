@@ -2,6 +2,7 @@
 
 const FLOOR = { light: [0x9aa5b3, 0xc2cad4], dark: [0x5d6875, 0x3a434e] };
 const ARROW = 0xd1495b;
+const BLACK = 0.16;  // as dark as a surface is drawn: on a blacker one no light shows its shape
 const REST = 250;  // ms without a change, after which a picture may take its time
 
 // no graphics processor, so the processor draws: five times more pictures a second without shadows and smooth edges
@@ -11,6 +12,13 @@ function software() {
   const name = probe?.getParameter(named) ?? "software";
   probe?.getExtension("WEBGL_lose_context")?.loseContext();
   return /software|swiftshader|llvmpipe|softpipe|basic render/i.test(name);
+}
+
+// the largest of the boxes' values, but for the farthest few, which together are a twentieth of them by size
+function reached(sized, value) {
+  const far = sized.map(([box, size]) => [value(box), size]).sort(([a], [b]) => b - a);
+  let rest = 0.05 * far.reduce((sum, [, size]) => sum + size, 0);
+  return far.find(([, size]) => (rest -= size) <= 0)?.[0] ?? -Infinity;
 }
 
 class Stage {
@@ -53,13 +61,15 @@ class Stage {
     const points = new Float32Array(3 * n);
     for (let c = 0; c < 3; c++)
       for (let i = 0; i < n; i++) points[3 * i + c] = low[c] + (steps[c * n + i] / 16383) * (high[c] - low[c]);
-    const { position, normal } = shaded(points, unpacked(data, faces));
+    const { position, normal, index } = shaded(points, unpacked(data, faces));
     const geometry = new THREE.BufferGeometry();
+    geometry.setIndex(new THREE.BufferAttribute(index, 1));
     geometry.setAttribute("position", new THREE.BufferAttribute(position, 3));
     geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
     const glass = opacity < 1;
     const material = new THREE.MeshStandardMaterial({
-      color: new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace), roughness: 0.55, metalness: 0.05,
+      color: new THREE.Color().setRGB(...[r, g, b].map((c) => Math.max(c, BLACK)), THREE.SRGBColorSpace),
+      roughness: 0.55, metalness: 0.05,
       transparent: glass, opacity, depthWrite: !glass, side: kind === "visual" ? THREE.DoubleSide : THREE.FrontSide,
     });
     const mesh = new THREE.Mesh(geometry, material);
@@ -90,7 +100,9 @@ class Stage {
     this.reach = 0.4 * radius;
     this.floor = box.floor;
     scene.add(new THREE.HemisphereLight(0xffffff, 0x7c8796, 1.25));
-    this.sun = new THREE.DirectionalLight(0xffffff, 1.9);
+    this.lamp = new THREE.DirectionalLight(0xffffff, 0.9);  // from where one looks: no side is black
+    scene.add(this.lamp, this.lamp.target);
+    this.sun = new THREE.DirectionalLight(0xffffff, 1.6);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.normalBias = 0.004 * radius;
@@ -115,14 +127,20 @@ class Stage {
     this.home();
   }
 
-  // the box that holds the robot in some pictures: all it does, but what flies off
+  // the box that holds the robot at first, and in some pictures later all of it but what strays: a finger that falls off
   extent() {
-    const { THREE, times, film } = this, last = times.length - 1, pictures = film.floating ? 1 : Math.min(last + 1, 40);
-    const box = this.held(new THREE.Box3(), times[0], () => true);
+    const { THREE, times, film } = this, last = times.length - 1, pictures = film.floating ? 1 : Math.min(last + 1, 24);
+    const box = this.boxes(times[0], true).reduce((all, mine) => all.union(mine), new THREE.Box3());
     if (box.isEmpty()) box.set(new THREE.Vector3(-0.5, -0.5, -0.5), new THREE.Vector3(0.5, 0.5, 0.5));
-    const floor = box.min.z, near = box.clone().expandByScalar(1.5 * box.getSize(new THREE.Vector3()).length());
-    for (let k = 1; k < pictures; k++) {
-      this.held(box, times[Math.round((k * last) / (pictures - 1))], (mine) => near.containsBox(mine));
+    const floor = box.min.z, size = box.getSize(new THREE.Vector3()).length(), later = [];
+    const near = box.clone().expandByScalar(size), room = box.clone().expandByScalar(0.15 * size);
+    // ellipsoids of odd inertias are larger than robots
+    for (const mine of this.boxes(times[0], false)) box.union(mine.intersect(room));
+    for (let k = 1; k < pictures; k++) later.push(...this.boxes(times[Math.round((k * last) / (pictures - 1))], true));
+    const sized = later.map((mine) => [mine.intersect(near), mine.getSize(new THREE.Vector3()).length()]);
+    for (const c of ["x", "y", "z"]) {
+      box.max[c] = Math.max(box.max[c], reached(sized, (mine) => mine.max[c]));
+      box.min[c] = Math.min(box.min[c], -reached(sized, (mine) => -mine.min[c]));
     }
     this.pose(times[0]);
     // a machine stands on the floor to begin with; a bare skeleton may swing, and needs room below
@@ -130,21 +148,21 @@ class Stage {
     return Object.assign(box, { floor: stands ? floor : box.min.z });
   }
 
-  held(box, t, counts) {
+  // round every solid part at a time, or every other
+  boxes(t, solid) {
     this.pose(t);
     this.world.updateMatrixWorld(true);
-    for (const link of this.links) for (const { geometry, matrixWorld, castShadow: solid } of link.children) {
-      if (!solid) continue;  // ellipsoids of odd inertias are larger than robots
-      if (!geometry.boundingBox) geometry.computeBoundingBox();
-      const mine = geometry.boundingBox.clone().applyMatrix4(matrixWorld);
-      if (counts(mine)) box.union(mine);
-    }
-    return box;
+    return this.links.flatMap(({ children }) => children.filter(({ castShadow }) => castShadow === solid)
+      .map(({ geometry, matrixWorld }) => {
+        if (!geometry.boundingBox) geometry.computeBoundingBox();
+        return geometry.boundingBox.clone().applyMatrix4(matrixWorld);
+      }));
   }
 
   theme(dark) {
     if (this.grid) this.scene.remove(this.grid);
-    const step = 10 ** Math.floor(Math.log10(0.5 * this.radius)), count = 2 * Math.ceil((5 * this.radius) / step);
+    const half = 0.5 * this.radius, power = 10 ** Math.floor(Math.log10(half));
+    const step = power * [5, 2, 1].find((k) => k * power <= half * (1 + 1e-9)), count = 2 * Math.ceil((5 * this.radius) / step);
     this.grid = new this.THREE.GridHelper(count * step, count, ...FLOOR[dark ? "dark" : "light"]);
     this.grid.rotation.x = Math.PI / 2;
     this.grid.position.z = this.floor;
@@ -175,7 +193,8 @@ class Stage {
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    if (!width || !height) return;
+    if (!width || !height || (width === this.width && height === this.height)) return;
+    Object.assign(this, { width, height });
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -230,7 +249,7 @@ class Stage {
   follow(on) { this.followed = on && this.film.moving.length > 0; }
 
   // what moves is drawn at once; on a processor plainly, and finely when it has come to rest
-  draw(now) {
+  draw(now = performance.now()) {
     if (this.stale) {
       this.stale = false;
       this.changedAt = now;
@@ -242,13 +261,15 @@ class Stage {
     this.fine = fine;
     if (this.software) {
       this.renderer.setPixelRatio(fine ? 2 : 1);  // two by two pixels for each one seen smooth its edges
-      this.sun.castShadow = fine;
+      this.sun.castShadow = this.ground.visible = fine;
     }
     const to = this.film.floating ? this.center.clone().add(this.moved()) : this.center;
     this.sun.target.position.copy(to);
     this.sun.position.copy(to).add(new this.THREE.Vector3(1.2, -0.9, 3.2).multiplyScalar(1.2 * this.radius));
     this.ground.position.x = to.x;
     this.ground.position.y = to.y;
+    this.lamp.position.copy(this.camera.position);
+    this.lamp.target.position.copy(this.controls.target);
     this.renderer.render(this.scene, this.camera);
   }
 }

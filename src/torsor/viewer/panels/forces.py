@@ -62,8 +62,7 @@ class Pull:
         self.joints = gui.add_dropdown(
             "Joints", ("carry the weight", "limp"), hint="while it is pushed: with gravity balanced, or without any drive"
         )
-        self.push = gui.add_button("Push for 2 s", visible=session.stage.moves)
-        self.joints.visible = session.stage.moves
+        self.push = gui.add_button("Push for 2 s")
         self.mass = gui.add_html("")
         self.frame.on_update(lambda event: do(setattr, session, "frame", event.target.value))
         self.push.on_click(lambda event: simulate(self.joints.value != "limp"))
@@ -79,7 +78,7 @@ class Pull:
         if any(abs(a - b) > 5e-3 for a, b in zip(shown, self.force.value, strict=True)):
             self.force.value = shown
         if look.mass is None:
-            text = "no mass is felt here: the mass matrix has no inverse" if self.session.stage.moves else ""
+            text = escape(self.session.stage.massless)
         else:
             numbers = ", ".join("∞" if not np.isfinite(m) else f"{m:.3g}" for m in look.mass.kilograms)
             loops = " (of the tree, its loops cut)" if self.session.stage.robot.loops else ""

@@ -1,0 +1,53 @@
+"""Elastic robots on pages: links that bend, motors ahead of their links."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.flexible import FlexibleRobot, Spring, beam
+from torsor.flexible.motion import Motion
+from torsor.replay.film import film_of
+from torsor.scene.elastic import PIECES
+from torsor.scene.loops import carried
+
+
+def test_beams_are_cut_into_pieces_that_bend(vibration):
+    film, arm = film_of(vibration, "auto", (), 30), vibration.robot
+    q = vibration.at(film.times)
+    last = film.poses[:, film.links.index(f"link1/piece{PIECES}")]
+    tip = carried(last, np.array([0.5 / PIECES, 0, 0]))
+    np.testing.assert_allclose(tip, arm.pose(q, "link1/tip")[:, :3, 3], atol=1e-3)
+    np.testing.assert_allclose(film.poses[:, film.links.index("link2"), :3], arm.pose(q, "link2")[:, :3, 3], atol=1e-12)
+    across = next(plot for plot in film.plots if plot.title == "Beam tip, across")
+    assert across.names == ("link1 y",)
+    np.testing.assert_allclose(across.y[:, 0], arm.pose(vibration.q, "link1/tip")[:, 1, 3], atol=1e-12)
+
+
+def test_pictures_are_as_many_as_the_vibration_wants():
+    stiff = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=5e4, modes=(1, 0, 0))})
+    slowest = stiff.frequencies(stiff.neutral(), joints="locked")[0] / (2 * np.pi)
+    assert slowest > 10
+    still = Motion(stiff, [0.0, 1.0], np.zeros((2, 3)))
+    assert len(film_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
+
+
+def test_elastic_robot_at_rest_sags():
+    arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
+    film = film_of(arm, "auto", (), 30)
+    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # by a unit of each mode
+    assert film.poses[0, film.links.index("link2"), 1] == pytest.approx(arm.equilibrium(arm.neutral())[2:] @ ends, rel=1e-9)
+
+
+def test_motors_of_elastic_joints_are_ahead_of_their_links():
+    arm = ts.robots.two_link()
+    run = arm.simulate([0.3, 0.2], [0.0, 0.0], 0.3, [5.0, 1.0], springs=Spring(stiffness=40.0, rotor_inertia=0.5))
+    film = film_of(run, "auto", (), 30)
+    for k, (joint, child) in enumerate((("joint1", "link1"), ("joint2", "link2"))):
+        motor, link = (film.poses[-1, film.links.index(name)] for name in (f"{joint}/motor", child))
+        angle = 2 * (np.arctan2(motor[5], motor[6]) - np.arctan2(link[5], link[6]))  # both turn about z
+        assert angle == pytest.approx(run.theta[-1, k] - run.q[-1, k], abs=1e-9)
+        np.testing.assert_allclose(motor[:3], link[:3], atol=1e-12)
+    ahead = next(plot for plot in film.plots if plot.title == "Motor ahead of link")
+    np.testing.assert_allclose(ahead.y[-1], run.theta[-1] - run.q[-1], atol=1e-12)
