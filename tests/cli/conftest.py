@@ -27,12 +27,12 @@ class Ended(NamedTuple):
 
 @pytest.fixture
 def torsor(capsysbinary, monkeypatch, tmp_path) -> Callable[..., Ended]:
-    """``torsor("info", "ur5")``, in a folder of its own; ``stdin=`` what is piped in."""
+    """``torsor("info", "ur5")``, in a folder of its own; ``stdin=`` what is piped in, None if it is closed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
 
-    def call(*words: object, stdin: str = "") -> Ended:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+    def call(*words: object, stdin: str | None = "") -> Ended:
+        monkeypatch.setattr(sys, "stdin", None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin.encode())))
         capsysbinary.readouterr()
         code = run([str(word) for word in words])
         out, err = capsysbinary.readouterr()

@@ -215,6 +215,17 @@ def test_export_of_code(torsor):
     np.testing.assert_allclose(M, ts.robots.two_link().mass_matrix([0.1, 0.2]), rtol=1e-14)
 
 
+def test_export_of_code_leaves_out_what_would_leave_loops_open(torsor):
+    document = torsor("export", "four_bar", "--to", "python", "--json").json
+    (lost,) = document["lost"]
+    assert lost.startswith("forward_dynamics, which code would compute with the loops open")
+    assert "def four_bar_mass_matrix" in Path("four_bar.py").read_text()
+    ended = torsor("export", "four_bar", "--to", "c", "--quantity", "forward_dynamics")
+    assert ended.err == (
+        "torsor: robot 'four_bar' has loops, which this kernel would leave open; torsor accel and simulate close them\n"
+    )
+
+
 @pytest.mark.parametrize("ending", ["npz", "json"])
 def test_export_of_the_book_s_lists(torsor, ending):
     assert torsor("export", "ur5", "--to", "mr", "--out", f"lists.{ending}").code == 0

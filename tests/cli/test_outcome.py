@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,20 @@ VALID = "base, link1, link2, tip, world"
 #: words → exit code and the line on stderr
 BAD = {
     "torque ur55": (2, "there is no robot or file named 'ur55'; did you mean ur5?"),
+    "torque UR5": (2, "there is no robot or file named 'UR5'; did you mean ur5?"),
     "torque arm.urdf": (2, "there is no file arm.urdf"),
+    "torque data/ur5.urdf": (2, "there is no file data/ur5.urdf; ur5 is bundled, and needs none"),
+    "torque http://a.b/arm.urdf": (2, "http://a.b/arm.urdf is no file here, and nothing is fetched; give the path of one"),
+    "torque two_link --q": (2, "option '--q' requires an argument; see torsor torque --help"),
+    "mass two_link states.csv --out states.csv": (2, "--out states.csv is the file that is read; give another name"),
+    "torque two_link --wrench tip=1,2,3,4,5,6 --wrench tip=0,0,0,0,0,0": (2, "--wrench tip is given twice; give their sum"),
+    "convert two_link arm.urdf --to mjcf": (2, "arm.urdf ends as URDF does, and --to says mjcf"),
+    "export two_link --to urdf --out arm.mjcf": (2, "arm.mjcf ends as MJCF does, and --to says urdf"),
+    "mass - --xacro run": (2, "--xacro runs a file, which finds others beside it; stdin is none"),
+    "mass broken.urdf --xacro run --as urdf": (2, "--xacro runs a xacro file; --as urdf says it is none"),
+    "mass two_link --as urdf": (2, "--as is for files; two_link is bundled"),
+    "simulate two_link --seed -1": (
+        2, "invalid value for '--seed': it must be 0 or more; see torsor simulate --help"),
     "torque two_link --base flying": (
         2, "invalid value for '--base': 'flying' is not one of 'fixed', 'floating'; see torsor torque --help"),
     "torque two_link --gravity 1,2": (2, "--gravity takes 3 numbers, 2 given"),
@@ -39,7 +53,7 @@ BAD = {
     "torque two_link --q 1,2,3": (2, "--q takes 2 numbers, 3 given: joint1, joint2"),
     "torque two_link --q one,2": (2, "--q: 'one' is not a number"),
     "torque two_link --q joint3=1": (2, "--q: there is no 'joint3'; the names are joint1, joint2"),
-    "torque two_link --q nan": (2, "q[0] is nan; every number given must be finite"),
+    "torque two_link --q nan": (2, "--q: every number must be finite, not nan"),
     "torque two_link --wrench tip": (2, "--wrench tip: write it as frame=mx,my,mz,fx,fy,fz"),
     "torque two_link --wrench tip=1": (2, "--wrench tip takes 6 numbers, 1 given"),
     "torque two_link --wrench hand=1,2,3,4,5,6": (2, f"there is no frame or link named 'hand'; valid names: {VALID}"),
@@ -55,7 +69,7 @@ BAD = {
     "mass two_link states.csv --out none/m.csv": (1, "none/m.csv: cannot be written: No such file or directory"),
     "trque two_link": (2, "no such command 'trque'. Did you mean 'torque'?; see torsor --help"),
     "torque": (2, "missing argument 'ROBOT'; see torsor torque --help"),
-    "torque two_link --fast": (2, "no such option: --fast (Possible options: --a, --base); see torsor torque --help"),
+    "torque two_link --fast": (2, "no such option: --fast (Possible options: --a, --as, --base); see torsor torque --help"),
     "simulate two_link --plot a.doc --seconds 0.01": (2, "--plot a.doc: it is written to .svg, .pdf, .png"),
     "simulate two_link --out a.doc --seconds 0.01": (2, "--out a.doc: it is written to .npz, .csv, .parquet"),
     "mass a.xacro": (2, "a.xacro is xacro, a program that makes URDF; if you trust it, --xacro run has it run"),
@@ -64,7 +78,7 @@ BAD = {
     "simulate two_link --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
     "demo --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
     "mass two_link --q joint1=1,2": (2, "--q: write '2' as name=number"),
-    "simulate two_link --seconds 0": (2, "duration must be a positive number, not 0.0"),
+    "simulate two_link --seconds 0": (2, "--seconds must be a positive number, not 0.0"),
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
     "equations two_link --only K": (2, "--only is one of M, c, g, Gamma, not 'K'"),
     "equations two_link --format c --parameters symbols": (
@@ -76,7 +90,7 @@ BAD = {
         1, "states.csv: has no v (velocity); name its columns v[joint1] ... or v1 ..., or hold it with --v 0"),
     "mass two_link empty.csv": (1, "empty.csv:1: is empty; a line with the names of the columns was expected"),
     "mass two_link short.csv": (1, "short.csv:3: has 1 cells in this line and 2 columns"),
-    "mass two_link words.csv": (1, "words.csv:2: column 2 'one' is no number"),
+    "mass two_link words.csv": (1, "words.csv:2: column 'q2' holds 'one', which is no number"),
     "mass two_link other.csv": (1, "other.csv: has no q of 'joint2'; it has 'joint1', 'elbow'"),
     "mass two_link nan.csv": (1, "nan.csv: q of 'joint2' is nan in row 2 (t = 1 s)"),
     "mass two_link fake.npz": (1, None),
@@ -200,25 +214,59 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
     assert (job.wait(timeout=60), said) == (0, b"")
 
 
-@pytest.mark.parametrize("words", ["info two_link", "mass two_link --json", "torque two_link states.csv --a 0", "--version"])
-def test_a_full_disk_is_no_fault_of_torsor(tmp_path, words):
-    (tmp_path / "states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
-    with open("/dev/full", "w") as full:
-        ended = subprocess.run([*TORSOR, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=ENV)
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("torsor: ")
-    assert ended.stderr.endswith("No space left on device\n")
-    assert ended.stderr.count("\n") == 1
-    assert "states.csv" not in ended.stderr
+#: what is typed, and to where: a full disk, a reader that has gone
+STREAMS = ("info two_link", "mass two_link --json", "torque two_link states.csv --a 0", "--version", "torque --help")
+
+
+@pytest.mark.parametrize("words", STREAMS)
+def test_a_full_disk_is_no_fault_of_torsor(torsor, monkeypatch, words):
+    Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
+    with suppress(OSError), open("/dev/full", "w") as full:  # what it still holds cannot be written
+        monkeypatch.setattr(sys, "stdout", full)
+        ended = torsor(*words.split())
+    assert ended.code == 1
+    assert ended.err.startswith("torsor: ")
+    assert ended.err.endswith("No space left on device\n")
+    assert ended.err.count("\n") == 1
+    assert "states.csv" not in ended.err
+
+
+@pytest.mark.parametrize("words", STREAMS)
+def test_a_reader_that_has_gone_is_no_error(torsor, monkeypatch, words):
+    Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        ended = torsor(*words.split())
+    assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [("mass two_link >&-", 0), ("mass ur55 2>&-", 2), ("mass - <&-", 1), ("mass two_link - <&-", 1)]
+    ("words", "stream", "code"),
+    [("mass two_link", "stdout", 0), ("mass ur55", "stderr", 2), ("mass -", "stdin", 1), ("mass two_link -", "stdin", 1)],
 )
-def test_a_closed_stream_is_an_empty_one(tmp_path, words, code):
-    ended = subprocess.run(f"{shlex.join(TORSOR)} {words}", shell=True, capture_output=True, text=True, cwd=tmp_path, env=ENV)
-    assert ended.returncode == code
-    assert "fault of torsor" not in ended.stderr
+def test_a_closed_stream_is_an_empty_one(torsor, monkeypatch, words, stream, code):
+    given = {"stdin": None} if stream == "stdin" else {}
+    if not given:
+        monkeypatch.setattr(sys, stream, None)  # as Python has it after torsor ... >&-
+    ended = torsor(*words.split(), **given)
+    getattr(sys, stream).close()  # what stood in for it
+    assert ended.code == code
+    assert "fault of torsor" not in ended.err
+
+
+def test_python_has_nothing_to_add_when_it_ends(tmp_path):
+    """Streams that are closed, or full, are flushed once more on the way out: three processes, since that is the point."""
+    typed = ("info two_link >/dev/full", "mass two_link >&-", "info two_link | head -1")
+    jobs = [subprocess.Popen(f"{shlex.join(TORSOR)} {x}", shell=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                             text=True, cwd=tmp_path, env=ENV) for x in typed]  # fmt: skip
+    full, closed, piped = (job.communicate(timeout=100) for job in jobs)
+    assert [job.returncode for job in jobs] == [1, 0, 0]
+    assert full[1].endswith("No space left on device\n")
+    assert full[1].count("\n") == 1
+    assert closed[1] == piped[1] == ""
+    assert piped[0].startswith("two_link: 3 links")
 
 
 def test_a_terminal_without_unicode_gets_what_it_can_show():

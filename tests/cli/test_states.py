@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,9 +90,9 @@ def test_pose_is_position_and_quaternion(torsor, files):
 
 
 def test_a_file_longer_than_a_block_is_computed_row_by_row(torsor, monkeypatch, files):
-    from torsor.cli import jobs
+    from torsor.cli import rows as reading
 
-    monkeypatch.setattr(jobs, "HELD", 1)  # 64 rows at a time
+    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time
     _, rows = table(torsor("torque", "two_link", "states.csv").out)
     np.testing.assert_array_equal(rows[:, 1:], ROBOT.inverse_dynamics(Q, V, A))
     document = torsor("torque", "two_link", "states.npz", "--json").json
@@ -188,3 +189,161 @@ def test_what_rounding_leaves_of_a_zero_is_shown_as_one(torsor):
     assert rows["panda_joint1"].split()[-1] == "0"
     assert float(rows["panda_joint2"].split()[-1]) == pytest.approx(exact[1], rel=1e-4)
     assert "e-" not in torsor("explain", *flags, "--joint", "panda_joint1").out
+
+
+# -- what is odd about a table, or a robot ------------------------------------------------------------------------------
+
+#: what the fifth row of a table holds → how it is said
+ROWS = {
+    "1e200,0,0": "the result is not finite although every number given is: the numbers overflow",
+    "nan,0,0": "",
+    "0,0,-inf": "",
+}
+
+
+@pytest.mark.parametrize("file", ["states.csv", "states.parquet", "states.npz", "-"])
+@pytest.mark.parametrize("row", ROWS)
+def test_a_bad_row_is_named_with_its_file(torsor, monkeypatch, row, file):
+    from torsor.cli import rows as reading
+
+    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time: the second block has it
+    speed = np.zeros((100, 3))
+    speed[76] = [float(x) for x in row.split(",")]
+    log = logs.Log(t=T[:100], v=speed[:, :2], a=np.zeros((100, 2)), tau=speed[:, 1:], names=NAMES)
+    log.write("states.csv" if file == "-" else file)
+    text = Path("states.csv").read_text() if file == "-" else ""
+    command = "accel" if row.startswith("0") else "torque"
+    ended = torsor(command, "two_link", file, "--q", 0, "--out", "out.csv", stdin=text)
+    assert ended.code == 1
+    place = "<stdin>" if file == "-" else file
+    if ROWS[row]:
+        assert ended.err == f"torsor: {place}: row 77 (t = 0.76 s): {ROWS[row]}\n"
+    else:
+        assert ended.err.startswith(f"torsor: {place}: ")
+        assert ended.err.endswith(" in row 77 (t = 0.76 s)\n")
+    assert "batch index" not in ended.err
+
+
+def test_a_singular_row_is_named(torsor, monkeypatch):
+    """A joint that moves no mass is singular in every row: the first is named, and the joint."""
+    monkeypatch.setattr(ts.Robot, "forward_dynamics", _refuse_beyond(0.5))
+    ended = torsor("accel", "two_link", "-", "--v", 0, "--tau", 0, stdin="q1,q2\n0,0\n0.1,0\n0.7,0\n0.8,0\n")
+    assert ended.err == "torsor: <stdin>: row 3: 0.7 is too far\n"
+
+
+def _refuse_beyond(limit):
+    right = ts.Robot.forward_dynamics
+
+    def computed(robot, q, *rest, **options):
+        if np.max(q) > limit:
+            raise ts.errors.SingularError(f"{np.max(q):g} is too far")
+        return right(robot, q, *rest, **options)
+
+    return computed
+
+
+@pytest.mark.parametrize("words", [("-",), ()])
+def test_what_went_to_a_file_is_said(torsor, words):
+    rows = 3 if words else 1
+    words = ("mass", "two_link", *words, "--out", "m.npz")
+    table_of_q = "q1,q2\n0,1\n2,3\n4,5\n"
+    assert torsor(*words, stdin=table_of_q).out == f"wrote m.npz: {rows} row{'s' * bool(rows - 1)}\n"
+    document = torsor(*words, "--json", stdin=table_of_q).json
+    assert document == {"robot": "two_link", "coordinates": ["joint1", "joint2"], "file": "m.npz", "rows": rows}
+    assert len(np.load("m.npz")["M"]) == rows
+
+
+ONE = (
+    "<robot name='one'><link name='only'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>\
+</inertial></link></robot>"
+)
+#: command → what it prints of a robot of one link
+STILL = {
+    "mass -": "No joint of 'one' moves.\n",
+    "torque -": "No joint of 'one' moves.\n",
+    "accel -": "No joint of 'one' moves.\n",
+    "explain -": "No joint of 'one' moves.\n",
+    "jacobian -": "No joint of 'one' moves.\n",
+    "jacobian - --base floating": "At the zero configuration; --q would say otherwise.\n\nJ    floating_base[0]",
+    "pose - --frame only": "No joint of 'one' moves.\n\nframe   x   y   z   qx   qy   qz   qw\n",
+    "info -": "one: 1 link, 0 moving joints, nq = 0, nv = 0, 1 kg, fixed base\nonly  1 kg\n\ntotal mass  1 kg\n",
+}
+
+
+@pytest.mark.parametrize("words", STILL)
+def test_a_robot_that_cannot_move(torsor, words):
+    ended = torsor(*words.split(), stdin=ONE)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(STILL[words])
+
+
+def test_what_a_robot_that_cannot_move_is_refused(torsor):
+    with open("one.urdf", "w") as stream:
+        stream.write(ONE)
+    assert torsor("mass", "one.urdf", "-", stdin="q1\n0\n").err == (
+        "torsor: no joint of 'one' moves; nothing is left to read from -\n"
+    )
+    assert torsor("simulate", "one.urdf").err == (
+        "torsor: no joint of 'one' moves, so there is nothing to simulate; --base floating frees its base\n"
+    )
+    assert torsor("jacobian", "bricard").err.startswith(
+        "torsor: --frame is needed: robot 'bricard' names no end (world, ground,"
+    )
+    assert torsor("mass", "-", "-").err == "torsor: ROBOT and STATES cannot both come from stdin\n"
+
+
+def test_degrees_and_open_loops_are_computed_and_said(torsor):
+    ended = torsor("mass", "ur5", "--q", "90", "--json")
+    assert ended.json["q"] == [90] * 6
+    assert ended.err == (
+        "torsor: warning: q of 'shoulder_pan_joint' is 90 rad, and its limits are -6.28319 and 6.28319: are these degrees?\n"
+    )
+    table_of_q = "q1,q2,q3\n0,0,0\n0.5,0.5,0.5\n0.6,0.5,0.5\n"
+    ended = torsor("accel", "four_bar", "-", "--v", "0", "--tau", "0", stdin=table_of_q)
+    assert ended.err.startswith("torsor: warning: <stdin>: row 2: this q leaves the loops open by 0.595 (m, rad)")
+    assert ended.err.count("\n") == 1
+    assert torsor("accel", "four_bar").err == ""
+    assert torsor("mass", "panda", "--q", "3").err == ""  # beyond a limit, as people do
+
+
+def test_a_mechanism_starts_near_what_was_said(torsor):
+    bars = ts.mechanisms.four_bar()
+    words = ("simulate", "four_bar", "--seconds", 0.01, "--json")
+    start = torsor(*words, "--q", "crank=0.5", "--v", "crank=1").json["start"]
+    assert start["q"][0] == 0.5
+    np.testing.assert_allclose(bars.constrained().residual(start["q"]), 0, atol=1e-12)
+    np.testing.assert_allclose(bars.constrained().jacobian(start["q"]) @ start["v"], 0, atol=1e-12)
+    assert not any(torsor(*words, "--control", "gravity").json["start"]["v"])
+
+
+def test_topics_are_those_of_mcap_files(torsor):
+    pytest.importorskip("mcap")
+    logs.Log(t=T, q=Q, v=V, names=NAMES).write("states.mcap")
+    LOG.write("states.csv")
+    _, rows = table(torsor("mass", "two_link", "states.mcap", "--topic", "/joint_states").out)
+    np.testing.assert_array_equal(rows[:, 1:], ROBOT.mass_matrix(Q).reshape(N, -1))
+    ended = torsor("mass", "two_link", "states.mcap", "--topic", "/arm")
+    assert ended.err == "torsor: states.mcap: has no joint states on topic '/arm'; it has them on /joint_states\n"
+    ended = torsor("mass", "two_link", "states.csv", "--topic", "/arm")
+    assert ended.err == "torsor: --topic chooses among the messages of an MCAP file; states.csv is none\n"
+    assert torsor("mass", "two_link", "--topic", "/arm").code == 2
+
+
+def test_numbers_typed_where_a_file_is_meant(torsor):
+    assert torsor("mass", "two_link", "0.1,0.2").err == "torsor: 0.1,0.2 is no file of states; did you mean --q 0.1,0.2?\n"
+
+
+@pytest.mark.parametrize("width", [50, 80, 130, 200])
+def test_a_wide_matrix_is_whole_in_a_narrow_terminal(torsor, monkeypatch, width):
+    """In pieces, one below the other; numbers stand for long names unless the names fit."""
+    from torsor.cli import out
+
+    monkeypatch.setattr(out, "WIDE", width)
+    shown = torsor("mass", "ur5", "--q", "0.5").out
+    assert max(map(len, shown.splitlines())) <= width
+    numbered = width < 130
+    pieces = [[line.split()[1 + numbered :] for line in piece.splitlines()[2:]] for piece in shown.split("\n\n")]
+    M = ts.robots.ur5().mass_matrix(np.full(6, 0.5))
+    np.testing.assert_allclose(np.hstack([np.array(piece, dtype=float) for piece in pieces]), M, rtol=1e-4, atol=1e-12)
+    shown = torsor("jacobian", "ur5", "--frame", "tool0").out
+    assert ("Columns: 1 shoulder_pan_joint, 2" in " ".join(shown.split())) is numbered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +13,12 @@ from torsor.cli.words import A, Json, Q, V, Wrench
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.understanding import Explanation
-    from torsor.understanding.survey import Survey
+    from torsor.understanding.survey import Condition, Survey
 
-Samples = Annotated[int, typer.Option(min=1, max=1_000_000, help="Random configurations for the condition and the reach.")]
-Seed = Annotated[int, typer.Option(help="Of the random configurations.")]
+Samples = Annotated[
+    int, typer.Option(metavar="N", min=1, max=1_000_000, help="Random configurations for the condition and the reach.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random configurations.")]
 Joint = Annotated[str | None, typer.Option(metavar="NAME", help="The parts of one joint's force, the largest first.")]
 Parts = Annotated[bool, typer.Option("--parts", help="Every part, however many there are; else many are summed by kind.")]
 #: parts up to which a table has a row each
@@ -24,12 +27,12 @@ MANY = 12
 
 @on_robot
 def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
-    """What a robot is: its tree, joints, masses, conditioning and reach."""
+    """What a robot is: its tree, joints, masses, conditioning, reach."""
     from torsor.cli.out import emit, listing
     from torsor.understanding.survey import survey
 
     found = survey(robot, samples, seed)
-    parts = [str(robot), _joints(robot), _facts(robot, found)]
+    parts = [str(robot), *([_joints(robot)] if robot.joints else []), _facts(robot, found)]
     if found.reaches:
         parts.append(_reach(found))
     if robot.report:
@@ -57,15 +60,20 @@ def _facts(robot: Robot, found: Survey) -> Any:
     rows = [("total mass", f"{short(robot.mass)} kg"), ("gravity", f"({', '.join(short(x) for x in robot.gravity)}) m/s²")]
     if found.neutral and found.worst:
         rows += [
-            ("cond M, neutral", f"{short(found.neutral.number, 3)}; {found.neutral.coordinate} weighs least"),
-            (
-                "cond M, worst",
-                f"{short(found.worst.number, 3)}; {found.worst.coordinate} weighs least, of {found.samples} samples",
-            ),
+            ("cond M, neutral", _condition(found.neutral)),
+            ("cond M, worst", f"{_condition(found.worst)}, of {found.samples} samples"),
         ]
     for row in rows:
         made.add_row(*row)
     return made
+
+
+def _condition(found: Condition) -> str:
+    from torsor.cli.out import short
+
+    if not math.isfinite(found.number):
+        return f"M is singular; {found.coordinate} moves no mass"
+    return f"{short(found.number, 3)}; {found.coordinate} weighs least"
 
 
 def _reach(found: Survey) -> Any:
@@ -100,7 +108,7 @@ def explain(
     robot: Robot, q: Q = None, v: V = None, a: A = None, wrench: Wrench = None, joint: Joint = None, parts: Parts = False,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Each joint force by its causes: inertia, velocity products, gravity, ..."""
+    """Joint forces by their causes: inertia, Coriolis, gravity, ..."""
     from torsor.cli import words
     from torsor.cli.jobs import typed, unsaid
     from torsor.cli.out import emit
@@ -113,7 +121,7 @@ def explain(
     names = found.coordinates if joint is None else (joint,)
     causes = [{"kind": p.kind, "cause": p.cause, "tau": p.tau} for p in found.parts]
     document = {"robot": robot.name, "coordinates": found.coordinates, **state, "parts": causes, "tau": found.tau}
-    emit(json, document, *unsaid(("q", "v", "a"), flags), *_explained(found, names, parts))
+    emit(json, document, *unsaid(robot, ("q", "v", "a"), flags), *_explained(found, names, parts))
 
 
 def _explained(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:

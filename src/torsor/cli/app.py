@@ -10,6 +10,8 @@ import typer
 from torsor.cli.about import explain, info
 from torsor.cli.converting import convert, export
 from torsor.cli.dynamics import accel, mass, torque
+from torsor.cli.examples import EXAMPLES
+from torsor.cli.helping import WIDEST, Command, Group
 from torsor.cli.judging import check, verify
 from torsor.cli.kinematics import jacobian, pose
 from torsor.cli.motion import simulate, view
@@ -26,10 +28,16 @@ COMMANDS = {
     "Write": (export, convert),
     "Trust": (verify, bench),
 }
-ABOUT = """Robot dynamics: torques, accelerations, equations, simulations and code, of a robot file or a bundled robot.
+ABOUT = """Robot dynamics: torques, accelerations, equations, simulations and code.
 
-A first look: torsor demo --open, torsor info panda, torsor simulate ur5 --open, torsor check my_robot.urdf.
+ROBOT is a file (URDF, MJCF, SDF, xacro, a DH table), - for one on stdin, or a robot that comes with torsor: acrobot, cart_pole,
+cartesian, furuta, humanoid, panda, puma560, quadruped, rp_arm, scara, stanford_arm, two_link, ur5; and with closed loops
+bricard, delta_robot, five_bar, four_bar, n_four_bar, pantograph, peaucellier, slider_crank, stewart_platform.
 """
+FIRST = """\
+torsor demo --open             torsor info panda
+torsor check my_robot.urdf     torsor simulate ur5 --open
+torsor COMMAND --help          what a command takes, and lines to try"""
 
 
 def _version(asked: bool) -> None:
@@ -53,11 +61,11 @@ def _common(
 def command() -> Any:
     """All of it, as typer makes it."""
     app = typer.Typer(
-        help=ABOUT, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        cls=Group, help=ABOUT, epilog=FIRST, pretty_exceptions_enable=False, add_completion=True,
+        rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     )  # fmt: skip
     app.callback()(_common)
     for panel, functions in COMMANDS.items():
         for function in functions:
-            app.command(rich_help_panel=panel)(function)
+            app.command(cls=Command, rich_help_panel=panel, epilog="\n".join(EXAMPLES[function.__name__]))(function)
     return typer.main.get_command(app)

@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 Rows = Annotated[
     str | None,
-    typer.Argument(metavar="[STATES]", help="A table: .csv, .parquet, .npz, .mcap, or - for CSV on stdin.", show_default=False),
-]
+    typer.Argument(
+        metavar="STATES", show_default=False,
+        help="A table: .csv, .parquet, .npz, .mcap, or - for CSV on stdin. Its columns are q[joint] or q1, q2, ..., and v, a, "
+        "tau likewise; what it lacks a flag holds.",
+    ),
+]  # fmt: skip
 Out = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE", help="Where a table's results go: .csv, .parquet, .npz or .json.")
 ]
+Topic = Annotated[str | None, typer.Option("--topic", metavar="NAME", help="Of an MCAP file with joint states on several.")]
 #: a force that is smaller, as a share of the largest, is what rounding left of a zero
 ROUNDING = 2.0**-52
 Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
@@ -27,11 +32,11 @@ Damping = Annotated[bool, typer.Option("--damping", help="With the model's visco
 @on_robot
 def torque(
     robot: Robot, states: Rows = None, q: Q = None, v: V = None, a: A = None, wrench: Wrench = None,
-    damping: Damping = False, out: Out = None, json: Json = False,
+    damping: Damping = False, out: Out = None, topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m and N."""
+    """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m, N."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.writing import Column
 
     loads = words.wrenches(robot, wrench)
@@ -41,17 +46,17 @@ def torque(
         [Column("tau", [f"tau[{n}]" for n in names])],
         lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads, damping=damping)},
     )
-    run(robot, job, typed(robot, q=q, v=v, a=a), states, out, json, _tables)
+    run(robot, job, typed(robot, q=q, v=v, a=a), Table(states, out, topic), json, _tables)
 
 
 @on_robot
 def accel(
     robot: Robot, states: Rows = None, q: Q = None, v: V = None, tau: Tau = None, wrench: Wrench = None,
-    damping: Damping = False, out: Out = None, json: Json = False,
+    damping: Damping = False, out: Out = None, topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """Joint accelerations a under forces τ at q, v: forward dynamics, in rad/s² and m/s²."""
+    """Accelerations a under joint forces τ at q, v: forward dynamics."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.writing import Column
 
     loads = words.wrenches(robot, wrench)
@@ -61,20 +66,20 @@ def accel(
         [Column("a", [f"a[{n}]" for n in names])],
         lambda q, v, tau: {"a": robot.forward_dynamics(q, v, tau, loads, damping=damping)},
     )
-    run(robot, job, typed(robot, q=q, v=v, tau=tau), states, out, json, _tables)
+    run(robot, job, typed(robot, q=q, v=v, tau=tau), Table(states, out, topic), json, _tables)
 
 
 @on_robot
-def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, json: Json = False) -> None:
+def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic: Topic = None, json: Json = False) -> None:
     """Mass matrix M at q, in kg·m², kg·m and kg."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.writing import Column
 
     names = words.state_names(robot)["v"]
     entries = [f"M[{i}][{j}]" for i in names for j in names]
     job = Job(("q",), [Column("M", entries)], lambda q: {"M": robot.mass_matrix(q)})
-    run(robot, job, typed(robot, q=q), states, out, json, _tables)
+    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _tables)
 
 
 def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
@@ -86,6 +91,8 @@ def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> lis
     if "M" in results:
         rows = [(name, [short(x) for x in row]) for name, row in zip(names, results["M"], strict=True)]
         return tables("M", names, rows)
+    if not names:
+        return []
     columns = {x: values for x, values in {**state, **results}.items() if len(values) == len(names)}
     made = table("joint", *columns, numbers=len(columns))
     small = {x: ROUNDING * abs(values).max(initial=0) if x == "tau" else 0 for x, values in columns.items()}

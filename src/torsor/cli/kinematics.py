@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.dynamics import Out, Rows
+from torsor.cli.dynamics import Out, Rows, Topic
 from torsor.cli.robots import on_robot
 from torsor.cli.words import Json, Q
 
@@ -26,26 +26,35 @@ ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
 @on_robot
-def pose(robot: Robot, states: Rows = None, q: Q = None, frame: Frames = None, out: Out = None, json: Json = False) -> None:
-    """Where frames are in the world at q: position in m, quaternion (x, y, z, w)."""
-    from torsor.cli.jobs import Job, run, typed
+def pose(
+    robot: Robot, states: Rows = None, q: Q = None, frame: Frames = None, out: Out = None, topic: Topic = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Where frames are at q: position in m, quaternion (x, y, z, w)."""
+    from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.writing import Column
 
-    frames = frame or (list(robot.frames) if states is None else [_tip(robot)])
+    frames = list(dict.fromkeys(frame or (robot.frames if states is None else [_tip(robot)])))
     for name in frames:
         robot.frame(name)
     columns = [Column(name, [f"{name}[{p}]" for p in PLACE]) for name in frames]
-    job = Job(("q",), columns, lambda q: {name: _place(robot.pose(q, name)) for name in frames})
-    run(robot, job, typed(robot, q=q), states, out, json, _poses)
+    poses = robot.kernel(*(("pose", name) for name in frames))  # one kernel, which computes what they share once
+
+    def placed(q: np.ndarray) -> dict[str, np.ndarray]:
+        found = poses(q)
+        return {name: _place(T) for name, T in zip(frames, found if len(frames) > 1 else (found,), strict=True)}
+
+    job = Job(("q",), columns, placed)
+    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _poses)
 
 
 @on_robot
 def jacobian(
     robot: Robot, states: Rows = None, q: Q = None, frame: Frame = None, axes: Axes = "world", out: Out = None,
-    json: Json = False,
+    topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Jacobian J of a frame at q: (ω, v) = J v, angular rows first."""
-    from torsor.cli.jobs import Job, run, typed
+    from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.words import state_names
     from torsor.cli.writing import Column
 
@@ -53,7 +62,7 @@ def jacobian(
     robot.frame(name)
     entries = [f"J[{row}][{joint}]" for row in ROWS for joint in state_names(robot)["v"]]
     job = Job(("q",), [Column("J", entries)], lambda q: {"J": robot.jacobian(q, name, axes)})
-    run(robot, job, typed(robot, q=q), states, out, json, _matrix, frame=name, expressed_in=axes)
+    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _matrix, frame=name, expressed_in=axes)
 
 
 def _tip(robot: Robot) -> str:
@@ -61,11 +70,13 @@ def _tip(robot: Robot) -> str:
     from torsor.cli.outcome import Typed
     from torsor.understanding.survey import tips
 
-    ends = tips(robot)
+    ends = tips(robot) or (robot.links if len(robot.links) == 1 else ())
     if len(ends) == 1:
         return ends[0]
-    some = ", ".join(ends[:8]) + (" ..." if len(ends) > 8 else "")
-    raise Typed(f"--frame is needed: robot {robot.name!r} ends in {len(ends)} places ({some})")
+    names = ends or robot.frames
+    some = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
+    where = f"ends in {len(ends)} places" if ends else "names no end"
+    raise Typed(f"--frame is needed: robot {robot.name!r} {where} ({some})")
 
 
 def _place(T: np.ndarray) -> np.ndarray:

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json, Q, V, Wrench
+from torsor.cli.words import Json, Q, Wrench
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate import Result
 
-Seconds = Annotated[float, typer.Option(help="How long.")]
-Step = Annotated[float, typer.Option("--dt", help="The step in seconds.")]
+Start = Annotated[
+    str | None, typer.Option("--q", metavar="NUMBERS", help="Start: 0,0,1 or joint=1,...; else random, within the limits.")
+]
+Speed = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity at the start; else zero.")]
+Seconds = Annotated[float, typer.Option(metavar="SECONDS", help="How long.")]
+Step = Annotated[float, typer.Option("--dt", metavar="SECONDS", help="The step.")]
 Integrator = Annotated[str, typer.Option(metavar="NAME", help="rk4, semi_implicit, midpoint, variational, dop853, ...")]
 Control = Annotated[Literal["none", "gravity", "pd"], typer.Option(help="What drives it: nothing, g(q), springs to --target.")]
 Target = Annotated[str | None, typer.Option(metavar="NUMBERS", help="Where pd pulls to; else the neutral configuration.")]
-Seed = Annotated[int, typer.Option(help="Of the random start.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random start.")]
 Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joints stop at their limits.")]
 Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Curves over time: .svg, .pdf or .png.")]
@@ -34,12 +38,12 @@ HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg 
 
 @on_robot
 def simulate(
-    robot: Robot, seconds: Seconds = 5.0, dt: Step = 2e-3, integrator: Integrator = "rk4", q: Q = None, v: V = None,
+    robot: Robot, seconds: Seconds = 5.0, dt: Step = 2e-3, integrator: Integrator = "rk4", q: Start = None, v: Speed = None,
     control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True, damping: Damping = False,
     seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False, mesh_root: Roots = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Let a robot move: a summary with an energy audit, curves, a file, a replay page."""
+    """Let a robot move: an energy audit, curves, a file, a replay page."""
     from torsor.cli import words
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
@@ -49,6 +53,8 @@ def simulate(
 
     if target is not None and control != "pd":
         raise Typed("--target is where --control pd pulls to")
+    if not robot.nv:
+        raise Typed(f"no joint of {robot.name!r} moves, so there is nothing to simulate; --base floating frees its base")
     known("--plot", plot, PICTURES)
     known("--out", out, FORMATS)
     known("--replay", replay, PAGES)
@@ -87,7 +93,8 @@ def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
     from torsor.cli.out import prose, short, table
 
     info = result.info
-    lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {info['steps']} steps, {says}"]
+    steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
+    lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
     if result.robot is not None and result.robot.description.base == "floating":
         lines.append("Its base floats and nothing holds it: it falls.")
     lines.append(str(result.audit()))
@@ -115,7 +122,7 @@ def _document(result: Result, files: dict[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-Port = Annotated[int, typer.Option(help="The page's port; 0 takes a free one.")]
+Port = Annotated[int, typer.Option(metavar="N", help="The page's port; 0 takes a free one.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")]
 
 

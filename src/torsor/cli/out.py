@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from torsor.cli.spoken import spoken
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -83,18 +85,34 @@ def table(*heads: str, title: str = "", numbers: int = 0) -> Table:
     return made
 
 
-def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], title: str = "") -> list[Table]:
-    """A wide table in as many pieces as the terminal is too narrow for: names on the left, the columns continued below."""
-    width = stdout().width
-    name = max(len(x) for x in (first, *(label for label, _ in rows)))
-    sizes = [max(len(head), *(len(cells[k]) for _, cells in rows)) for k, head in enumerate(heads)]
+def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[Any]:
+    """A wide table in as many pieces as the terminal is too narrow for: names on the left, the columns continued below.
+
+    Where names make the columns wide, numbers stand for them: they are before the names of the rows if those are the same, else
+    in a line at the end.
+    """
+    cells = [max((len(cells[k]) for _, cells in rows), default=0) for k in range(len(heads))]
+    widest = [max(len(head), cell) for head, cell in zip(heads, cells, strict=True)]
+    room = stdout().width - max(len(x) for x in (first, *(label for label, _ in rows)))
+    if sum(GAP + size for size in widest) <= room or max(map(len, heads)) <= max(cells):
+        return _pieces(first, heads, rows, widest)
+    numbers = [str(k + 1) for k in range(len(heads))]
+    both = [f"{k} {head}" for k, head in zip(numbers, heads, strict=True)]
+    same = [label for label, _ in rows] == list(heads)
+    named = [(label, cells) for label, (_, cells) in zip(both, rows, strict=True)] if same else rows
+    legend = [] if same else [prose(f"Columns: {', '.join(both)}.")]
+    return [*_pieces(first, numbers, named, [max(len(k), cell) for k, cell in zip(numbers, cells, strict=True)]), *legend]
+
+
+def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], sizes: Sequence[int]) -> list[Table]:
+    width, name = stdout().width, max(len(x) for x in (first, *(label for label, _ in rows)))
     pieces, k = [], 0
     while k < len(heads):
         end, taken = k, name
         while end < len(heads) and (end == k or taken + GAP + sizes[end] <= width):
             taken += GAP + sizes[end]
             end += 1
-        piece = table(first, *heads[k:end], title=title if not k else "", numbers=end - k)
+        piece = table(first, *heads[k:end], numbers=end - k)
         for label, cells in rows:
             piece.add_row(label, *cells[k:end])
         pieces.append(piece)
@@ -115,7 +133,7 @@ def listing(title: str, lines: Sequence[str]) -> Any:
     from rich.padding import Padding
     from rich.text import Text
 
-    return Group(Text(title), *(Padding(Text(line), (0, 0, 0, 2)) for line in lines))
+    return Group(Text(title), *(Padding(Text(spoken(line)), (0, 0, 0, 2)) for line in lines))
 
 
 @cache

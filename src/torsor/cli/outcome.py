@@ -14,8 +14,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from torsor.cli.spoken import spoken
 from torsor.errors import TorsorError
 
+#: characters of a line; a longer one quotes something huge
+LONGEST = 1600
 FINE, FOUND, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
@@ -27,6 +30,8 @@ def run(arguments: Sequence[str]) -> int:
     """The exit code of one command; everything it has to say has been said."""
     debug = "--debug" in arguments
     words = [word for word in arguments if word != "--debug"]
+    if words[:1] in ([], ["help"]):  # torsor, torsor help, torsor help info
+        words = [*words[1:2], "--help"]
     try:
         with _manners():
             return _run(words)
@@ -39,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        say(_line(error))
+        say(_line(error, words))
         try:
             sys.stdout.flush()
         except OSError:  # what it still holds is what cannot be written: a full disk
@@ -61,14 +66,24 @@ def _run(words: list[str]) -> int:
 
 
 def say(line: str) -> None:
-    """One line on stderr, in red where colours are wanted."""
+    """One line on stderr, in the terminal's words, in red where colours are wanted."""
     red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
     with suppress(OSError, ValueError):
-        print(f"{red}torsor: {line}{plain}", file=sys.stderr, flush=True)
+        print(f"{red}torsor: {spoken(printable(line))}{plain}", file=sys.stderr, flush=True)
 
 
-def _line(error: Exception) -> str:
-    """An error as one line."""
+def printable(line: str) -> str:
+    r"""A line without what would move the cursor, and not longer than a screen; its end has the hint.
+
+    >>> print(printable("there is no file \x1b[31mred"))
+    there is no file \x1b[31mred
+    """
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+
+
+def _line(error: Exception, words: Sequence[str]) -> str:
+    """An error of what was typed, as one line."""
     shown = getattr(error, "format_message", None)  # typer's own errors
     if shown is None:
         if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault
@@ -77,7 +92,7 @@ def _line(error: Exception) -> str:
         hint = "" if isinstance(error, TorsorError) else "; this is a fault of torsor: --debug shows where"
         return " ".join(text.split()) + hint
     context = getattr(error, "ctx", None)
-    place = context.command_path if context is not None else "torsor"
+    place = " ".join(("torsor", *words[:1])) if context is None else context.command_path
     text = " ".join(shown().replace("Value error, ", "").split()).rstrip(".")
     return f"{text[:1].lower()}{text[1:]}; see {place} --help"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Signature, signature
@@ -14,12 +15,15 @@ import typer
 
 from torsor.cli.outcome import Typed
 from torsor.cli.words import numbers
+from torsor.errors import FileError
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: the panel of --help for the options of find
 PANEL = "How the robot is read"
+#: how a name of the package robot_descriptions begins
+DESCRIBED = "robot_descriptions:"
 
 
 def _option(*names: str, help: str, metavar: str | None = None) -> Any:
@@ -27,41 +31,71 @@ def _option(*names: str, help: str, metavar: str | None = None) -> Any:
 
 
 Name = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A file (URDF, MJCF, DH, ...), a bundled name such as ur5, or - for stdin.")
+    str,
+    typer.Argument(metavar="ROBOT", help="A file, - for one on stdin, or a bundled name such as ur5 (torsor --help has all)."),
 ]
 Base = Annotated[Literal["fixed", "floating"] | None, _option("--base", help="Weld the base to the ground, or free it.")]
 Gravity = Annotated[str | None, _option("--gravity", metavar="X,Y,Z", help="Gravity in the world, m/s².")]
 Loops = Annotated[str | None, _option("--loops", metavar="FILE", help="Joints that close loops; auto: the file beside ROBOT.")]
 Mimic = Annotated[bool, _option("--mimic/--no-mimic", help="Mimic joints follow, or have coordinates of their own.")]
 Xacro = Annotated[
-    str | None, _option("--xacro", metavar="NAME=VALUE,...", help="Run a xacro file, a program: only one you trust. Or: run.")
+    str | None,
+    _option(
+        "--xacro", metavar="run|NAME=VALUE,...", help="Run a xacro file with these arguments: a program, only one you trust."
+    ),
 ]
+As = Annotated[
+    Literal["urdf", "mjcf", "sdf", "dh"] | None,
+    _option("--as", help="What ROBOT is, where neither its name nor its contents say."),
+]
+Strict = Annotated[bool, _option("--strict", help="Refuse what else is a warning, such as an inertia no body can have.")]
 Roots = Annotated[list[str] | None, _option("--root", metavar="FOLDER", help="Where its packages may be; may be repeated.")]
 
 
 def find(
     robot: Name, base: Base = None, gravity: Gravity = None, loops: Loops = None, mimic: Mimic = True, xacro: Xacro = None,
-    root: Roots = None,
+    root: Roots = None, kind: As = None, strict: Strict = False,
 ) -> Robot:  # fmt: skip
     """The robot of these words."""
     g = None if gravity is None else numbers("--gravity", gravity, 3)
     maker = bundled().get(robot)
     if maker is None:
-        import torsor
-
-        if xacro is None and robot.endswith(".xacro"):
-            raise Typed(f"{robot} is xacro, a program that makes URDF; if you trust it, --xacro run has it run")
-        beside = True if loops == "auto" else loops
-        given = None if xacro is None else xacro_arguments(xacro)
-        roots = tuple(root or ())
-        return torsor.load(source(robot), base=base, gravity=g, loops=beside, mimic=mimic, roots=roots, xacro_args=given)
-    for option, word in (("--loops", loops), ("--xacro", xacro)):
+        how = {"base": base, "gravity": g, "loops": True if loops == "auto" else loops, "mimic": mimic, "strict": strict}
+        return _loaded(robot, kind, xacro, roots=tuple(root or ()), **how)
+    for option, word in (("--loops", loops), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
             raise Typed(f"{option} is for files; {robot} is bundled")
     made = maker()
     made = made if mimic else made.without_couplings()
     made = made if base is None else made.with_base(base)
     return made if g is None else made.with_gravity(g)
+
+
+def _loaded(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
+    """The robot of a file.  xacro is a program, and runs only where ``--xacro`` says so."""
+    import torsor
+
+    if xacro is None and robot.endswith(".xacro"):
+        raise Typed(f"{robot} is xacro, a program that makes URDF; if you trust it, --xacro run has it run")
+    if xacro is not None and kind is not None:
+        raise Typed(f"--xacro runs a xacro file; --as {kind} says it is none")
+    if xacro is not None and robot == "-":
+        raise Typed("--xacro runs a file, which finds others beside it; stdin is none")
+    if xacro is not None and not robot.startswith(DESCRIBED):
+        kind = "xacro"
+    with _named_stdin(robot):
+        return torsor.load(source(robot), format=kind, xacro_args=None if xacro is None else xacro_arguments(xacro), **how)
+
+
+@contextmanager
+def _named_stdin(robot: str) -> Iterator[None]:
+    """What is wrong with a robot from stdin is said to be there."""
+    try:
+        yield
+    except FileError as error:
+        if robot != "-" or error.file:
+            raise
+        raise FileError(error.reason, file="<stdin>", line=error.line, element=error.element) from error
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
@@ -85,14 +119,19 @@ def bundled() -> dict[str, Callable[[], Robot]]:
 
 def source(robot: str) -> str | bytes:
     """A path that is there, or what stdin says."""
+    from torsor.io.files import label
+
     if robot == "-":
         return sys.stdin.buffer.read()
-    if os.path.exists(robot) or robot.startswith("robot_descriptions:"):
+    if os.path.exists(robot) or robot.startswith(DESCRIBED):
         return robot
+    if "://" in robot:
+        raise Typed(f"{label(robot)} is no file here, and nothing is fetched; give the path of one")
+    names, stem = list(bundled()), os.path.splitext(os.path.basename(robot))[0].lower()
+    near = get_close_matches(stem, names, n=1)
     if os.path.basename(robot) != robot or os.path.splitext(robot)[1]:
-        raise Typed(f"there is no file {robot}")
-    names = list(bundled())
-    near = get_close_matches(robot, names, n=1)
+        hint = f"; {stem} is bundled, and needs none" if stem in names else ""
+        raise Typed(f"there is no file {label(robot)}{hint}")
     hint = f"did you mean {near[0]}?" if near else f"bundled are {', '.join(names)}"
     raise Typed(f"there is no robot or file named {robot!r}; {hint}")
 
@@ -106,6 +145,8 @@ def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def called(**given: Any) -> Any:
+        if given["robot"] == given.get("states") == "-":
+            raise Typed("ROBOT and STATES cannot both come from stdin")
         robot = find(**{name: given.pop(name) for name in words})
         return command(robot, **given)
 

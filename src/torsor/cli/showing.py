@@ -64,7 +64,7 @@ Page = Annotated[str, typer.Option("--replay", metavar="FILE", help="Where the r
 
 
 def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = False) -> None:
-    """The first ten minutes in one: torques, matrices, a fall and speed of a UR5, and a page that shows the fall."""
+    """Torques, matrices, speed and a fall of a UR5; a page shows it."""
     import contextlib
     import sys
 

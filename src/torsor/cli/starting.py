@@ -42,6 +42,8 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     middle = inside(robot, robot.neutral())
     if q is not None:
         at = words.state("--q", q, names["q"], middle)
+        if robot.loops:
+            at, says = robot.assemble(at, fixed=words.named(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
         at, says = middle, "from the configuration its loops close in"
     else:
@@ -51,7 +53,10 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     speed = np.zeros(robot.nv)
     if v is not None:
         speed = words.state("--v", v, names["v"], speed)
-    elif control == "gravity" and q is None:
+        if robot.loops:
+            speed = robot.constrained().project_velocity(at, speed)
+            says += ", at the velocity nearest to --v that keeps them so"
+    elif control == "gravity" and q is None and not robot.loops:
         speed = rng.uniform(-NUDGE, NUDGE, robot.nv)
         speed[_base(robot)] = 0.0
         says += f", joints at up to {NUDGE:g} rad/s"
@@ -88,10 +93,7 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
         tau[base] = 0.0
         return tau
 
-    return (
-        control,
-        "joint forces that balance gravity" if word == "gravity" else "pulled to the target at 1 Hz, gravity balanced",
-    )
+    return control, SAYS[word]
 
 
 def _base(robot: Robot) -> slice:

@@ -16,7 +16,7 @@ Format = Annotated[Literal["text", "latex", "markdown", "python", "c"], typer.Op
 Parameters = Annotated[
     Literal["symbols", "numbers"] | None, typer.Option(help="The robot's numbers by name, or put in; C has numbers only.")
 ]
-Only = Annotated[list[str] | None, typer.Option("--only", metavar="M|c|g|Gamma", help="Which of them; else M, c and g.")]
+Only = Annotated[list[str] | None, typer.Option("--only", metavar="M,c,g,Gamma", help="Which of them; else M, c and g.")]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write to a file.")]
 #: letter → what is exported as C
 QUANTITIES = {"M": "mass_matrix", "c": "velocity_force", "g": "gravity_force", "Gamma": "christoffel_symbols"}
@@ -26,11 +26,11 @@ QUANTITIES = {"M": "mass_matrix", "c": "velocity_force", "g": "gravity_force", "
 def equations(
     robot: Robot, format: Format = "text", parameters: Parameters = None, only: Only = None, out: Out = None, json: Json = False
 ) -> None:
-    """The equations of motion, τ = M(q) a + c(q, v) + g(q), as formulas or code."""
+    """Equations of motion, τ = M(q) a + c(q, v) + g(q), written out."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
 
-    names = tuple(only or ("M", "c", "g"))
+    names = tuple(name.strip() for text in only or ("M", "c", "g") for name in text.split(","))
     for name in names:
         if name not in QUANTITIES:
             raise Typed(f"--only is one of {', '.join(QUANTITIES)}, not {name!r}")

@@ -14,7 +14,7 @@ from torsor.cli.words import Json
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Batch = Annotated[int, typer.Option(min=1, help="States in a batch.")]
+Batch = Annotated[int, typer.Option(metavar="N", min=1, help="States in a batch.")]
 Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio too, if it is installed.")]
 #: turns of the contest; the best of each counts
 ROUNDS = 7
@@ -44,7 +44,7 @@ class Timing(NamedTuple):
 
 @on_robot
 def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json = False) -> None:
-    """How fast this machine is with a robot: one call, a batch, and Pinocchio beside it."""
+    """How fast this machine is: one call, a batch, Pinocchio beside it."""
     import torsor
     from torsor.cli.out import emit, prose, table
 

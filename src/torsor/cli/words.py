@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +25,9 @@ A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Accelerat
 Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces; else zero.")]
 Wrench = Annotated[
     list[str] | None,
-    typer.Option("--wrench", metavar="FRAME=mx,my,mz,fx,fy,fz", help="Acts on the robot, in its own axes; may be repeated."),
+    typer.Option(
+        "--wrench", metavar="FRAME=NUMBERS", help="mx,my,mz,fx,fy,fz on the robot, at FRAME, in its axes; may be repeated."
+    ),
 ]
 
 
@@ -33,9 +36,12 @@ def numbers(option: str, text: str, size: int | None = None) -> list[float]:
     out = []
     for word in text.replace(",", " ").split():
         try:
-            out.append(float(word))
+            number = float(word)
         except ValueError:
             raise Typed(f"{option}: {word!r} is not a number") from None
+        if not math.isfinite(number):
+            raise Typed(f"{option}: every number must be finite, not {word}")
+        out.append(number)
     if size is not None and len(out) != size:
         raise Typed(f"{option} takes {size} numbers, {len(out)} given")
     return out
@@ -62,6 +68,11 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
     return values
 
 
+def named(text: str, names: Sequence[str]) -> list[str]:
+    """The names of ``name=number, ...`` that are among these."""
+    return [name.strip() for name, _, _ in PAIR.findall(text) if name.strip() in names]
+
+
 def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]] | None:
     """Wrenches by frame."""
     out = {}
@@ -70,6 +81,8 @@ def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]
         if not equals:
             raise Typed(f"--wrench {text}: write it as frame=mx,my,mz,fx,fy,fz")
         robot.frame(frame)  # an unknown one is refused by name
+        if frame in out:
+            raise Typed(f"--wrench {frame} is given twice; give their sum")
         out[frame] = numbers(f"--wrench {frame}", values, 6)
     return out or None
 

@@ -15,7 +15,7 @@ from torsor.cli.out import plain
 from torsor.cli.outcome import Typed
 from torsor.errors import FileError
 from torsor.io import tables
-from torsor.io.files import replacing
+from torsor.io.files import label, replacing
 
 Array: TypeAlias = np.ndarray
 
@@ -60,7 +60,9 @@ def ending(path: str) -> str:
     """The kind of file by its name; an unknown one is refused before anything is computed."""
     found = os.path.splitext(path)[1].lower()
     if found not in WRITERS:
-        raise Typed(f"--out {path}: results are written to {', '.join(WRITERS)}, not to {found or 'a file without an ending'}")
+        raise Typed(
+            f"--out {label(path)}: results are written to {', '.join(WRITERS)}, not to {found or 'a file without an ending'}"
+        )
     return found
 
 

@@ -1,0 +1,53 @@
+"""What is computed all the same, but is worth a word: loops that a configuration leaves open, angles that look like degrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+#: a loop that is open by less is closed [m, rad]
+CLOSED = 1e-4
+#: an angle beyond its limit by more is no overshoot [rad]
+TURN = 2 * np.pi
+
+
+class Caution(NamedTuple):
+    """The first row it is about, and what to say."""
+
+    row: int
+    says: str
+
+
+def caution(robot: Robot, q: Array) -> Caution | None:
+    """Of configurations (n, nq), what is odd about the first that is."""
+    return (_degrees(robot, q) or _open(robot, q)) if len(q) else None
+
+
+def _degrees(robot: Robot, q: Array) -> Caution | None:
+    for joint in map(robot.joint, robot.joints):
+        if joint.type != "revolute" or joint.mimic is not None:
+            continue
+        angle, lower, upper = q[:, joint.q_slice.start], joint.lower[0], joint.upper[0]
+        beyond = (angle > upper + TURN) | (angle < lower - TURN)
+        if beyond.any():
+            row = int(np.argmax(beyond))
+            says = f"q of {joint.name!r} is {angle[row]:g} rad, and its limits are {lower:g} and {upper:g}: are these degrees?"
+            return Caution(row, says)
+    return None
+
+
+def _open(robot: Robot, q: Array) -> Caution | None:
+    if not robot.loops:
+        return None
+    gaps = np.abs(robot.constrained().residual(q)).max(axis=1, initial=0.0)
+    if not (gaps > CLOSED).any():
+        return None
+    row = int(np.argmax(gaps > CLOSED))
+    return Caution(
+        row, f"this q leaves the loops open by {gaps[row]:.3g} (m, rad); the results are those of no closed mechanism"
+    )

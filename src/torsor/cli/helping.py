@@ -1,0 +1,83 @@
+"""What ``--help`` prints: how a command is called, what it does, its words in two columns, and lines to try."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+#: columns beyond which lines of help are hard to read
+WIDEST = 100
+#: columns up to which a name has its meaning beside it, and not below
+NARROW = 28
+
+
+class _Panels(dict[str, list[tuple[str, str]]]):
+    """Titles, and below each its rows: a name, and beside it what it means."""
+
+    def add(self, title: str, name: str, meaning: str) -> None:
+        self.setdefault(title, []).append((name, meaning))
+
+    def write(self, formatter: Any) -> None:
+        """All with the same first column, but for names that are too long for one."""
+        width = max((len(name) for rows in self.values() for name, _ in rows if len(name) <= NARROW), default=0)
+        for title, rows in self.items():
+            with formatter.section(_styled(title, bold=True)):
+                formatter.write_dl([(_styled(name.ljust(width), fg="cyan"), meaning) for name, meaning in rows], width)
+
+
+class _Helpful:
+    """Arguments before options in the usage; a section a panel; the lines to try as they are typed."""
+
+    def collect_usage_pieces(self: Any, ctx: Any) -> list[str]:
+        arguments = [x for x in self.get_params(ctx) if x.param_type_name == "argument"]
+        return [*(x.metavar if x.required else f"[{x.metavar}]" for x in arguments), "[OPTIONS]"]
+
+    def format_options(self: Any, ctx: Any, formatter: Any) -> None:
+        commands, parameters = _Panels(), _Panels()
+        for name, command in getattr(self, "commands", {}).items():
+            commands.add(command.rich_help_panel, name, command.help.split("\n\n")[0])
+        for parameter in (x for x in self.get_params(ctx) if not x.hidden):
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            parameters.add(getattr(parameter, "rich_help_panel", None) or usual, *_row(parameter, ctx))
+        commands.write(formatter)
+        parameters.write(formatter)
+
+    def format_epilog(self: Any, ctx: Any, formatter: Any) -> None:
+        if self.epilog:
+            with formatter.section(_styled("Try", bold=True)):
+                formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
+
+
+class Command(_Helpful, TyperCommand):
+    """One command."""
+
+
+class Group(_Helpful, TyperGroup):
+    """All commands, by what they are for."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["COMMAND", "..."]
+
+
+def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
+    """(``-o, --out FILE``, what it is and what is taken without it); a flag is followed by nothing."""
+    if parameter.param_type_name == "argument":
+        return parameter.metavar, parameter.help
+    names, default = ", ".join(sorted(parameter.opts, key=len)), parameter.default
+    if parameter.is_flag:
+        default = (parameter.opts if default else parameter.secondary_opts)[0] if parameter.secondary_opts else None
+        names = "/".join((names, *parameter.secondary_opts))
+    else:
+        names += f" {parameter.display_type_rich(ctx).strip('<>')}"
+    taken = "required" if parameter.required else "" if default is None else f"default: {default}"
+    return names, f"{parameter.help}  [{taken}]" if taken else parameter.help
+
+
+def _styled(text: str, **how: Any) -> str:
+    """In colours on a terminal only, and not with NO_COLOR."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return text if plain else typer.style(text, **how)

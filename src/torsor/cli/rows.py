@@ -1,0 +1,161 @@
+"""A computation over a file of states: read, computed and written a block of rows at a time, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.cli import words
+from torsor.cli.cautions import caution
+from torsor.cli.outcome import Typed, say
+from torsor.cli.progress import progress
+from torsor.cli.writing import Column, written
+from torsor.errors import FileError, TorsorError
+from torsor.io.files import label
+from torsor.logs import Log, read_chunks
+from torsor.logs.log import QUANTITIES
+from torsor.logs.reading import FORMATS
+
+if TYPE_CHECKING:
+    from torsor.cli.jobs import Job, State, Table
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+#: numbers held at a time, in and out: 64 MB of them
+HELD = 1 << 23
+#: what a state variable is, in complaints
+MEANING = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
+#: what is meant as numbers, and no file
+NUMBERS = re.compile(r"[-+0-9.,e ]+")
+
+
+def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool, about: dict[str, Any]) -> int:
+    """Compute for every row of a file, and write the results as they come; how many there were."""
+    path, out, topic = table
+    assert path is not None
+    format, needed = _format(path), [x for x in job.inputs if x not in state.given]
+    if not needed:
+        raise Typed(f"the flags give all of {', '.join(job.inputs)}; nothing is left to read from {label(path)}")
+    if not robot.nv:
+        raise Typed(f"no joint of {robot.name!r} moves; nothing is left to read from {path}")
+    if out is not None and os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
+        raise Typed(f"--out {label(out)} is the file that is read; give another name")
+    if topic is not None and format != "mcap":
+        raise Typed(f"--topic chooses among the messages of an MCAP file; {path} is none")
+    width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
+    with _opened(path) as (stream, size), progress(os.path.basename(path)) as show:
+        logs: Any = read_chunks(stream, max(64, min(65536, HELD // width)), format=format, topic=topic)
+        with closing(logs):
+            results = _computed(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
+            first = next(results)  # what is wrong with the columns is said before anything is written
+            columns = [Column("t", ["t"]), *job.columns] if "t" in first else job.columns
+            rows = 0
+            with written(out, as_json, columns, about) as put:
+                for block in chain([first], results):
+                    put(block)
+                    rows += len(next(iter(block.values())))
+                    show(stream.tell() / size if size else None)
+    return rows
+
+
+def _computed(
+    robot: Robot, job: Job, state: State, logs: Iterator[Log], needed: list[str], file: str
+) -> Iterator[dict[str, Array]]:
+    """Block after block of results; what is odd is said once."""
+    warned = False
+    for log in logs:
+        states = _states(robot, log, needed)
+        results = _block(job, state, log, states)
+        if "q" in states and not warned and (found := caution(robot, states["q"])):
+            say(f"warning: {file}: row {log.row + found.row + 1}: {found.says}")
+            warned = True
+        yield results if log.t is None else {"t": log.t, **results}
+
+
+def _states(robot: Robot, log: Log, needed: list[str]) -> dict[str, Array]:
+    """The variables that are needed, in the robot's order."""
+    for x in needed:
+        if getattr(log, x) is None:
+            name = words.state_names(robot)[x][0]
+            hold = "" if x == "q" else f", or hold it with --{x} 0"
+            raise FileError(f"has no {x} ({MEANING[x]}); name its columns {x}[{name}] ... or {x}1 ...{hold}")
+    unread: dict[str, Any] = dict.fromkeys(x for x in QUANTITIES if x not in needed)
+    states = replace(log, **unread).states(robot)
+    return {x: np.ascontiguousarray(getattr(states, x)) for x in needed}
+
+
+def _block(job: Job, state: State, log: Log, states: dict[str, Array]) -> dict[str, Array]:
+    """The results of some rows; an error names the row."""
+
+    def compute(rows: slice | int) -> dict[str, Array]:
+        return job.compute(*(states[x][rows] if x in states else state.values[x] for x in job.inputs))
+
+    try:
+        return compute(slice(None))
+    except TorsorError as error:
+        row, reason = _refused(compute, len(log), error)
+        when = "" if log.t is None else f" (t = {log.t[row]:g} s)"
+        raise FileError(f"row {log.row + row + 1}{when}: {reason}") from error
+
+
+def _refused(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
+    """The first row that cannot be computed, found by halving, and why: what is said of it alone."""
+    first, last = 0, count
+    while last - first > 1:
+        middle = (first + last) // 2
+        try:
+            compute(slice(first, middle))
+        except TorsorError:
+            last = middle
+        else:
+            first = middle
+    try:
+        compute(first)
+    except TorsorError as alone:
+        return first, alone
+    return first, error
+
+
+# -- where states come from --------------------------------------------------------------------------------------
+
+
+def _format(path: str) -> str:
+    word = "csv" if path == "-" else os.path.splitext(path)[1].lower().removeprefix(".")
+    if word in FORMATS:
+        return word
+    if NUMBERS.fullmatch(path):
+        raise Typed(f"{path} is no file of states; did you mean --q {path}?")
+    raise Typed(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
+    """The stream of a file and its size, or stdin; what is wrong in it is said with its name."""
+    if path != "-" and not os.path.isfile(path):
+        said = (
+            f"{label(path)} is a directory; states are in a file" if os.path.isdir(path) else f"there is no file {label(path)}"
+        )
+        raise Typed(said)
+    try:
+        if path == "-":
+            yield sys.stdin.buffer, None
+        else:
+            with open(path, "rb") as stream:
+                yield stream, os.path.getsize(path)
+    except FileError as error:
+        if error.file:  # another file's: that of the results
+            raise
+        place = "<stdin>" if path == "-" else label(path)
+        raise FileError(error.reason, file=place, line=error.line, element=error.element) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", file=label(path)) from error

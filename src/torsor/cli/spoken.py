@@ -1,0 +1,61 @@
+"""The library's hints in the terminal's words: what is an argument in Python is an option here."""
+
+from __future__ import annotations
+
+import re
+
+#: what the library says, as a pattern → what is typed instead
+TERMINAL = {
+    r"\bmimic=False": "--no-mimic",
+    r"\bcall robot\.without_couplings\(\)": "give --no-mimic",
+    r"\bload with strict=False": "leave out --strict",
+    r"\buse damping=False": "leave out --damping",
+    r"\bload with base=[\"'](\w+)[\"']": r"load with --base \1",
+    r"\brobot\.with_base\([\"'](\w+)[\"']\)": r"--base \1",
+    r"\bgive format=: .*": "say what it is: --as urdf, mjcf, sdf or dh",
+    r"\bread_(urdf|mjcf) reads it\b": r"--as \1 reads it",
+    r"\bgive format=,": "give --to,",
+    r"\bts\.load\(path, xacro_args=\{\}\) runs it": "--xacro run runs it",
+    r"\bgive roots=\[\.\.\.\]": "give --root FOLDER",
+    r"\(roots=, --mesh-root\)": "(--mesh-root FOLDER)",
+    r": Builder\.loop\(\.\.\.\), or a file robot\.loops\.yaml and load\(\.\.\., loops=True\)":
+        " instead, in a file robot.loops.yaml beside it, and give --loops auto",
+    r"\bloops=True means": "--loops auto means",
+    r"\bgive loops=path": "give --loops FILE",
+    r"\bload with loops=True": "load with --loops auto",
+    r"\bload with loops=": "load with --loops FILE",
+    r"\bload with gravity=": "load with --gravity X,Y,Z",
+    r"\bchoose with topic=:": "choose with --topic:",
+    r"\bchoose the joints of one with joints=\[\.\.\.\]": "in Python, torsor.logs.read chooses the joints of one",
+    r"\btorsor brings a robot of that name: ts\.robots\.(\w+)\(\)": r"torsor brings a robot of that name: \1",
+    r"\bts\.check says more, ts\.repair corrects files": "torsor check says more, and corrects files with --repair OUT",
+    r"\block (it|the joint) \(robot\.lock\)": r"make \1 fixed in the file",
+    r"; robot\.lock\(\.\.\.\) does that": "; a fixed joint in the file does that",
+    r"\bsee robot\.report\b": "see torsor info",
+    r"\brobot\.neutral\(\) is": "the neutral configuration is",
+    r"\brobot\.assemble\(q\) closes the loops": "leave out --q to start where they close",
+    r"\brobot\.constrained\(\)\.project_velocity\(q, v\) keeps the loops": "leave out --v to start at rest",
+    r"; robot\.constrained\(\)\.kernel\(\) closes them, robot\.without_loops\(\) has none":
+        "; torsor accel and simulate close them",
+    r"\bduration must be": "--seconds must be",
+    r"\bdt must be": "--dt must be",
+    r"\bintegrator='(\w+)'": r"--integrator \1",
+    r"\bInput should be a valid integer[^;]*": "it must be a whole number",
+    r"\bInput should be a valid number[^;]*": "it must be a number",
+    r"\bInput should be greater than or equal to (\S+?);": r"it must be \1 or more;",
+    r"\bInput should be less than or equal to (\S+?);": r"it must be \1 or less;",
+    r"\b\w{1,99}\.(\w{1,99}): \1 is not finite although every argument is;":
+        "the result is not finite although every number given is:",
+}  # fmt: skip
+_PATTERNS = tuple((re.compile(said), typed) for said, typed in TERMINAL.items())
+
+
+def spoken(text: str) -> str:
+    """A text of the library's as it is said at a terminal.
+
+    >>> spoken("joint 'b' mimics 'c', which is not there; mimic=False makes such joints independent")
+    "joint 'b' mimics 'c', which is not there; --no-mimic makes such joints independent"
+    """
+    for said, typed in _PATTERNS:
+        text = said.sub(typed, text)
+    return text

@@ -1,0 +1,78 @@
+"""--help as a newcomer reads it, in narrow and wide terminals; and the lines it says to try, typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+import torsor as ts
+from torsor.cli.app import ABOUT, COMMANDS
+from torsor.cli.examples import EXAMPLES
+from torsor.cli.robots import bundled
+
+NAMES = [function.__name__ for group in COMMANDS.values() for function in group]
+#: those that take seconds, or serve a page
+SLOW = ("demo", "verify", "bench", "view", "simulate", "equations", "check")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", ["", *NAMES])
+def test_help_fits_the_terminal_and_reads_like_a_manual(torsor, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    ended = torsor(*command.split(), "--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert max(map(len, ended.out.splitlines())) <= columns
+    for odd in ("<", ">", "{", "[[", "bool", "╭", "\x1b"):
+        assert odd not in ended.out
+    usage = ended.out.splitlines()[0]
+    assert usage.startswith(f"Usage: torsor {command} " if command else "Usage: torsor COMMAND ...")
+    headings = re.findall(r"^(\S.*):$", ended.out, re.MULTILINE)
+    assert headings == (
+        [*COMMANDS, "Options", "Try"]
+        if not command
+        else [x for x in ("Arguments", "Options", "How the robot is read", "Try") if x in headings]
+    )
+    assert "  -h, --help" in ended.out
+
+
+def test_a_command_is_a_line_in_the_list(torsor, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = torsor("-h").out.split("Options:")[0]
+    assert [x for x in re.findall(r"^  (\w+) +[A-Z]", listed, re.MULTILINE) if x in NAMES] == NAMES
+    assert len(re.findall(r"^ {13}\S", listed, re.MULTILINE)) == 0  # and no second one
+
+
+@pytest.mark.parametrize(("words", "same"), [((), "--help"), (("help",), "--help"), (("help", "info"), "info --help")])
+def test_help_is_where_people_look_for_it(torsor, words, same):
+    ended = torsor(*words)
+    assert ended == torsor(*same.split())
+    assert ended.code == 0
+
+
+def test_the_list_of_robots_is_that_of_the_bundled_ones():
+    assert re.findall(r"\w+", ABOUT.split("torsor: ")[1].replace("and with closed loops", "")) == list(bundled())
+
+
+def test_every_command_has_lines_to_try():
+    assert list(EXAMPLES) == NAMES
+
+
+@pytest.mark.parametrize("line", [
+    pytest.param(line, marks=[pytest.mark.night] if name in SLOW else []) for name, lines in EXAMPLES.items() for line in lines
+])  # fmt: skip
+def test_lines_to_try_work(torsor, monkeypatch, line):
+    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    if " view " in line:
+        viewer = pytest.importorskip("torsor.viewer.viewer")
+        monkeypatch.setattr(viewer.Viewer, "wait", lambda self: None)
+    ts.save_urdf(ts.robots.two_link(), "plain.urdf")
+    text = Path("plain.urdf").read_text()
+    Path("my_robot.urdf").write_text(text.replace('"joint2"', '"elbow"').replace('"tip"', '"hand"'))
+    Path("states.csv").write_text("t,q1,q2,v1,v2\n0,0,0,0,0\n1,0.1,0.2,0.3,0.4\n")
+    ended = torsor(*shlex.split(line)[1:])
+    assert ended.code == 0, ended.err
+    assert ended.out
