@@ -1,7 +1,8 @@
-"""Shared by all tests: a cache of our own, and deterministic Hypothesis profiles."""
+"""Shared by all tests: a cache of our own, deterministic Hypothesis profiles, and a garbage collector that seldom looks."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -10,6 +11,8 @@ import hypothesis
 import pytest
 
 os.environ.setdefault("TORSOR_CACHE", os.path.join(tempfile.gettempdir(), f"torsor-tests-{os.getuid()}"))
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process that a test starts compiles torsor's source anew
 
 hypothesis.settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
@@ -23,6 +26,13 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "night" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish():
+    """A recording is a hundred thousand small objects without a cycle; looking for one among them was a quarter of a run."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(scope="module")  # a session's would leave Playwright's event loop running under the other tests

@@ -11,7 +11,7 @@ from tests.trees import random_tree
 from torsor.certify import verify
 
 #: looked at by day
-DAY = {"ur5": ts.robots.ur5, "four_bar": ts.mechanisms.four_bar}
+DAY = {"scara": ts.robots.scara, "four_bar": ts.mechanisms.four_bar}
 NIGHT = {name: getattr(ts.robots, name) for name in ts.robots.names()} | {
     name: getattr(ts.mechanisms, name) for name in ts.mechanisms.__all__
 }

@@ -42,7 +42,11 @@ ROBOTS = {
 }
 
 
-@pytest.fixture(params=ROBOTS)
+#: as the others, with more kernels; and the UR5 is below
+MORE = {"ur5": pytest.mark.night, "stanford arm": pytest.mark.night}
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=MORE.get(name, ())) for name in ROBOTS])
 def case(request):
     """A robot, its lists, their tip; the rotors, which the lists leave out, left out on both sides."""
     make, tip = ROBOTS[request.param]

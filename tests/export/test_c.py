@@ -60,8 +60,10 @@ def specs(name):
     return [f"{q}:{FRAMES[name]}" if q in ("pose", "jacobian") else q for q in QUANTITIES]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("name", FRAMES)
+SMALLER = [pytest.param(name, "float32", marks=[pytest.mark.night] * (name != "ur5")) for name in FRAMES]
+
+
+@pytest.mark.parametrize(("name", "dtype"), [*((name, "float64") for name in FRAMES), *SMALLER])
 def test_c_is_the_kernel(name, dtype, tmp_path):
     robot = getattr(ts.robots, name)()
     export_c(robot, tmp_path / "robot", *specs(name), dtype=dtype, name=name)

@@ -23,7 +23,7 @@ def close(actual, expected, scale=1.0, rtol=1e-12):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * scale * max(1.0, np.abs(expected).max(initial=0)))
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 9))
 def test_sweeps_algorithms(seed, bodies):
     """Every joint type and armatures, against the algorithms over floats; a state alone gives the bits it has in a batch."""

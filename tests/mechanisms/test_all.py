@@ -23,7 +23,11 @@ THEORY = {
 }
 
 
-@pytest.fixture(scope="module", params=THEORY)
+#: the largest at night: a delta robot has as many rows
+HEAVY = {"stewart_platform": pytest.mark.night}
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=HEAVY.get(name, ())) for name in THEORY])
 def mechanism(request):
     return request.param, built(request.param)
 

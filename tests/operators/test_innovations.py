@@ -39,7 +39,7 @@ def close(x, y, tolerance):
 @given(seed=seeds)
 def test_products(seed):
     """L Lᵀ = M, with every joint type, armatures and couplings."""
-    robot = Robot(random_tree(seed))
+    robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)
     M, m = mass_matrix(robot, q), robot.model
     L = columns(alg.half_times, m, q)
@@ -53,7 +53,7 @@ def test_products(seed):
 @given(seed=seeds)
 def test_solutions(seed):
     """L⁻¹ whitens M, and L⁻ᵀ L⁻¹ = M⁻¹."""
-    robot = Robot(random_tree(seed))
+    robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)
     M, m = mass_matrix(robot, q), robot.model
     L, white = columns(alg.half_times, m, q), columns(alg.half_solve, m, q)

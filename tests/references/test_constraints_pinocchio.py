@@ -114,7 +114,7 @@ def test_more_constraint_dynamics(case, seed):
     compare(name, floating, held, seed)
 
 
-@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(k, marks=pytest.mark.night) for k in range(2, 40))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in range(1, 40))])
 def test_random_mechanisms(seed):
     """Random trees with one to three random loops, welds and balls, by all of F&O's methods."""
     rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,6 +40,13 @@ def elbow() -> ts.Robot:
 
 def robot_named(name: str) -> ts.Robot:
     return {"planar_3r": planar_3r, "elbow": elbow}.get(name, getattr(ts.robots, name, None))()
+
+
+@cache  # most of this file's time: once for all tests that look at it
+def formulas(name: str, parameters: str) -> tuple[ClosedForm, ts.Robot]:
+    """The closed form, and the robot whose right angles are exact as in it."""
+    form = symbolic(robot_named(name), parameters)
+    return form, ts.Robot(form.description)
 
 
 def equal(ours, book) -> bool:
@@ -142,9 +150,9 @@ def test_christoffel_symbols_give_c():
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", [*ARMS, "planar_3r", "elbow"])
 def test_formulas_equal_the_kernels(name, parameters):
-    form = symbolic(robot_named(name), parameters)
+    form, robot = formulas(name, parameters)
     assert form.form == ("expanded" if form.nv <= 4 else "program")
-    robot, rng = ts.Robot(form.description), np.random.default_rng(7)
+    rng = np.random.default_rng(7)
     tip = robot.frames[-1]
     for _ in range(3):
         q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
@@ -179,8 +187,7 @@ def test_right_angles_of_a_file_are_exact_and_noted():
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", ["two_link", "scara", "elbow", "stanford_arm", "ur5", "panda"])
 def test_python_text_runs(name, parameters):
-    form = symbolic(robot_named(name), parameters)
-    robot = ts.Robot(form.description)
+    form, robot = formulas(name, parameters)
     q, v = robot.random_configuration(3), np.random.default_rng(3).normal(size=robot.nv)
     space: dict = {}
     exec(form.python(), space)
@@ -207,10 +214,10 @@ def structurally_sound(text: str) -> None:
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", [*ARMS, "elbow"])
 def test_latex_and_markdown_are_balanced(name, parameters):
-    form = symbolic(robot_named(name), parameters)
+    form, robot = formulas(name, parameters)
     for text in (form.latex(), form.markdown(), form._repr_latex_(), form._repr_markdown_(), form.latex("Gamma")):
         structurally_sound(text)
-    structurally_sound(form.quantity("J", ts.Robot(form.description).frames[-1])._repr_latex_())
+    structurally_sound(form.quantity("J", robot.frames[-1])._repr_latex_())
     assert "### Mass matrix" in form.markdown("M")
     assert str(form) == form.text()
 

@@ -23,11 +23,16 @@ TASKS = {
     "square in the body": ("ur5", [("tool0", "all", "body")]),
     "redundant": ("panda", "panda_hand"),
     "chosen rows": ("panda", [("panda_hand", ("vx", "wz"), "space")]),
-    "floating": ("quadruped", [("FL_FOOT", "linear"), ("HR_FOOT", ("vz",)), ("base_link", "angular", "body")]),
+    "floating": ("tree", [("frame2", "linear"), ("frame3", ("vz",)), ("link0", "angular", "body")]),
+    "quadruped": ("quadruped", [("FL_FOOT", "linear"), ("HR_FOOT", ("vz",)), ("base_link", "angular", "body")]),
     "humanoid": ("humanoid", [("left_rubber_hand", "all"), ("right_rubber_hand", "linear", "body")]),
 }
 
-LONG = ("humanoid", "square in the body")
+LONG = ("humanoid", "quadruped", "square in the body")
+
+
+def named(name: str) -> Robot:
+    return Robot(random_tree(11, bodies=3, base="floating", couplings=False)) if name == "tree" else getattr(ts.robots, name)()
 
 
 class Case:
@@ -56,7 +61,7 @@ class Case:
 )
 def case(request):
     name, frames = TASKS[request.param]
-    robot = getattr(ts.robots, name)()
+    robot = named(name)
     rng = np.random.default_rng(3)
     c = Case(robot, frames, robot.random_configuration(rng), rng.normal(size=robot.nv))
     assert c.tolerance < 1e-10, "the promise is 1e-10; choose a configuration farther from a singularity"

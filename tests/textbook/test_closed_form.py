@@ -149,7 +149,7 @@ def test_implicit_forms(seed):
     close(s.W @ s.V + s.A @ s.v + s.V_base, s.V)  # 8.68
     close(s.W @ s.dV + s.A @ s.a + s.A_rate @ s.v - s.ad_Av @ (s.W @ s.V + s.V_base) + s.dV_base, s.dV)  # 8.69
     close(s.W.T @ s.F + s.G @ s.dV - s.ad_V.T @ s.G @ s.V + s.F_tip, s.F)  # 8.70
-    close(s.A.T @ s.F + s.rotor @ s.a, robot.inverse_dynamics(q, v, a, WRENCH))  # 8.71
+    close(s.A.T @ s.F + s.rotor @ s.a, alg.rnea(robot.model, q, v, a, WRENCH))  # 8.71
 
 
 @given(seed=seeds)
