@@ -23,11 +23,11 @@ demo: $(VENV)/.made
 	@$(BIN)/python -m torsor.demo
 
 test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
 test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser
-	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2
+	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # the tests of exported C need a C compiler
 compiler:
