@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.io import fuzzing
 from torsor.errors import ArgumentError, FileError, ModelError, ModelWarning, TorsorError
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
@@ -761,47 +762,16 @@ SEEDS = [
     ),
     link('<visual name="v"><origin rpy="1 0 0"/><geometry><box size="1 2 3"/></geometry></visual>'),
 ]
-WORDS = [
-    b"nan", b"-inf", b"1e999", b"1e-999", b"0", b"-1", b"", b'"', b"<", b">", b"/>", b"<!DOCTYPE", b"<![CDATA[", b"&#0;",
-    b"\xff\xfe", b"\0", b"\xef\xbb\xbf", b"<link/>", b"<joint", b"</robot>", b"xmlns:x='y'", b"x:", b"a", b"b", b"fixed",
-    b"floating", b"universal", b"helical", b"\xed\xa0\x80", b"1" * 400, b"9" * 400, b"<!--", b"-->", b"<?xml", b"?>",
-    b"&amp;", b"\xe2\x80\xa8",
-]  # fmt: skip
-
-
-def mutated(rng: random.Random) -> bytes:
-    data = bytearray(rng.choice(SEEDS).encode())
-    for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        at, end = sorted(rng.choices(range(len(data) + 1), k=2))
-        act = rng.randrange(6)
-        if act == 0 and at < len(data):
-            data[at] ^= 1 << rng.randrange(8)
-        elif act == 1:
-            data[at:at] = rng.choice(WORDS)
-        elif act == 2:
-            del data[at : min(end, at + 30)]
-        elif act == 3:
-            data[at:at] = data[at : min(end, at + 60)]
-        elif act == 4:  # an attribute's value: the structure survives, the meaning does not
-            quotes = [i for i, byte in enumerate(data) if byte == 34]
-            if len(quotes) > 1:
-                k = rng.randrange(len(quotes) // 2) * 2
-                data[quotes[k] + 1 : quotes[k + 1]] = rng.choice(WORDS)
-        else:  # an element moves
-            lines = bytes(data).split(b"\n")
-            rng.shuffle(lines)
-            data = bytearray(b"\n".join(lines))
-    return bytes(data)
 
 
 def test_mutations_raise_nothing_but_a_typed_error():
     rng, count = random.Random(20261115), 100_000 if os.environ.get("TORSOR_NIGHT") else 8_000
-    loaded, errors = 0, []
+    loaded, errors, words = 0, [], [*fuzzing.WORDS, *fuzzing.URDF_WORDS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for _ in range(count):
             try:
-                loaded += len(read_urdf(mutated(rng)).links) > 0
+                loaded += len(read_urdf(fuzzing.mutated(rng, rng.choice(SEEDS).encode(), words)).links) > 0
             except TorsorError as error:
                 errors.append(error)
     assert loaded + len(errors) == count
