@@ -171,23 +171,21 @@ TORSOR = [sys.executable, "-m", "torsor"]
 ENV = os.environ | {"PYTHONPATH": str(Path(ts.__file__).parents[1])}
 
 
+HEADER, ROW = "q1,q2,v1,v2,a1,a2\n", "0.1,0.2,0.3,0.4,0.5,0.6\n"
+
+
 def states(path, rows: int) -> None:
-    with open(path, "w") as stream:
-        stream.write("q1,q2,v1,v2,a1,a2\n")
-        stream.write("0.1,0.2,0.3,0.4,0.5,0.6\n" * rows)
+    path.write_text(HEADER + ROW * rows)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.night)])
 def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
-    states(tmp_path / "states.csv", 200_000)
+    """It reads from a stream that does not end, so it is never through before the signal comes."""
     (tmp_path / "out.csv").write_text("as it was\n")
-    job = subprocess.Popen(
-        [*TORSOR, "torque", "two_link", "states.csv", "--out", "out.csv"],
-        cwd=tmp_path,
-        env=ENV,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [*TORSOR, "torque", "two_link", "-", "--out", "out.csv"]
+    job = subprocess.Popen(command, cwd=tmp_path, env=ENV, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job.stdin.write(HEADER + ROW * 150_000)
+    job.stdin.flush()
     for _ in range(1000):  # until it has begun to write
         if any(p.stat().st_size for p in tmp_path.glob("out.csv.*.tmp")):
             break
@@ -196,7 +194,7 @@ def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
     _, said = job.communicate(timeout=60)
     assert job.returncode == code
     assert said == "torsor: interrupted; nothing was left half-written\n"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "states.csv"]
+    assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "as it was\n"
 
 
