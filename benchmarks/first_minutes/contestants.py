@@ -35,8 +35,8 @@ CONTESTANTS = (
     ),
     Contestant(
         "mujoco", ("mujoco",), ("{bin}/mujoco-studio", "--gfx", "web", "{panda}"),
-        "no Panda is in the wheel: it is given example-robot-data's, with its collision meshes, in one folder; the studio "
-        "simulates as long as it is open",
+        "no Panda is in the wheel (mujoco-menagerie fetches one, where there is a network): it is given example-robot-data's, "
+        "with its collision meshes, in one folder; the studio simulates as long as it is open",
     ),
     Contestant(
         "roboticstoolbox", ("roboticstoolbox-python",), ("{bin}/python", str(SCRIPTS / "roboticstoolbox_show.py")),
