@@ -209,7 +209,8 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "two parents": (
         tree(("j", "a", "c"), ("k", "b", "c")),
         ":6: <joint>: link 'c' is the child of two joints, 'j' and 'k'; a tree has one (where they close "
-        "a loop, declare one of them as a loop: Builder.loop(...), or a file robot.loops.yaml and load(..., loops=True))",
+        "a loop, take one of them out and declare it as a loop: Builder.loop(...), or a file robot.loops.yaml and "
+        "load(..., loops=True))",
     ),
     # joints
     "type unknown": (

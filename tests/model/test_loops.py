@@ -138,7 +138,7 @@ def test_the_builder_refuses_what_the_type_has_no_use_for():
         four_bar("helical")
     with pytest.raises(ts.UnknownName, match="joint type"):
         four_bar("hinge")
-    with pytest.raises(ts.ModelError, match=r"child of two joints, .* declare one of them as a loop"):
+    with pytest.raises(ts.ModelError, match=r"child of two joints, .* take one of them out and declare it as a loop"):
         four_bar().joint("E", "revolute", "coupler", "rocker").build()
 
 

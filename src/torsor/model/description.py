@@ -174,8 +174,8 @@ def validate(d: Description) -> None:
         if j.child in mover:
             raise ModelError(
                 f"link {j.child!r} is the child of two joints, {mover[j.child]!r} and {j.name!r}; "
-                "a tree has one (where they close a loop, declare one of them as a loop: Builder.loop(...), or a file "
-                "robot.loops.yaml and load(..., loops=True))"
+                "a tree has one (where they close a loop, take one of them out and declare it as a loop: Builder.loop(...), or "
+                "a file robot.loops.yaml and load(..., loops=True))"
             )
         mover[j.child] = j.name
         _check_numbers(j)
