@@ -12,7 +12,7 @@ import torsor as ts
 from tests.trees import random_tree
 from torsor.actuators import Drive, Gearbox, Motor, friction
 from torsor.cli.starting import start_of
-from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.errors import ArgumentError, ClosureError, SingularError, UnknownName
 from torsor.flexible import Spring
 from torsor.scalar import sin
 from torsor.simulate.events import Event
@@ -392,6 +392,14 @@ def test_a_joint_whose_stops_coincide_stays(restitution):
 def test_more_steps_than_anybody_waits_for():
     with pytest.raises(ts.ArgumentError, match=r"1e\+15 steps"):
         ts.robots.two_link().simulate([0, 0], [0, 0], 1e6, dt=1e-9)
+
+
+def test_a_joint_without_mass_that_runs_into_its_stop_is_named():
+    build = ts.Builder("light").link("base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
+    build.joint("swing", "revolute", "base", "arm", axis=(0, 0, 1))
+    build.joint("wave", "revolute", "arm", "flag", axis=(0, 0, 1), lower=-1.0, upper=1.0)
+    with pytest.raises(SingularError, match="'wave'"):
+        build.build().simulate([0.0, 1.0], [0.0, 2.0], 0.1, limits=0.0)
 
 
 @pytest.mark.night

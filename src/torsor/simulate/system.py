@@ -88,7 +88,11 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> Sys
         return a, force - tau
 
     def mobility(q: Array) -> Array:
-        return np.linalg.inv(robot.mass_matrix(q))
+        """For impacts, which are few: M is the shorter kernel; the other one says which joint moves no mass."""
+        try:
+            return np.linalg.inv(robot.mass_matrix(q))
+        except np.linalg.LinAlgError:
+            return robot.mass_matrix_inverse(q)
 
     direct = None if frames else lambda: entry("forward_dynamics")
     return System(robot, robot.model, dynamics, mobility, holding, direct=direct)
