@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -25,6 +26,8 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 
 autodoc_typehints = "signature"
+# and not all that they stand for
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Array", "Wrenches", "Scalars", "Source")}
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 
@@ -44,5 +47,12 @@ def _bars(app, what, name, obj, options, lines):
         lines[k] = "``".join(part if i % 2 else part.replace("|", r"\|") for i, part in enumerate(parts))
 
 
+def _by_name(app, what, name, obj, options, signature, returns):
+    """A type that has a name goes by it in unions too, where Sphinx writes how it keeps the name."""
+    kept = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
+    return tuple(text and kept.sub(r"\1", text) for text in (signature, returns))
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", _bars)
+    app.connect("autodoc-process-signature", _by_name)
