@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.tolerance import assert_close
 from tests.trees import inertia, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_drake, states
@@ -22,10 +23,6 @@ plants = pytest.importorskip("pydrake.multibody.plant")
 trees = pytest.importorskip("pydrake.multibody.tree")
 
 
-def relative(x, y) -> float:
-    return float(np.abs(x - y).max(initial=0) / max(np.abs(y).max(initial=0), 1e-9))
-
-
 def agree(robot: Robot, plant, seed: int) -> None:
     there, context, rng = states.drake(robot, plant), plant.CreateDefaultContext(), np.random.default_rng(seed)
     q, (v, a) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
@@ -34,9 +31,9 @@ def agree(robot: Robot, plant, seed: int) -> None:
     plant.SetVelocities(context, V)
     forces = plant.CalcInverseDynamics(context, A, trees.MultibodyForces(plant)) - plant.CalcGravityGeneralizedForces(context)
     tau = np.array(alg.rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
-    assert relative(there.back.tau(Q, forces), tau) <= 1e-12
+    assert_close(there.back.tau(Q, forces), tau, floor=1e-9)
     T = there.velocity_matrix(q)
-    assert relative(T.T @ plant.CalcMassMatrix(context) @ T, np.array(alg.crba(robot.model, q.tolist()), float)) <= 1e-12
+    assert_close(T.T @ plant.CalcMassMatrix(context) @ T, np.array(alg.crba(robot.model, q.tolist()), float), floor=1e-9)
 
 
 @pytest.mark.parametrize("name", ["ur5", "panda", "quadruped", "humanoid"])

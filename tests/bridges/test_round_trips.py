@@ -41,10 +41,6 @@ def numbered(d: Description, seed: int) -> Description:
     return replace(d, joints=tuple(more(j) for j in d.joints))
 
 
-def close(x, y) -> bool:
-    return np.allclose(np.array(x, float), np.array(y, float), rtol=1e-12, atol=1e-12)
-
-
 def dynamics(robot: Robot, q, v, a):
     state = [x.tolist() for x in (q, v, a)]
     return np.array(alg.crba(robot.model, state[0]), float), np.array(alg.rnea(robot.model, *state), float)
@@ -78,10 +74,11 @@ def check(before: Robot, after: Robot, words: tuple[str, ...], seed: int) -> Non
         for word in words if j.mimic is None else ():
             sizes = (j.kind.nq if word in ("lower", "upper") else j.kind.nv,)
             mine, its = (felt(d, x, word) if word in LOSSES else getattr(x, word) for d, x in ((before, j), (after, twin)))
-            assert close(mine or np.zeros(sizes), its or np.zeros(sizes)), (j.name, word)
+            mine, its = mine or np.zeros(sizes), its or np.zeros(sizes)
+            np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12, err_msg=f"{j.name} {word}")
         (leader, *line), (theirs_leader, *theirs_line) = led(before, j), led(after, twin)
         assert leader == theirs_leader
-        assert close(line, theirs_line)
+        np.testing.assert_allclose(line, theirs_line, rtol=1e-12, atol=1e-12)
     if before.joints == after.joints and before.nq == after.nq:
         rng = np.random.default_rng(seed)
         q, (v, a) = before.random_configuration(rng), rng.normal(size=(2, before.nv))
@@ -107,7 +104,8 @@ def test_from_mujoco_undoes_write_mjcf(seed):
     check(robot, from_mujoco(model), words, seed)
     free = [j for j in robot.description.joints if j.mimic is None and j.effort_limit]
     theirs = {j.name: j.effort_limit for j in from_mujoco(model).description.joints}
-    assert all(close(theirs[j.name], j.effort_limit) for j in free)
+    for j in free:
+        np.testing.assert_allclose(theirs[j.name], j.effort_limit, rtol=1e-12, atol=1e-12)
 
 
 # -- signs of quaternions ------------------------------------------------------------------------------------------------

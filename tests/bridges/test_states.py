@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.tolerance import assert_close
 from tests.trees import axis, inertia, random_tree, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_mujoco, states
@@ -21,10 +22,6 @@ from torsor.robot import Robot
 from torsor.spatial import Vec
 
 LIMIT = 1e-12
-
-
-def relative(x, y) -> float:
-    return float(np.abs(x - y).max(initial=0) / max(np.abs(y).max(initial=0), 1e-9))
 
 
 def compiled(robot: Robot):
@@ -50,11 +47,11 @@ def agree(robot: Robot, model, seed: int = 0) -> None:
     data.qpos[:], data.qvel[:], data.qacc[:] = Q, V, A
     mujoco.mj_inverse(model, data)
     tau = np.array(alg.rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
-    assert relative(there.back.tau(Q, data.qfrc_inverse), tau) <= LIMIT
+    assert_close(there.back.tau(Q, data.qfrc_inverse), tau, LIMIT, floor=1e-9)
     M = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, M)
     T = there.velocity_matrix(q)
-    assert relative(T.T @ M @ T, np.array(alg.crba(robot.model, q.tolist()), float)) <= LIMIT
+    assert_close(T.T @ M @ T, np.array(alg.crba(robot.model, q.tolist()), float), LIMIT, floor=1e-9)
     np.testing.assert_allclose(there.back.v(Q, V), v, atol=1e-13)
     np.testing.assert_allclose(there.back.a(Q, V, A), a, atol=1e-12)
     if model.nv == robot.nv:

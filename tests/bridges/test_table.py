@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.tolerance import assert_close
 from torsor.bridges import states
 
 BODY = """<inertial><origin xyz="0.1 0.2 0.05"/><mass value="{m}"/>
@@ -30,10 +31,6 @@ def state():
     return rng.normal(size=(3, 3)), rng.normal(size=6)
 
 
-def close(x, y) -> None:
-    np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * max(np.abs(y).max(), 1.0))
-
-
 # -- Drake ---------------------------------------------------------------------------------------------------------------
 
 
@@ -55,20 +52,20 @@ def test_drake(robot, plant, state):
 
     (q, v, a), wrench = state
     there, context = states.drake(robot, plant), plant.CreateDefaultContext()
-    close(plant.gravity_field().gravity_vector(), [0, 0, -9.81])
+    assert_close(plant.gravity_field().gravity_vector(), [0, 0, -9.81], floor=1)
     plant.SetPositions(context, there.q(q))
     plant.SetVelocities(context, there.v(q, v))
     world = plant.world_frame()
     J = plant.CalcJacobianSpatialVelocity(context, JacobianWrtVariable.kV, plant.GetFrameByName("a"), [0, 0, 0], world, world)
-    close(J @ there.velocity_matrix(q), robot.jacobian(q, "a"))  # (ω, v)
+    assert_close(J @ there.velocity_matrix(q), robot.jacobian(q, "a"), floor=1)  # (ω, v)
     pushed = MultibodyForces(plant)
     plant.GetBodyByName("a").AddInForceInWorld(context, SpatialForce(wrench[:3], wrench[3:]), pushed)  # (τ, f)
     with_it, without = (plant.CalcInverseDynamics(context, there.a(q, v, a), f) for f in (pushed, MultibodyForces(plant)))
-    close(there.back.tau(there.q(q), with_it - without), -robot.jacobian(q, "a").T @ wrench)
+    assert_close(there.back.tau(there.q(q), with_it - without), -robot.jacobian(q, "a").T @ wrench, floor=1)
     forces = MultibodyForces(plant)
     plant.CalcForceElementsContribution(context, forces)  # gravity and damping are forces there
     tau = plant.CalcInverseDynamics(context, there.a(q, v, a), forces)
-    close(there.back.tau(there.q(q), tau), robot.inverse_dynamics(q, v, a, damping=True))
+    assert_close(there.back.tau(there.q(q), tau), robot.inverse_dynamics(q, v, a, damping=True), floor=1)
 
 
 # -- MuJoCo --------------------------------------------------------------------------------------------------------------
@@ -81,14 +78,14 @@ def test_mujoco(robot, state, tmp_path):
     m = mujoco.MjModel.from_xml_path(str(tmp_path / "tree.mjcf"))
     for model in (m, mujoco.MjModel.from_xml_string(TREE)):  # depth first, in the order of the file, of URDF too
         assert tuple(model.joint(n).name for n in range(model.njnt)) == robot.joints
-    close(mujoco.MjModel.from_xml_string("<mujoco/>").opt.gravity, [0, 0, -9.81])
+    assert_close(mujoco.MjModel.from_xml_string("<mujoco/>").opt.gravity, [0, 0, -9.81], floor=1)
     d, body = mujoco.MjData(m), m.body("a").id
     d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a  # an angle each, in the same order
     mujoco.mj_inverse(m, d)
-    close(d.qfrc_inverse, robot.inverse_dynamics(q, v, a, damping=True))
+    assert_close(d.qfrc_inverse, robot.inverse_dynamics(q, v, a, damping=True), floor=1)
     jacp, jacr = np.zeros((2, 3, 3))
     mujoco.mj_jac(m, d, jacp, jacr, d.xpos[body], body)
-    close(np.concatenate([jacr, jacp]), robot.jacobian(q, "a"))
+    assert_close(np.concatenate([jacr, jacp]), robot.jacobian(q, "a"), floor=1)
     mujoco.mj_jac(m, d, jacp, jacr, d.xipos[body], body)
     pull = np.concatenate([jacr, jacp]).T @ wrench
     d.xfrc_applied[body] = np.roll(wrench, 3)  # (force, torque), world axes, at the centre of mass

@@ -5,6 +5,8 @@ from __future__ import annotations
 import modern_robotics as book
 import numpy as np
 
+from tests.tolerance import assert_close
+
 
 def rotation(rng):
     return book.MatrixExp3(book.VecToso3(rng.normal(size=3)))
@@ -39,5 +41,4 @@ def same(ours, theirs, tolerance=1e-12):
         for a, b in zip(ours, theirs, strict=True):
             same(a, b, tolerance)
         return
-    assert np.shape(ours) == np.shape(theirs)
-    assert np.abs(np.subtract(ours, theirs, dtype=float)).max() <= tolerance * max(1.0, np.abs(theirs).max())
+    assert_close(ours, theirs, tolerance, floor=1)

@@ -9,7 +9,8 @@ import pytest
 
 import torsor as ts
 from tests.constraints.mechanisms import four_bar
-from tests.constraints.test_dynamics import METHODS, G, same
+from tests.constraints.test_dynamics import METHODS, G
+from tests.tolerance import assert_close
 from torsor import algorithms as alg
 from torsor import constraints as C
 from torsor.scalar import cos, sin
@@ -34,10 +35,15 @@ def test_a_ball_rolls_down_an_incline():
     q = np.array([0, 0, r, 0, 0, 0, 1.0])
     a, lam = system.forward_dynamics(q, np.zeros(6), np.zeros(6))
     down = 5 / 7 * G * math.sin(alpha)
-    same(a, [0, down / r, 0, down, 0, 0], 1e-13)
-    same(lam, [m * G * math.cos(alpha), -2 / 7 * m * G * math.sin(alpha), 0], 1e-13)
+    assert_close(a, [0, down / r, 0, down, 0, 0], 1e-13, floor=1)
+    assert_close(lam, [m * G * math.cos(alpha), -2 / 7 * m * G * math.sin(alpha), 0], 1e-13, floor=1)
     spinning = system.project_velocity(q, [3.0, 5.0, 2.0, 1.0, 0, 0])
-    same(system.forward_dynamics(q, spinning, np.zeros(6)).a[3:], np.array([down, 0, 0]) + np.cross(spinning[3:], spinning[:3]))
+    assert_close(
+        system.forward_dynamics(q, spinning, np.zeros(6)).a[3:],
+        np.array([down, 0, 0]) + np.cross(spinning[3:], spinning[:3]),
+        1e-9,
+        floor=1,
+    )
 
 
 def test_a_coin_rolls_in_a_circle():
@@ -62,13 +68,13 @@ def test_a_coin_rolls_in_a_circle():
     q = np.array([R, 0, r * math.cos(theta), 0, math.sin(-theta / 2), 0, math.cos(theta / 2)])
     v = np.concatenate([axes.T @ omega, axes.T @ velocity])
     system = coin.constrained(C.rolling("coin", r, axis=(1, 0, 0)))
-    same(coin.pose(q, "coin")[:3, :3], axes, 1e-14)
-    same(system.residual(q), np.zeros(3), 1e-14)
-    same(system.slip(q, v), np.zeros(3), 1e-13)
+    assert_close(coin.pose(q, "coin")[:3, :3], axes, 1e-14, floor=1)
+    assert_close(system.residual(q), np.zeros(3), 1e-14, floor=1)
+    assert_close(system.slip(q, v), np.zeros(3), 1e-13, floor=1)
     a, lam = system.forward_dynamics(q, v, np.zeros(6))
-    same(axes @ a[:3], np.cross(rate * z, omega), 1e-12)  # ω and V turn about the vertical with ψ̇
-    same(axes @ (a[3:] + np.cross(v[:3], v[3:])), np.cross(rate * z, velocity), 1e-12)
-    same(lam, [m * G, -m * rate**2 * R, 0], 1e-12)
+    assert_close(axes @ a[:3], np.cross(rate * z, omega), floor=1)  # ω and V turn about the vertical with ψ̇
+    assert_close(axes @ (a[3:] + np.cross(v[:3], v[3:])), np.cross(rate * z, velocity), floor=1)
+    assert_close(lam, [m * G, -m * rate**2 * R, 0], floor=1)
 
 
 def test_a_skate_on_a_slope():
@@ -84,11 +90,11 @@ def test_a_skate_on_a_slope():
     assert (system.residual(q) == 0).all()
     J = robot.jacobian(q, "skate")[[3, 4, 2]]
     v = np.linalg.solve(J, [*forward * along, spin])
-    same(system.slip(q, v), [0.0], 1e-13)
+    assert_close(system.slip(q, v), [0.0], 1e-13, floor=1)
     a, lam = system.forward_dynamics(q, v, np.zeros(3))
     world = J @ a + robot.jacobian_rate(q, v, "skate")[[3, 4, 2]] @ v
-    same(world, [*(slope * along[0] * along + forward * spin * across), 0], 1e-12)
-    same(lam, [m * (forward * spin + slope * math.sin(theta))], 1e-12)
+    assert_close(world, [*(slope * along[0] * along + forward * spin * across), 0], floor=1)
+    assert_close(lam, [m * (forward * spin + slope * math.sin(theta))], floor=1)
 
 
 def _side(robot, q):
@@ -103,15 +109,15 @@ def test_a_driven_coordinate_moves_as_it_is_told():
     t = 0.7
     q = np.array([0.5 * math.sin(3 * t), 0.4])
     v = np.array([1.5 * math.cos(3 * t), -0.3])
-    same(system.residual(q, time=t), [0.0], 1e-15)
-    same(system.slip(q, v, time=t), [0.0], 1e-15)
+    assert_close(system.residual(q, time=t), [0.0], 1e-15, floor=1)
+    assert_close(system.slip(q, v, time=t), [0.0], 1e-15, floor=1)
     for m in METHODS:
         a, lam = system.forward_dynamics(q, v, [5.0, 0.2], time=t, method=m)
         assert math.isclose(a[0], -4.5 * math.sin(3 * t), rel_tol=1e-12)
-        same(arm.inverse_dynamics(q, v, a), [5.0 + lam[0], 0.2])
+        assert_close(arm.inverse_dynamics(q, v, a), [5.0 + lam[0], 0.2], 1e-9, floor=1)
     times = np.array([0.1, 0.7, 2.0])
     batch = system.forward_dynamics(q, v, [5.0, 0.2], time=times).a[:, 0]
-    same(batch, -4.5 * np.sin(3 * times), 1e-12)
+    assert_close(batch, -4.5 * np.sin(3 * times), floor=1)
     after = system.impact(q, [0.0, 0.0], 0.0, time=t)  # a wall that moves takes the joint along
     assert math.isclose(after.v[0], 1.5 * math.cos(3 * t), rel_tol=1e-12)
     assert system.assemble([0.0, 0.4], time=t)[0] == pytest.approx(0.5 * math.sin(3 * t), abs=1e-12)
@@ -123,10 +129,10 @@ def test_a_timed_function_is_a_driven_one():
     two = arm.constrained(C.holonomic(lambda q, t: cos(q[0]) + cos(q[0] + q[1]) - 1 - 0.2 * cos(t), timed=True, name="by hand"))
     q, v, t = [0.3, 0.9], [0.4, -1.0], 0.8
     for f in ("drift", "slip"):
-        same(getattr(one, f)(q, v, time=t), getattr(two, f)(q, v, time=t), 1e-13)
-    same(one.forward_dynamics(q, v, [1, 2], time=t).a, two.forward_dynamics(q, v, [1, 2], time=t).a, 1e-12)
+        assert_close(getattr(one, f)(q, v, time=t), getattr(two, f)(q, v, time=t), 1e-13, floor=1)
+    assert_close(one.forward_dynamics(q, v, [1, 2], time=t).a, two.forward_dynamics(q, v, [1, 2], time=t).a, floor=1)
     rate = one.jacobian_rate(q, v, time=t)
-    same(rate @ v, np.array(one.drift(q, v, time=t)) + _driven_part(t), 1e-12)
+    assert_close(rate @ v, np.array(one.drift(q, v, time=t)) + _driven_part(t), floor=1)
 
 
 def _driven_part(t):
@@ -140,10 +146,10 @@ def test_a_falling_ball_bounces():
     q, v = np.array([0, 0, 0.1, 0, 0, 0, 1.0]), np.array([0, 0, 0.3, 1.0, 0, -3.0])
     for e in (0.0, 0.5, 1.0):
         after = ground.impact(q, v, e)
-        same(after.v, [0, 0, 0.3, 1.0, 0, 3.0 * e], 1e-13)
-        same(after.impulses, [(1 + e) * 2.0 * 3.0], 1e-13)
+        assert_close(after.v, [0, 0, 0.3, 1.0, 0, 3.0 * e], 1e-13, floor=1)
+        assert_close(after.impulses, [(1 + e) * 2.0 * 3.0], 1e-13, floor=1)
     batch = ground.impact(q, v, np.array([0.0, 0.5, 1.0]))
-    same(batch.v[:, 5], 3.0 * np.array([0.0, 0.5, 1.0]), 1e-13)
+    assert_close(batch.v[:, 5], 3.0 * np.array([0.0, 0.5, 1.0]), 1e-13, floor=1)
 
 
 def test_two_links_hit_a_wall():
@@ -154,9 +160,9 @@ def test_two_links_hit_a_wall():
     A, W = np.array([0, -math.sqrt(3) / 2]), np.linalg.inv([[2, 0.5], [0.5, 1]])
     iota = -1.5 * (A @ v) / (A @ W @ A)
     after = wall.impact(q, v, 0.5)
-    same(after.impulses, [iota], 1e-13)
-    same(after.v, v + W @ A * iota, 1e-13)
-    same(after.v, [1.375, -0.5], 1e-13)
+    assert_close(after.impulses, [iota], 1e-13, floor=1)
+    assert_close(after.v, v + W @ A * iota, 1e-13, floor=1)
+    assert_close(after.v, [1.375, -0.5], 1e-13, floor=1)
 
 
 def test_baumgarte_decays_as_predicted():
@@ -169,7 +175,7 @@ def test_baumgarte_decays_as_predicted():
     )
     system = mass.build().constrained(C.point_on_plane("mass", (1, 0, 0)))
     a = system.forward_dynamics([0.3], [-0.2], [7.0], stabilization=(4.0, 4.0)).a
-    same(a, [-8 * -0.2 - 16 * 0.3], 1e-13)
+    assert_close(a, [-8 * -0.2 - 16 * 0.3], 1e-13, floor=1)
     x, v, h = 0.3, 0.0, 1e-3
     entry = lambda x, v: system.forward_dynamics([x], [v], [0.0], stabilization=(4.0, 4.0)).a[0]  # noqa: E731
     for _ in range(500):  # Runge and Kutta
@@ -195,11 +201,11 @@ def test_coupling_is_a_mimic_joint():
     q2, v2, tau2 = (np.zeros(free.nv) for _ in range(3))
     q2[own], v2[own], tau2[own] = q, v, tau
     q2[place], v2[place] = k * q[mimic.joint(leader).q_slice] + b, k * v[mimic.joint(leader).v_slice]
-    same(system.residual(q2), [0.0], 1e-14)
+    assert_close(system.residual(q2), [0.0], 1e-14, floor=1)
     motion = system.forward_dynamics(q2, v2, tau2)
-    same(motion.a[own], mimic.forward_dynamics(q, v, tau), 1e-9)
+    assert_close(motion.a[own], mimic.forward_dynamics(q, v, tau), 1e-9, floor=1)
     tau = free.inverse_dynamics(q2, v2, motion.a)
-    same(tau[place], motion.multipliers)  # the coupling's force is what its follower feels
+    assert_close(tau[place], motion.multipliers, 1e-9, floor=1)  # the coupling's force is what its follower feels
     assert system.mobility(q2).freedom == mimic.nv
 
 
@@ -231,12 +237,12 @@ def test_no_constraint_is_no_constraint():
     q, v, tau = np.random.default_rng(0).normal(size=(3, 2))
     for m in METHODS:
         motion = system.forward_dynamics(q, v, tau, method=m)
-        same(motion.a, arm.forward_dynamics(q, v, tau), 1e-12)
+        assert_close(motion.a, arm.forward_dynamics(q, v, tau), floor=1)
         assert motion.multipliers.shape == (0,)
     assert system.mobility().freedom == 2
     assert system.jacobian(q).shape == (0, 2) == system.jacobian_rate(q, v).shape
-    same(system.projector(q), np.eye(2), 1e-13)
-    same(system.impact(q, v, 1.0).v, v)
+    assert_close(system.projector(q), np.eye(2), 1e-13, floor=1)
+    assert_close(system.impact(q, v, 1.0).v, v, 1e-9, floor=1)
     assert (system.assemble(q) == q).all()
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.robot import Robot
@@ -43,27 +44,22 @@ class Case:
         return (later - earlier) / (2 * STEP)
 
 
-def close(x, y, tolerance, scale=None):
-    size = np.max(np.abs(y), initial=1e-300) if scale is None else scale
-    assert np.max(np.abs(x - y), initial=0) <= tolerance * max(size, 1e-12), (x, y)
-
-
 @given(seed=seeds)
 def test_crba_columns_from_rnea(seed):
     """Column j of M is the torque of a unit acceleration from rest, gravity off (F&O §3.2)."""
     c = Case(seed)
     M, g = c.at("crba", None, False), c.at("gravity_force", None, False)
     columns = [c.at("rnea", None, np.zeros(c.robot.nv), e) - g for e in np.eye(c.robot.nv)]
-    close(np.array(columns).T, M, 1e-12, np.abs(M).max() + np.abs(g).max())
+    assert_close(np.array(columns).T, M, scale=np.abs(M).max() + np.abs(g).max())
     assert (M == M.T).all(), "M is symmetric to the bit"
 
 
 @given(seed=seeds)
 def test_rnea_is_mass_matrix_plus_bias(seed):
     c = Case(seed)
-    close(c.at("crba", None, False) @ c.a + c.at("bias_force"), c.at("rnea", None, None, c.a), 1e-12)
+    assert_close(c.at("crba", None, False) @ c.a + c.at("bias_force"), c.at("rnea", None, None, c.a))
     h = c.at("bias_force")
-    close(c.at("velocity_force") + c.at("gravity_force", None, False), h, 1e-12, np.abs(h).max() + 1)
+    assert_close(c.at("velocity_force") + c.at("gravity_force", None, False), h, scale=np.abs(h).max() + 1)
 
 
 @given(seed=seeds)
@@ -71,21 +67,21 @@ def test_forward_dynamics_of_inverse_dynamics(seed):
     c = Case(seed)
     tau = c.at("rnea", None, None, c.a)
     kappa = np.linalg.cond(c.at("crba", None, False))
-    close(c.at("forward_dynamics", None, None, tau), c.a, max(1e-12, 100 * EPS * kappa))
+    assert_close(c.at("forward_dynamics", None, None, tau), c.a, max(1e-12, 100 * EPS * kappa))
 
 
 @given(seed=seeds)
 def test_mass_matrix_inverse(seed):
     c = Case(seed)
     M, W = c.at("crba", None, False), c.at("mass_matrix_inverse", None, False)
-    close(M @ W, np.eye(c.robot.nv), max(1e-12, 100 * EPS * np.linalg.cond(M)))
+    assert_close(M @ W, np.eye(c.robot.nv), max(1e-12, 100 * EPS * np.linalg.cond(M)))
     assert (W == W.T).all()
 
 
 @given(seed=seeds)
 def test_kinetic_energy_and_mass_matrix(seed):
     c = Case(seed)
-    close(c.at("kinetic_energy"), 0.5 * c.v @ c.at("crba", None, False) @ c.v, 1e-12)
+    assert_close(c.at("kinetic_energy"), 0.5 * c.v @ c.at("crba", None, False) @ c.v)
 
 
 @given(seed=seeds)
@@ -98,14 +94,14 @@ def test_power_is_rate_of_energy(seed):
         return float(c.at("kinetic_energy", q, c.v + c.a * t) + c.at("potential_energy", q, False))
 
     power = c.v @ c.at("rnea", None, None, c.a)
-    close((energy(STEP) - energy(-STEP)) / (2 * STEP), power, 1e-6, abs(power) + abs(energy(0)) + 1)
+    assert_close((energy(STEP) - energy(-STEP)) / (2 * STEP), power, 1e-6, scale=abs(power) + abs(energy(0)) + 1)
 
 
 @given(seed=seeds)
 def test_gravity_is_gradient_of_potential(seed):
     c = Case(seed)
     size = abs(c.at("potential_energy", None, False)) + 10
-    close(c.rate("potential_energy"), c.v @ c.at("gravity_force", None, False), DIFFERENCES, size)
+    assert_close(c.rate("potential_energy"), c.v @ c.at("gravity_force", None, False), DIFFERENCES, scale=size)
 
 
 @given(seed=seeds)
@@ -113,11 +109,11 @@ def test_coriolis_matrix(seed):
     """C v = c, Ṁ by differences, Ṁ − 2C skew (MR Prop. 8.1), Γ v = C (MR 8.19)."""
     c = Case(seed, bodies=4)
     C, M_rate = c.at("coriolis_matrix"), c.at("mass_matrix_rate")
-    close(C @ c.v, c.at("velocity_force"), 1e-12, np.abs(C).max() * np.abs(c.v).max())
-    close(c.rate("crba"), M_rate, DIFFERENCES, np.abs(M_rate).max() + np.abs(c.at("crba", None, False)).max())
+    assert_close(C @ c.v, c.at("velocity_force"), scale=np.abs(C).max() * np.abs(c.v).max())
+    assert_close(c.rate("crba"), M_rate, DIFFERENCES, scale=np.abs(M_rate).max() + np.abs(c.at("crba", None, False)).max())
     skew = M_rate - 2 * C
-    close(skew, -skew.T, 1e-12, np.abs(M_rate).max() + np.abs(C).max())
-    close(c.at("christoffel_symbols", None, False) @ c.v, C, 1e-12)
+    assert_close(skew, -skew.T, scale=np.abs(M_rate).max() + np.abs(C).max())
+    assert_close(c.at("christoffel_symbols", None, False) @ c.v, C)
 
 
 @given(seed=seeds, expressed_in=st.sampled_from(["world", "body", "space"]))
@@ -125,10 +121,10 @@ def test_jacobian_and_its_rate(seed, expressed_in):
     c = Case(seed)
     words = {"frame": c.frame, "expressed_in": expressed_in}
     J, J_rate = c.at("jacobian", None, False, **words), c.at("jacobian_rate", **words)
-    close(c.rate("jacobian", **words), J_rate, DIFFERENCES, np.abs(J_rate).max() + np.abs(J).max())
-    close(J @ c.v, c.at("twist", **words), 1e-12, np.abs(J).max() * np.abs(c.v).max())
+    assert_close(c.rate("jacobian", **words), J_rate, DIFFERENCES, scale=np.abs(J_rate).max() + np.abs(J).max())
+    assert_close(J @ c.v, c.at("twist", **words), scale=np.abs(J).max() * np.abs(c.v).max())
     size = 10 * (np.abs(J_rate).max() + np.abs(J).max())
-    close(J @ c.a + J_rate @ c.v, c.at("acceleration", None, None, c.a, **words), 1e-12, size)
+    assert_close(J @ c.a + J_rate @ c.v, c.at("acceleration", None, None, c.a, **words), scale=size)
 
 
 @given(seed=seeds)
@@ -137,8 +133,8 @@ def test_jacobian_by_differences_of_the_pose(seed):
     T, rate = c.at("pose", None, False, frame=c.frame), c.rate("pose", frame=c.frame)
     V = c.at("jacobian", None, False, frame=c.frame) @ c.v
     omega = rate[:3, :3] @ T[:3, :3].T
-    close([omega[2, 1], omega[0, 2], omega[1, 0]], V[:3], DIFFERENCES, np.abs(V).max() + 1)
-    close(rate[:3, 3], V[3:], DIFFERENCES, np.abs(V).max() + 1)
+    assert_close([omega[2, 1], omega[0, 2], omega[1, 0]], V[:3], DIFFERENCES, scale=np.abs(V).max() + 1)
+    assert_close(rate[:3, 3], V[3:], DIFFERENCES, scale=np.abs(V).max() + 1)
 
 
 @given(seed=seeds)
@@ -148,10 +144,10 @@ def test_wrench_and_jacobian(seed):
     f = np.random.default_rng(seed).normal(size=6)
     J = c.at("jacobian", None, False, frame=c.frame, expressed_in="body")
     free, loaded = c.at("rnea", None, None, c.a), c.at("rnea", None, None, c.a, wrenches={c.frame: f.tolist()})
-    close(free - loaded, J.T @ f, 1e-12, np.abs(free).max() + np.abs(J).max() * np.abs(f).max())
+    assert_close(free - loaded, J.T @ f, scale=np.abs(free).max() + np.abs(J).max() * np.abs(f).max())
     kappa = np.linalg.cond(c.at("crba", None, False))
     again = c.at("forward_dynamics", None, None, loaded, wrenches={c.frame: f.tolist()})
-    close(again, c.a, max(1e-12, 100 * EPS * kappa))
+    assert_close(again, c.a, max(1e-12, 100 * EPS * kappa))
 
 
 @given(seed=seeds)
@@ -172,7 +168,7 @@ def test_momentum_balance(seed):
         return  # an armature is inertia without a body: its momentum is not in the sum
     # second-order differences of a stiff state: accelerations reach 1e3, so the third derivative limits the step
     size = np.abs(expected).max() + np.abs(momentum(0)).max() * (1 + np.abs(a).max())
-    close((momentum(1e-5) - momentum(-1e-5)) / 2e-5, expected, 1e-5, size)
+    assert_close((momentum(1e-5) - momentum(-1e-5)) / 2e-5, expected, 1e-5, scale=size)
 
 
 @given(seed=seeds)
@@ -180,7 +176,7 @@ def test_integrate_and_difference(seed):
     c = Case(seed)
     step = 0.3 * c.v
     there = np.array(alg.integrate(c.m, c.q.tolist(), step.tolist(), 1.0))
-    close(np.array(alg.difference(c.m, c.q.tolist(), there.tolist())), step, 1e-12, 10)
+    assert_close(np.array(alg.difference(c.m, c.q.tolist(), there.tolist())), step, scale=10)
 
 
 @given(seed=seeds)
@@ -193,7 +189,7 @@ def test_base_motion_is_a_floating_base(seed):
     q = np.concatenate([[0, 0, 0, 0, 0, 0, 1], fixed.q])
     floating = np.array(alg.rnea(free.model, q.tolist(), [*V, *fixed.v], [*A, *fixed.a]))
     carried = fixed.at("rnea", None, None, fixed.a, base_velocity=V.tolist(), base_acceleration=A.tolist())
-    close(carried, floating[6:], 1e-12)
+    assert_close(carried, floating[6:])
 
 
 @given(seed=seeds)
@@ -227,7 +223,7 @@ def test_file_order_and_names_do_not_matter(seed):
     t1 = np.array(alg.rnea(one.model, q.tolist(), v.tolist(), a.tolist()))
     t2 = np.array(alg.rnea(two.model, q2.tolist(), v2.tolist(), a2.tolist()))
     for s1, s2 in places:
-        close(t2[s2], t1[s1], 1e-12, np.abs(t1).max())
+        assert_close(t2[s2], t1[s1], scale=np.abs(t1).max())
 
 
 @pytest.mark.night

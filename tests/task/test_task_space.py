@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
+from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as joint_space
 from torsor.algorithms import task_space as algorithms
@@ -51,8 +52,7 @@ class Case:
         self.tolerance = 2 * EPS * (np.linalg.cond(self.M) + np.linalg.cond(self.A)) + 1e-12
 
     def close(self, ours, theirs, scale=0.0):
-        assert np.shape(ours) == np.shape(theirs)
-        assert np.abs(ours - theirs).max() <= self.tolerance * max(np.abs(theirs).max(), scale)
+        assert_close(ours, theirs, self.tolerance, floor=scale)
 
 
 @pytest.fixture(
