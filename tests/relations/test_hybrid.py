@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import torsor as ts
+from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
+from torsor.certify.lagrange import lagrange
 from torsor.errors import ArgumentError, UnknownName
 from torsor.robot import Robot
 from torsor.simulate import limits
@@ -42,15 +44,21 @@ def test_each_row_has_one_unknown(seed):
 
 
 @given(seed=seeds)
-def test_its_ends_are_forward_and_inverse_dynamics(seed):
+def test_hybrid_dynamics_with_no_or_all_joints_led_is_forward_or_inverse_dynamics(seed):
+    """M, h and τ from Lagrange's equations by differentiation, and dense algebra: no recursion of torsor's."""
     robot = Robot(random_tree(seed))
-    q, v, a0 = state(robot, seed)
-    tau0, n = np.random.default_rng(seed).normal(size=robot.nv), robot.nv
-    a, _ = solved(robot, q, v, a0, tau0, np.zeros(n))
-    forward = np.array(alg.forward_dynamics_by_factors(robot.model, *(x.tolist() for x in (q, v, tau0))))
-    assert (a == forward).all()
-    _, tau = solved(robot, q, v, a0, tau0, np.ones(n))
-    assert (tau == np.array(alg.rnea(robot.model, *(x.tolist() for x in (q, v, a0))))).all()
+    (q, v, a0), n = state(robot, seed), robot.nv
+    tau0 = np.random.default_rng(seed).normal(size=n)
+    accelerations = np.vstack([np.zeros(n), a0, np.eye(n)])
+    h, inverse, *columns = lagrange(robot.model, np.tile(q, (n + 2, 1)), np.tile(v, (n + 2, 1)), accelerations)
+    M = np.array([column - h for column in columns]).T
+    size = np.abs(h).max() + np.abs(inverse).max()
+    a, tau = solved(robot, q, v, a0, tau0, np.zeros(n))
+    assert_close(a, np.linalg.solve(M, tau0 - h), 1e-13, np.linalg.cond(M), floor=size / np.abs(M).max())
+    assert (tau == tau0).all()
+    a, tau = solved(robot, q, v, a0, tau0, np.ones(n))
+    assert_close(tau, inverse, scale=size)
+    assert (a == a0).all()
 
 
 @pytest.mark.parametrize("make", [ts.robots.ur5, ts.robots.panda])
