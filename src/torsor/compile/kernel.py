@@ -17,8 +17,8 @@ from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
 from torsor.compile.program import Program
-from torsor.compile.replay import replay
-from torsor.compile.threads import WORTHWHILE, spread
+from torsor.compile.replay import replay_rows
+from torsor.compile.threads import WORTHWHILE, cost, spread
 from torsor.errors import ArgumentError, TorsorError
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried
@@ -65,7 +65,7 @@ class Kernel:
         self._version, self._explain, self._lenient = version, explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = threading.RLock()
-        self._cost = program.operations + sum(a.size for a in (*program.inputs, *program.outputs))  # of one state
+        self._cost = cost(program)  # of one state
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
@@ -177,9 +177,7 @@ class Kernel:
             return
         library = self._library("batch" if batch else "one")
         if library is None:
-            for result, value in zip(results, replay(self.program, arrays, self.dtype.type), strict=True):
-                result[...] = value
-            bad = not all(np.isfinite(r).all() for r in results)
+            bad = replay_rows(self.program, arrays, batch, results)
         elif not batch:
             kept = [np.require(a, requirements=["C", "A"]) for a in arrays]
             pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
@@ -193,9 +191,13 @@ class Kernel:
         table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
         table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
-        function, place = _BATCH(library.address["batch"]), ctypes.addressof(arguments)
+        function = _BATCH(library.address["batch"])
         stream = sum(r.nbytes for r in results) > CACHES
-        return spread(lambda start, end: function(place, start, end, stream), count, self._cost, align=64) >= 0
+
+        def work(start: int, end: int, stop: ctypes.c_int64, owned: object = (table, library)) -> int:
+            return function(arguments, start, end, stream)
+
+        return spread(work, count, self._cost, align=64) >= 0
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from torsor.compile.arrays import rows
 from torsor.compile.program import Program, evaluate
 from torsor.compile.rules import NUMPY
+
+#: most states, and values of all operations together (1 GB), that are computed at once: Ctrl-C is handled in between
+STATES, VALUES = 1 << 18, 1 << 27
 
 
 def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64) -> list[np.ndarray]:
@@ -34,3 +39,19 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
         results.append(array.reshape((*batch, *out.shape)))
         start += out.size
     return results
+
+
+def replay_rows(program: Program, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray]) -> bool:
+    """Fill C-ordered results ``(*batch, *shape)``, some states at a time; True if something is not finite."""
+    step = max(1, min(STATES, VALUES // max(1, len(program.code))))
+    flat = [rows(i, a, batch) for i, a in zip(program.inputs, arrays, strict=True)]
+    given = [(a.reshape((-1, *i.shape)), stride) for i, (a, stride) in zip(program.inputs, flat, strict=True)]
+    made = [r.reshape((-1, *o.shape)) for o, r in zip(program.outputs, results, strict=True)]
+    bad = False
+    for start in range(0, math.prod(batch), step):
+        piece = slice(start, start + step)
+        now = [a[piece] if stride else a for a, stride in given]
+        for result, value in zip(made, replay(program, now, made[0].dtype.type), strict=True):
+            result[piece] = value
+            bad |= not np.isfinite(value).all()
+    return bad

@@ -17,7 +17,7 @@ from torsor.compile.kernel import LONGEST
 from torsor.compile.program import Argument, Program
 from torsor.compile.scan_ir import scan_module
 from torsor.compile.scan_replay import replay_scan
-from torsor.compile.threads import spread
+from torsor.compile.threads import cost, spread
 from torsor.compile.wiring import wired
 from torsor.errors import ArgumentError, TorsorError
 
@@ -25,7 +25,7 @@ from torsor.errors import ArgumentError, TorsorError
 ONE_WIDTH = 2
 
 _I64 = ctypes.c_int64
-_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, ctypes.c_void_p)
+_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class NotFinite(TorsorError):
@@ -86,7 +86,7 @@ class Scan:
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = threading.RLock()
         self._returned = [o for o in range(len(program.outputs)) if o in self.wiring.each | self.wiring.last]
-        self._cost = program.operations + sum(a.size for a in (*program.inputs, *program.outputs))  # of one step
+        self._cost = cost(program)  # of one step
 
     def __repr__(self) -> str:
         return f"<Scan {self.name}: {self.program!r}, {self.dtype}>"
@@ -212,10 +212,13 @@ class Scan:
             strides = [row * (T // every), row] if o in self.wiring.each else [row, 0]
             table += [address(results[o]), *strides] if o in results else [0, 0, 0]
         arguments = (_I64 * len(table))(*table)
-        function, place = _SCAN(library.address["scan"]), ctypes.addressof(arguments)
+        function = _SCAN(library.address["scan"])
         where = address(index) if index is not None else 0
-        work = lambda start, end: function(place, start, end, T, every, where)  # noqa: E731
-        return spread(work, math.prod(batch), self._cost * T, align=8) if batch else work(0, 1)
+
+        def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index, library)) -> int:
+            return function(arguments, start, end, T, every, where, ctypes.addressof(stop))
+
+        return spread(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
 
     def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, bad: int) -> None:
         """Say which number given, or which step of which state, is not finite."""

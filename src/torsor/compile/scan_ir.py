@@ -130,10 +130,11 @@ class ScanEmitter(Emitter):
 
 
 class Driver:
-    """``i64 @scan(ptr args, i64 start, i64 end, i64 steps, i64 every, ptr index)``: states start … end−1 through all steps.
+    """``i64 @scan(args, start, end, steps, every, index, stop)``: states start … end−1 through all steps.
 
     ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output.  The result
-    is −1, or state × steps + step of the first value that was not finite.
+    is −1, or state × steps + step of the first value that was not finite.  Once the word at ``stop`` is not 0, states are left
+    after their next step, and the results are worthless.
     """
 
     def __init__(self, e: ScanEmitter):
@@ -255,7 +256,7 @@ class Driver:
         dump = max([1, *(e.out_sizes[o] for o in e.sums)])
         return f"""
 declare i64 @llvm.cttz.i64(i64, i1)
-define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index) nounwind {{
+define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index, ptr %stop) nounwind {{
 entry:
   %lanes = alloca [{e.arguments * e.count + 2} x ptr], align 16
   %bases = alloca [{max(1, 2 * len(self.indexed()) * e.count)} x ptr], align 16
@@ -290,7 +291,10 @@ step:
 {advance}
   %tnext = add i64 %t, {step}
   %knext = add i64 %k, 1
-  %again = icmp slt i64 %knext, %steps
+  %rest = icmp slt i64 %knext, %steps
+  %word = load atomic i64, ptr %stop monotonic, align 8
+  %go = icmp eq i64 %word, 0
+  %again = and i1 %rest, %go
   br i1 %again, label %step, label %after
 after:
   call void @finish(ptr %lanes, ptr %scratch, ptr @table)

@@ -1,13 +1,21 @@
-"""How many threads a batch is spread over."""
+"""How a batch is cut into pieces, how many threads share them, and how they stop.
+
+Python handles a signal between two instructions of its main thread, never inside machine code.  So work is cut into pieces
+of a few milliseconds; a loop that cannot be cut runs in another thread and reads a stop word, while the main thread waits.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from torsor.compile.lanes import LIBM
+from torsor.compile.program import Program
 from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,6 +25,8 @@ if TYPE_CHECKING:
 WORTHWHILE = 2_000_000
 #: pieces a thread's share is cut into
 PIECES = 2
+#: most operations of a piece: about 2 ms of machine code
+LONGEST_PIECE = 40_000_000
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: read by machine code: how many times more rows than two threads would share are computed in one go, as a power of two.
@@ -57,6 +67,12 @@ class threads:
         return _count
 
 
+def cost(program: Program) -> int:
+    """Operations of one evaluation, as time: a number read or written is one, a call of the C library fifty."""
+    numbers = sum(a.size for a in (*program.inputs, *program.outputs))
+    return program.operations + numbers + 49 * sum(program.counts[name] for name in LIBM if name not in ("sin", "cos"))
+
+
 @cache
 def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and a small robot never needs it
@@ -64,23 +80,63 @@ def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="torsor")
 
 
-def spread(work: Callable[[int, int], int], rows: int, operations: int, align: int) -> int:
-    """work(start, end) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
+_never_stopped = ctypes.c_int64(0)
+
+
+def spread(work: Callable[[int, int, ctypes.c_int64], int], rows: int, operations: int, align: int) -> int:
+    """work(start, end, stop) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
 
     The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:
-    a thread that wakes up late, or shares its core, delays nobody.
+    a thread that wakes up late, or shares its core, delays nobody.  A piece that takes longer than ``LONGEST_PIECE``
+    operations must return soon after ``stop`` is no longer 0.
+
+    When this returns or raises, for whatever reason, no thread runs ``work``.  ``work`` must own all it reads and writes: if
+    signals interrupt the wait for the threads again and again, it is the threads that keep the memory alive.
     """
-    n = min(_count, rows * operations // WORTHWHILE, rows // align)
-    if n <= 1:
-        return work(0, rows)
-    step = -(-rows // (n * PIECES))
+    n = max(1, min(_count, rows * operations // WORTHWHILE, rows // align))
+    if n == 1 and rows * operations <= LONGEST_PIECE:
+        return work(0, rows, _never_stopped)
+    step = max(1, min(-(-rows // (n * PIECES)), LONGEST_PIECE // operations))
     step += -step % align
     pieces = iter(range(0, rows, step))  # next() on it is atomic, so two threads never get the same piece
+    stop, running, bad = ctypes.c_int64(0), [], [-1]  # type: ignore[var-annotated]
 
-    def take() -> int:
-        return min((bad for start in pieces if (bad := work(start, min(start + step, rows))) >= 0), default=-1)
+    def take() -> None:
+        for start in pieces:
+            if stop.value:
+                break
+            bad.append(work(start, min(start + step, rows), stop))
 
-    pool = _pool(os.getpid(), _count)  # a forked child needs a pool of its own
-    futures = [pool.submit(take) for _ in range(n - 1)]
-    bad = [take(), *(f.result() for f in futures)]
+    def help_out() -> None:
+        running.append(None)  # before stop is read: once it is set and this list is empty, no thread starts a piece
+        try:
+            take()
+        except BaseException:
+            stop.value = 1
+            raise
+        finally:
+            running.pop()
+
+    waits = min(align, rows) * operations > LONGEST_PIECE and threading.current_thread() is threading.main_thread()
+    try:
+        helpers = n if waits else n - 1
+        # a forked child needs a pool of its own
+        futures = [_pool(os.getpid(), _count).submit(help_out) for _ in range(helpers)]
+        if not waits:
+            take()
+        for future in futures:
+            future.result()
+    except BaseException:
+        _halt(stop, running)
+        raise
     return min((b for b in bad if b >= 0), default=-1)
+
+
+def _halt(stop: ctypes.c_int64, running: list[None]) -> None:
+    """Wait until no thread is running; a signal's exception does not end the wait, for another one is on its way already."""
+    try:
+        stop.value = 1
+        while running:
+            time.sleep(0.0005)
+    except BaseException:
+        _halt(stop, running)

@@ -1,0 +1,124 @@
+"""A program for test_interrupts: calls interrupted by SIGINT at random times; prints what was seen, as JSON.
+
+``python interrupting.py COUNT``.  Guard arrays are made at once after each interrupt, of the sizes that the interrupted call
+used, so that they get the memory it freed: a thread that still writes there is seen, one that reads or writes memory given
+back to the system crashes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import torsor as ts
+from torsor.compile import Argument, Kernel, Scan, trace
+
+#: states of a batch
+N = 1_000_000
+#: the size of a call that is interrupted
+FULL = 100
+#: an interrupt comes within this time of the start of a call [s]
+SOON = 0.04
+
+
+def calls() -> dict[str, Callable[[int], object]]:
+    """Functions of a size: at ``FULL`` each takes longer than ``SOON``, and 1 is enough to compile what it needs.
+
+    Float32 arguments are converted, so that a call has arrays of its own to free.
+    """
+    arm, pendulum = ts.robots.ur5(), ts.robots.two_link()
+    Q = np.random.default_rng(0).normal(size=(N, 6)).astype(np.float32)
+    numpy_only = Kernel(pendulum.program("forward_dynamics"))
+    numpy_only._libraries = {"one": None, "batch": None}  # as without LLVM
+    step = trace(lambda x, y: {"x": x[0] * 0.5 + y[0]}, [Argument("x", ()), Argument("y", ())])
+    outward = Scan(step, gather={"x": "x"})
+    parent, inputs = np.arange(-1, 4 * N - 1), np.ones(4 * N, np.float32)
+
+    def batch(threads: int, rows: int) -> object:
+        with ts.threads(threads):
+            return arm.forward_dynamics(Q[:rows], Q[:rows], Q[:rows])
+
+    def rollout(threads: int, robots: int, steps: int) -> object:
+        q = np.zeros((robots, 2), np.float32)
+        with ts.threads(threads):
+            return pendulum.rollout(q, q, dt=1e-4, steps=steps, record=steps // 10)
+
+    made: dict[str, Callable[[int], object]] = {
+        "batch, 3 threads": lambda size: batch(3, N // FULL * size),
+        "batch, 1 thread": lambda size: batch(1, N // FULL * size),
+        "rollout of many robots": lambda size: rollout(3, 4000, 40 * size),
+        "rollout of some robots": lambda size: rollout(3, 24, 10_000 * size),
+        "rollout of one robot": lambda size: rollout(1, 1, 100_000 * size),
+        "scan": lambda size: outward(np.zeros(4), inputs[: 4 * N // FULL * size], index=parent[: 4 * N // FULL * size]),
+        "NumPy": lambda size: numpy_only(*[Q[: N // FULL * size, :2]] * 3),
+    }
+    if importlib.util.find_spec("dask"):
+        import dask.array as da
+
+        D = da.from_array(Q, chunks=(N // 4, 6))
+        made["Dask"] = lambda size: arm.forward_dynamics(*[D[: N // FULL * size]] * 3).compute(scheduler="threads")
+    return made
+
+
+def interrupted(call: Callable[[int], object], delay: float) -> float:
+    """Seconds from the signal to the exception."""
+    sent = [0.0]
+
+    def send() -> None:
+        time.sleep(delay)
+        sent[0] = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    try:
+        sender.start()
+        call(FULL)
+        while True:  # it was quicker than the signal
+            time.sleep(1)
+    except KeyboardInterrupt:
+        answered = time.perf_counter()
+    sender.join()
+    return answered - sent[0]
+
+
+def slowness() -> float:
+    """How many times longer than its share of a free processor this process takes: 1 on an idle machine."""
+    wall, own = time.perf_counter(), time.process_time()
+    while time.perf_counter() - wall < 0.05:
+        pass
+    return 0.05 / max(1e-3, time.process_time() - own)
+
+
+def main(count: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    named = calls()
+    for call in named.values():
+        call(1)
+    rng = random.Random(0)
+    late: dict[str, list[float]] = {name: [] for name in named}
+    foreign, slow = 0, [slowness()]
+    guards: list[np.ndarray] = []
+    for k in range(count):
+        name = list(named)[k % len(named)]
+        late[name].append(interrupted(named[name], rng.uniform(0, SOON)))
+        foreign += sum(int((g != 7.0).sum()) for g in guards)
+        guards = [np.full(N * 6, 7.0), np.full(24 * 10 * 2, 7.0), np.full(4_000_000, 7.0)]
+        if k % 16 == 0:
+            slow.append(slowness())
+    foreign += sum(int((g != 7.0).sum()) for g in guards)
+    print(json.dumps({"foreign": foreign, "slowness": max(slow), "late": {n: statistics.median(x) for n, x in late.items()},
+                      "count": sum(map(len, late.values()))}))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
