@@ -53,7 +53,10 @@ class ArgumentError(TorsorError, ValueError):
 
 
 class SingularError(TorsorError, ArithmeticError):
-    """Forward dynamics that does not exist: the joint named moves no mass."""
+    """Forward dynamics that does not exist.
+
+    A joint moves no mass, or constraint rows contradict each other or lose rank; names the joint, or the rows and the joints.
+    """
 
 
 class ClosureError(TorsorError, ValueError):

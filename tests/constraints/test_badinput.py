@@ -189,10 +189,10 @@ def test_a_rod_between_one_place(arm):
 def test_massless_trees(method):
     b = ts.Builder("massless").link("ground").link("a").link("b").joint("j", "revolute", "ground", "a")
     system = b.joint("k", "revolute", "a", "b", xyz=(1, 0, 0)).build().constrained(C.point_on_plane("b", (1, 0, 0)))
-    with pytest.raises(SingularError, match="some joint moves no mass"):
+    with pytest.raises(SingularError, match="joint 'k' moves no mass"):
         system.forward_dynamics([0.3, 0.4], Z, Z, method=method)
     for call in (system.projector, system.mobility, lambda q: system.impact(q, Z)):
-        with pytest.raises(SingularError, match="some joint moves no mass"):
+        with pytest.raises(SingularError, match="joint 'k' moves no mass"):
             call([0.3, 0.4])
 
 

@@ -13,8 +13,13 @@ from torsor.spatial.linear import Factors
 
 def factored(model: Model, M: Sequence[Scalars]) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
+    return linear.factor([row[::-1] for row in M[::-1]], owners(model))
+
+
+def owners(model: Model) -> list[str]:
+    """The joint of each pivot, from the tips to the base."""
     owner = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None for _ in range(model.joint[i].nv)]
-    return linear.factor([row[::-1] for row in M[::-1]], owner[::-1])
+    return owner[::-1]
 
 
 def solve(factors: Factors, b: Scalars) -> list[Any]:

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from torsor.constrained.local_rank import local_rank
+from torsor.procedures.basis import null_space_basis
+from torsor.procedures.rank import independent_rows
+from torsor.understanding.state import coordinate_names
+
+if TYPE_CHECKING:
+    from torsor.constrained.system import Constrained
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,6 +22,9 @@ class Mobility:
 
     ``generic_freedom`` is that of nearby configurations on the same closure: where fewer rows are independent here, the
     configuration is singular and the mechanism can move, for a moment, in more ways than it can keep up.
+
+    ``motions`` are the same on every machine: the first moves the first independent coordinate in the positive direction and no
+    other independent one, the second likewise; then each is made orthogonal, in the metric of M, to those before it.
     """
 
     coordinates: int  #: nv of the spanning tree
@@ -20,8 +32,8 @@ class Mobility:
     rank: int  #: independent rows here
     generic_rank: int  #: independent rows near here
     redundant: tuple[str, ...]  #: rows that follow from the others here
-    independent: tuple[str, ...]  #: coordinates that the others follow from
-    motions: np.ndarray  #: (freedom, nv): velocities that keep every constraint, orthonormal in the metric of M
+    independent: tuple[str, ...]  #: the first coordinates that the others follow from
+    motions: np.ndarray  #: (freedom, nv): velocities that keep every constraint, canonical and orthonormal in the metric of M
 
     @property
     def freedom(self) -> int:
@@ -60,3 +72,20 @@ class Mobility:
         if self.independent:
             lines.append(f"the motion follows from {', '.join(self.independent)}")
         return "\n".join(lines)
+
+
+def mobility_at(system: Constrained, q: np.ndarray, time: float | None) -> Mobility:
+    """Mobility at q, or at the configuration next to q that closes the loops."""
+    local = local_rank(system, q, time)
+    M = local.rows.C @ local.rows.C.T
+    motions, pivots = null_space_basis(local.motions, M)
+    needed = independent_rows(local.rows.unit[None], local.here)
+    return Mobility(
+        coordinates=system.robot.nv,
+        rows=len(system.rows),
+        rank=local.here,
+        generic_rank=local.near,
+        redundant=tuple(name for i, name in enumerate(system.rows) if i not in needed),
+        independent=tuple(coordinate_names(system.robot)[i] for i in pivots),
+        motions=motions.T,
+    )

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel
+from torsor.constrained.local_rank import violated
 from torsor.constrained.programs import Inputs, Programs
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
 from torsor.model import Model
-from torsor.procedures.null_space import in_metric, null_space
+from torsor.procedures.null_space import in_metric, solved, whitened
 from torsor.procedures.rank import independent_rows
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
@@ -22,9 +23,15 @@ METHODS = ("auto", "direct", "multipliers", "null_space")
 class Solver:
     """The kernels of a model under constraints, each made when first needed, and the choice between them."""
 
-    def __init__(self, model: Model, constraints: Sequence[Constraint], rows: Callable[[], tuple[int, ...]]):
+    def __init__(
+        self,
+        model: Model,
+        constraints: Sequence[Constraint],
+        rows: Callable[[], tuple[int, ...]],
+        settled: Callable[..., tuple[np.ndarray, np.ndarray, int]],
+    ):
         self.programs = Programs(model, constraints)
-        self._rows = rows
+        self._rows, self._settled = rows, settled
         self._made: dict[Any, Any] = {}
         self._lock = threading.RLock()
 
@@ -54,33 +61,57 @@ class Solver:
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
-            return self._by_null_space(what, inputs, values)
+            return self._by_null_space(what, inputs, values)[:2]
         kernel = self.trusted(what, method, inputs)
         x, lam, doubt = kernel(*values)
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
             return x, lam
         rest = [_picked(a, value, doubted) for a, value in zip(kernel.program.inputs, values, strict=True)]
+        places = np.argwhere(doubted)
         if method == "auto":
-            x[doubted], lam[doubted] = self._by_null_space(what, inputs, tuple(rest))
+            x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
         else:
-            states = [self._by_own_rows(what, method, inputs, one) for one in zip(*rest, strict=True)]
+            states = [self._by_own_rows(what, method, inputs, one, at) for *one, at in zip(*rest, places, strict=True)]
             x[doubted], lam[doubted] = (np.array(part) for part in zip(*states, strict=True))
         return x, lam
 
-    def _by_null_space(self, what: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
-        M, A, f, g = self.kernel(f"{what}_terms", inputs)(*values)
-        return null_space(M, A, f, g)[:2]
+    def _by_null_space(
+        self, what: str, inputs: Inputs, values: Sequence[Any], places: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(x, λ, rank) with the rank that the rows have everywhere; where it is another, or rows contradict, state by state.
 
-    def _by_own_rows(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
+        ``places`` are the positions of these states in the caller's batch, for the error message.
+        """
+        kernel = self.kernel(f"{what}_terms", inputs)
+        M, A, f, g = kernel(*values)
+        w, usual = whitened(M, A, self.programs.model), len(self.independent_rows)
+        clear = w.has_rank(usual)
+        rank = np.where(clear, usual, 0)
+        x, lam = solved(w, f, g, rank)
+        unsettled = np.asarray(~clear | violated(A, x, g).any(axis=-1))
+        inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.program.inputs, values, strict=True)]
+        names = [a.name for a in kernel.program.inputs]
+        for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
+            try:
+                x[at], lam[at], rank[at] = self._settled(what, M[at], A[at], f[at], g[at], dict(zip(names, state, strict=True)))
+            except SingularError as error:
+                place = list(map(int, at if places is None else places[at[0]] if at else places))
+                raise SingularError(f"state {place} of the batch: {error}" if place else str(error)) from None
+        return x, lam, rank
+
+    def _by_own_rows(
+        self, what: str, method: str, inputs: Inputs, values: Sequence[Any], place: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """One state by a method with rows chosen for it alone."""
+        rank = int(self._by_null_space(what, inputs, values, place)[2])  # raises where it is singular, or rows contradict
         M, A, _, _ = self.kernel(f"{what}_terms", inputs)(*values)
-        rows = independent_rows(in_metric(M, A)[1][None])
+        rows = independent_rows(in_metric(M, A, self.programs.model)[1][None], rank)
         x, lam, doubt = self.kernel(what, method, rows, inputs)(*values)
         if not doubt < 1:
             raise SingularError(
                 f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are barely independent "
-                "here; method='null_space' decides their rank"
+                "here, or the others differ from them by drift; use method='null_space' or 'auto'"
             )
         return x, lam
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Kernel
 from torsor.constrained import closing, drives
-from torsor.constrained.mobility import Mobility
+from torsor.constrained.local_rank import ranks, settled
+from torsor.constrained.mobility import Mobility, mobility_at
 from torsor.constrained.programs import Inputs
 from torsor.constrained.solving import Solver
 from torsor.constraints.base import Constraint
@@ -18,7 +20,6 @@ from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
-from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -70,7 +71,7 @@ class Constrained:
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
-        self.solver = Solver(robot.model, self.constraints, self._independent)
+        self.solver = Solver(robot.model, self.constraints, self._independent, partial(settled, self))
         self._entry: Callable[..., Any] | None = None
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -191,8 +192,8 @@ class Constrained:
     def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
         _, A, M = self.solver.kernel("position")(q, *self.clock(time))
-        w = whitened(M, A)
-        keep = np.arange(w.Vt.shape[-2]) >= w.rank()[..., None]
+        w = whitened(M, A, self.robot.model)
+        keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
         K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
         CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
         return CK @ (K @ np.swapaxes(w.C, -1, -2))
@@ -301,23 +302,7 @@ class Constrained:
     def mobility(self, q: ArrayLike | None = None, *, time: float | None = None) -> Mobility:
         """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given)."""
         q = self.assemble(time=time) if q is None else self._one("q", q, self.robot.nq)
-        _, A, M = self.solver.kernel("position")(q, *self.clock(time))
-        w = whitened(M, A)
-        rank = int(w.rank())
-        needed = independent_rows(self._rows_in_metric(q[None], time))
-        K = np.linalg.solve(w.C.T, w.Vt[rank:].T)
-        step = K @ np.random.default_rng(0).normal(size=(K.shape[1], 5)) * 1e-2
-        near = [closing.closed(self, self.robot.integrate(q, v, 1.0), np.ones(self.robot.nv, bool), time).q for v in step.T]
-        _, A, M = self.solver.kernel("position")(np.array(near), *self.clock(time))
-        return Mobility(
-            coordinates=self.robot.nv,
-            rows=len(self.rows),
-            rank=rank,
-            generic_rank=int(whitened(M, A).rank().max(initial=rank)),
-            redundant=tuple(name for i, name in enumerate(self.rows) if i not in needed),
-            independent=tuple(coordinate_names(self.robot)[i] for i in independent_rows(K[None])),
-            motions=K.T,
-        )
+        return mobility_at(self, q, time)
 
     # -- how -----------------------------------------------------------------------------------------------------
 
@@ -379,7 +364,7 @@ class Constrained:
     def _rows_in_metric(self, q: np.ndarray, time: float | None) -> np.ndarray:
         """A C⁻ᵀ with M = C Cᵀ, for several configurations."""
         _, A, M = self.solver.kernel("position")(q, *self.clock(time))
-        return in_metric(M, A)[1]
+        return in_metric(M, A, self.robot.model)[1]
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         array = np.asarray(value, float)

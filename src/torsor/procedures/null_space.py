@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.algorithms import mass_factors
 from torsor.errors import SingularError
+from torsor.model import Model
+from torsor.spatial.linear import MASSLESS
 
-#: singular values of the constraints (each row at unit length in the metric M⁻¹), against the largest, below which a row
-#: says nothing new; loops are closed to some 1e-12 in what people simulate, so this is far from both
-RANK = 1e-7
+#: singular values of the constraints (each row at unit length in the metric M⁻¹), against the largest, below which they count
+#: as zero.  They are known to some 1e-16, so the smallest that counts still gives an acceleration to 1e-6.  This covers the
+#: rounding of a state that closes its loops; for a state beside them see :mod:`torsor.constrained.local_rank`
+RANK = 1e-10
 #: length of a row against the longest below which only rounding is left of it: it is zero here
 SHORT = 1e-9
 
@@ -19,37 +23,75 @@ class Whitened(NamedTuple):
     """The rows A in coordinates where M is the identity, M = C Cᵀ: B = A C⁻ᵀ = diag(length) U s Vᵀ."""
 
     C: np.ndarray
-    length: np.ndarray
+    length: np.ndarray  #: of each row of B; infinite for a row that is zero
     U: np.ndarray
     s: np.ndarray
     Vt: np.ndarray
 
+    @property
+    def unit(self) -> np.ndarray:
+        """B with its rows at length one, ``(..., k, n)``; zero rows are zero."""
+        m = self.s.shape[-1]
+        return (self.U[..., :m] * self.s[..., None, :]) @ self.Vt[..., :m, :]
+
     def rank(self, tolerance: float = RANK) -> np.ndarray:
-        """How many rows are independent, state by state."""
+        """Number of independent rows, state by state."""
         largest = self.s.max(axis=-1, initial=0.0, keepdims=True)
         return (self.s > tolerance * np.where(largest > 0, largest, 1.0)).sum(axis=-1)
 
+    def has_rank(self, rank: int, gap: float = 10.0) -> np.ndarray:
+        """Whether ``rank`` singular values stand out, by a factor of ``gap``, from rounding and from those after them."""
+        s = self.s
+        if rank > s.shape[-1]:
+            return np.zeros(s.shape[:-1], bool)
+        rest = s[..., rank] if rank < s.shape[-1] else np.zeros(s.shape[:-1])
+        if not rank:
+            return rest == 0
+        return (s[..., rank - 1] > RANK * s[..., 0]) & (s[..., rank - 1] > gap * rest)
 
-def in_metric(M: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(C, B): M = C Cᵀ and the rows in coordinates where M is the identity, B = A C⁻ᵀ."""
+    def at(self, states: np.ndarray) -> Whitened:
+        """The states marked."""
+        return Whitened(*(part[states] for part in self))
+
+
+def in_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(C, B): M = C Cᵀ and the rows in coordinates where M is the identity, B = A C⁻ᵀ.
+
+    With the ``model`` that M belongs to, the error of a singular M names the joint.
+    """
     try:
         C = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
-        raise SingularError(
-            "the mass matrix of the spanning tree is singular: some joint moves no mass; add inertia to the links it carries, "
-            "an armature to the joint, or lock it (robot.lock)"
-        ) from None
+        raise SingularError(_massless(M, model)) from None
     return C, np.swapaxes(np.linalg.solve(C, np.swapaxes(A, -1, -2)), -1, -2)
 
 
-def whitened(M: np.ndarray, A: np.ndarray) -> Whitened:
-    """A in the metric of M, taken apart (M ``(..., n, n)``, A ``(..., k, n)``)."""
-    C, B = in_metric(M, A)
+def _massless(M: np.ndarray, model: Model | None) -> str:
+    """Error message for mass matrices of which one has no Cholesky factor: the joint with the smallest pivot."""
+    for one in M.reshape(-1, *M.shape[-2:]) if model is not None else ():
+        owner = mass_factors.owners(model)
+        try:
+            _, inverse = mass_factors.factored(model, one.tolist())
+        except SingularError as error:
+            return str(error)
+        shares = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left when the joints outward of j are free
+        if shares.min(initial=1.0) < 1e-14:
+            return MASSLESS.format(owner[int(np.argmin(shares))])
+    return (
+        "the mass matrix of the spanning tree is singular: some joint moves no mass; add inertia to the links it carries, "
+        "an armature to the joint, or lock it (robot.lock)"
+    )
+
+
+def whitened(M: np.ndarray, A: np.ndarray, model: Model | None = None, zero: np.ndarray | None = None) -> Whitened:
+    """A in the metric of M, factored (M ``(..., n, n)``, A ``(..., k, n)``); ``zero`` marks rows, (k,), to be left out."""
+    C, B = in_metric(M, A, model)
     length = np.linalg.norm(B, axis=-1)
-    said = length > SHORT * length.max(axis=-1, initial=0.0, keepdims=True)
-    length = np.where(said, length, 1.0)
-    unit = np.where(said[..., None], B / length[..., None], 0.0)
-    return Whitened(C, length, *np.linalg.svd(unit, full_matrices=True))
+    counts = length > SHORT * length.max(axis=-1, initial=0.0, keepdims=True)
+    if zero is not None:
+        counts = counts & ~zero
+    length = np.where(counts, length, np.inf)
+    return Whitened(C, length, *np.linalg.svd(B / length[..., None], full_matrices=True))
 
 
 def null_space(
@@ -58,11 +100,16 @@ def null_space(
     """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states whatever the rank of A.  F&O 22.
 
     x = K y + x₀ with A K = 0 and A x₀ = g, and KᵀM K y = Kᵀ(f − M x₀).  K is the null space of A, orthonormal in the metric M,
-    so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other (a state off its
-    loops), A x is as near to g as it can be.  Of all λ that give the same forces, it is the shortest (rows at unit length).
+    so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other, A x is as near to g as it can be,
+    and the caller has to compare.  Of all λ that give the same forces, it is the shortest (rows at unit length).
     """
     w = whitened(M, A)
     rank = w.rank(tolerance)
+    return *solved(w, f, g, rank), rank
+
+
+def solved(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(x, λ) of :func:`null_space` for rows that are factored, with the rank of each state given."""
     x, lam = np.empty_like(f), np.empty_like(g)
     free = np.linalg.solve(w.C, f[..., None])[..., 0]  # C⁻¹ f
     for r in np.unique(rank):
@@ -74,7 +121,7 @@ def null_space(
         white = _apply(K, y) + x0  # x = K y + x₀
         x[at] = np.linalg.solve(np.swapaxes(w.C[at], -1, -2), white[..., None])[..., 0]
         lam[at] = _apply(U, _apply(np.swapaxes(V, -1, -2), white - free[at]) / s) / w.length[at]
-    return x, lam, rank
+    return x, lam
 
 
 def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:

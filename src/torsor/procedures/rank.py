@@ -8,13 +8,17 @@ import numpy as np
 DEPENDENT = 1e-10
 #: length of a row against the longest below which only rounding is left of it
 SHORT = 1e-9
+#: what a row adds, against the row that adds most, above which it is taken if it comes first; a number that no symmetric
+#: mechanism has as sin² of an angle
+ALIKE = 0.237
 
 
-def independent_rows(B: np.ndarray) -> tuple[int, ...]:
+def independent_rows(B: np.ndarray, rank: int | None = None) -> tuple[int, ...]:
     """Rows that span all rows, chosen alike for every sample: B is ``(samples, k, n)``, in the metric M⁻¹.
 
-    At each turn the row that adds most to those already chosen, in the geometric mean over the samples, until in most of them
-    none adds anything: Gram and Schmidt with pivoting.
+    Gram and Schmidt with pivoting: at each turn the row that adds most to those already chosen, in the geometric mean over the
+    samples, until in most of them none adds anything; or ``rank`` of them, where the rank is known.  Of rows that add about as
+    much (down to ALIKE of the most) the first is chosen, so that rounding does not decide.
     """
     B = np.array(B, dtype=float)
     size = np.einsum("skn,skn->sk", B, B)
@@ -25,10 +29,11 @@ def independent_rows(B: np.ndarray) -> tuple[int, ...]:
         rest = np.einsum("skn,skn->sk", B[:, left], B[:, left])
         share = np.divide(rest, size[:, left], out=np.zeros_like(rest), where=size[:, left] > 0)
         score = np.exp(np.mean(np.log(np.maximum(share, 1e-300)), axis=0))
-        score[np.median(share, axis=0) < DEPENDENT] = 0
-        best = int(np.argmax(score))
-        if score[best] == 0:
+        if rank is None:
+            score[np.median(share, axis=0) < DEPENDENT] = 0
+        if len(chosen) == rank or score.max() == 0:
             break
+        best = int(np.argmax(score > ALIKE * score.max()))
         k = left.pop(best)
         chosen.append(int(k))
         unit = B[:, k] / np.sqrt(np.maximum(np.einsum("sn,sn->s", B[:, k], B[:, k]), 1e-300))[:, None]

@@ -1,0 +1,49 @@
+"""Canonical bases: the same vectors, in the same order and with the same signs, whatever LAPACK returns.
+
+A null space or the eigenvectors of a repeated eigenvalue have no basis of their own; LAPACK's differs between processors.
+Here a choice that rounding could turn (the largest of equal numbers) is replaced by the first candidate above a threshold that
+no symmetric mechanism meets exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: share of M_jj that a coordinate must still have free to be a pivot; divided by 100 until enough coordinates have it
+PIVOT = 0.0371
+#: size of an entry, against the largest, that decides the sign of an axis
+DECIDES = 0.2371
+#: relative difference below which eigenvalues count as equal
+EQUAL = 1e-9
+
+
+def null_space_basis(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """(basis, pivots) of the span of K ``(n, f)``, whose columns are orthonormal in the metric M: basisᵀ M basis = 1.
+
+    Pivots are the first coordinates that determine the others; column i has a positive entry at pivot i and zeros at pivots
+    after it, before it is made orthogonal to the columns before it (reduced echelon form, then Gram and Schmidt).
+    """
+    free = np.sqrt(M.diagonal())[:, None] * K  # dimensionless
+    pivots: list[int] = []
+    threshold = PIVOT
+    while len(pivots) < K.shape[1]:
+        for j in range(len(free)):
+            size = float(free[j] @ free[j])
+            if j in pivots or len(pivots) == K.shape[1] or not size > threshold:
+                continue
+            pivots.append(j)
+            unit = free[j] / np.sqrt(size)
+            for _ in range(2):  # twice is enough to be orthogonal to rounding
+                free = free - np.outer(free @ unit, unit)
+        threshold /= 100
+    pivots.sort()
+    echelon = np.linalg.solve(K[pivots].T, K.T).T
+    R = np.linalg.cholesky(echelon.T @ M @ echelon)
+    return np.linalg.solve(R, echelon.T).T, tuple(pivots)
+
+
+def signed(axes: np.ndarray) -> np.ndarray:
+    """Axes (columns), each turned so that its first entry of some size (DECIDES of the largest) is positive."""
+    size = np.abs(axes)
+    first = np.argmax(size > DECIDES * size.max(axis=0, initial=0.0), axis=0) if axes.size else np.zeros(axes.shape[1], int)
+    return axes * np.where(np.take_along_axis(axes, first[None], axis=0)[0] < 0, -1.0, 1.0)
