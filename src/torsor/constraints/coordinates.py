@@ -71,9 +71,11 @@ class Pfaffian(Constraint):
         return self.reads_time
 
     def rows(self, state: State) -> Rows:
-        at = (state.moving, Dual(state.t, 1)) if self.timed else (state.moving,)
-        A = self._matrix(self.function(*at), state.model.nv)
-        b = [0] * self.count if self.right is None else _listed(self.right(*at), self.count, self, "its right-hand side")
+        clock = (Dual(state.t, 1),) if self.timed else ()  # each call gets a list of its own, which it may write into
+        A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
+        b = [0] * self.count
+        if self.right is not None:
+            b = _listed(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
         drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
         return Rows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
@@ -119,7 +121,8 @@ class Holonomic(Constraint):
         return self._at(integrate(state.model, state.q, v, dt), dt * clock + state.t)
 
     def _at(self, q: Scalars, t: Any) -> list[Any]:
-        return _listed(self.function(q, t) if self.timed else self.function(q), self.count, self, "its function")
+        own = list(q)  # which the function may write into
+        return _listed(self.function(own, t) if self.timed else self.function(own), self.count, self, "its function")
 
 
 @dataclass(frozen=True)

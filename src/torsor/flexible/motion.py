@@ -122,8 +122,8 @@ def simulate(
     from torsor.simulate.stages import advance, stages
 
     q, v = np.array(q, float), np.array(v, float)
-    force = _law(control, np.zeros(flexible.robot.nv))
-    acting = {frame: _law(F, np.zeros(6)) for frame, F in (wrenches or {}).items()}
+    force = _law(control, np.zeros(flexible.robot.nv), "control")
+    acting = {frame: _law(F, np.zeros(6), f"wrenches[{frame!r}]") for frame, F in (wrenches or {}).items()}
 
     def acceleration(t: float, q: Array, v: Array) -> Array:
         return flexible.forward_dynamics(q, v, force(t, q, v), {f: law(t, q, v) for f, law in acting.items()})
@@ -159,11 +159,11 @@ def _fastest(flexible: FlexibleRobot, acceleration: Any, q: Array, v: Array) -> 
     return float(np.abs(np.linalg.eigvals(np.block([[0 * unit, unit], [by_q, by_v]]))).max())
 
 
-def _law(given: Any, none: Array) -> Callable[[float, Array, Array], Array]:
+def _law(given: Any, none: Array, name: str) -> Callable[[float, Array, Array], Array]:
     """A function of (t, q, v), whatever was given."""
+    from torsor.simulate.callbacks import as_vector, guarded_law
+
     if callable(given):
-        return lambda t, q, v: np.asarray(given(t, q, v), float)
-    constant = none if given is None else np.asarray(given, float)
-    if constant.shape != none.shape:
-        raise ArgumentError(f"a force has shape {constant.shape}, expected {none.shape}")
+        return guarded_law(given, name, len(none), "forces and moments [N, N·m]")
+    constant = none if given is None else as_vector(given, name, len(none), "forces and moments [N, N·m]", ("is", "be"))
     return lambda t, q, v: constant

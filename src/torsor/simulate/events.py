@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.simulate.callbacks import guarded_signal
 
 Array: TypeAlias = np.ndarray
 
@@ -50,12 +51,17 @@ def events_of(events: Any) -> list[Event]:
     """Events as users give them: functions, :class:`Event` objects, one or several."""
     given: Iterable[Any] = () if events is None else [events] if callable(events) or isinstance(events, Event) else events
     found = [e if isinstance(e, Event) else Event(e) for e in given]
-    return [e if e.name else Event(e.function, e.direction, e.terminal, _name(e.function, k)) for k, e in enumerate(found)]
+    named = [replace(e, name=e.name or _name(e.function, k)) for k, e in enumerate(found)]
+    return [replace(e, function=guarded_signal(e.function, _label(e.name))) for e in named]
 
 
 def _name(function: Any, k: int) -> str:
     name = getattr(function, "__name__", "")
     return f"event {k}" if name in ("", "<lambda>") else name
+
+
+def _label(name: str) -> str:
+    return name if name.startswith("event ") else f"event {name!r}"
 
 
 class Segment(NamedTuple):

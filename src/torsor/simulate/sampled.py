@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.windings import rows_of
 
 if TYPE_CHECKING:
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
-Law = Callable[[float, Array, Array], Array]
+
+#: a controller is called at most so many times; more would take hours, and the list of times all memory
+SAMPLES_AT_MOST = 1e7
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Sampled:
     """A controller that runs ``rate`` times a second [Hz] and holds its joint forces in between (zero-order hold).
 
     ``function(t, q, v)`` returns τ (nv); with a ``state`` to begin from, ``function(t, q, v, state)`` returns (τ, next state).
+    Each simulation begins with a copy of ``state``, where it can be copied.
 
     >>> import numpy as np
     >>> integral = Sampled(lambda t, q, v, e: (-8 * q - 2 * e, e + 0.01 * q), rate=100, state=np.zeros(2))
@@ -36,7 +41,7 @@ class Sampled:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ArgumentError(f"a controller is a function of (t, q, v), not {type(self.function).__name__}")
-        if not (np.isfinite(self.rate) and self.rate > 0):
+        if not (isinstance(self.rate, (int, float, np.number)) and np.isfinite(self.rate) and self.rate > 0):
             raise ArgumentError(f"a sample rate must be positive [Hz], not {self.rate!r}")
 
 
@@ -58,10 +63,18 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     if control is None:
         return _constant(np.zeros(robot.nv))
     if isinstance(control, Sampled):
+        if duration * control.rate > SAMPLES_AT_MOST:
+            raise ArgumentError(
+                f"Sampled at rate={control.rate:g} Hz is called {duration * control.rate:.0e} times in {duration:g} s; at most "
+                f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v), which has none"
+            )
         return Held(_stateful(control, robot.nv), 1 / control.rate)
     if callable(control):
-        return _checked(control, robot.nv)
-    table = np.asarray(control, float)
+        return guarded_law(control, _named(control), robot.nv, FORCES)
+    try:
+        table = np.asarray(control, float)
+    except (ValueError, TypeError):
+        raise ArgumentError(f"control must be real numbers or a function, not {type(control).__name__}") from None
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
     if table.shape == (robot.nv,):
@@ -79,33 +92,37 @@ def _constant(tau: Array) -> Held:
     return Held(lambda t, q, v: tau, None)
 
 
-def _checked(function: Callable[..., Any], nv: int) -> Law:
-    """The function, its result an array of the right shape; one that already is costs next to nothing."""
-
-    def law(t: float, q: Array, v: Array) -> Array:
-        tau = function(t, q, v)
-        return tau if tau.__class__ is np.ndarray and tau.shape == (nv,) and tau.dtype == np.float64 else as_forces(tau, nv)
-
-    return law
-
-
 def _stateful(controller: Sampled, nv: int) -> Law:
+    name = _named(controller.function)
     if controller.state is None:
-        return _checked(controller.function, nv)
-    memory = [controller.state]
+        return guarded_law(controller.function, name, nv, FORCES)
+    memory = [_copied(controller.state)]
 
     def law(t: float, q: Array, v: Array) -> Array:
-        tau, memory[0] = controller.function(t, q, v, memory[0])
-        return as_forces(tau, nv)
+        returned = controller.function(t, q.copy(), v.copy(), memory[0])
+        if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+            raise ArgumentError(f"{name} must return the pair (joint forces, next state), because Sampled has a state")
+        tau, memory[0] = returned
+        return as_vector(tau, name, nv, FORCES)
 
     return law
 
 
-def as_forces(tau: Any, nv: int) -> Array:
-    array = np.asarray(tau, float)
-    if array.shape != (nv,):
-        raise ArgumentError(f"the controller returned joint forces of shape {array.shape}, expected ({nv},)")
-    return np.ascontiguousarray(array)
+def _copied(state: Any) -> Any:
+    """A copy, so that a controller that writes into its state does not change where the next simulation begins."""
+    try:
+        return copy.deepcopy(state)
+    except Exception:  # an open file, a lock: used as it is
+        return state
+
+
+#: the result of a controller, in error messages
+FORCES = "joint forces [N·m, N]"
+
+
+def _named(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "<lambda>")
+    return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
 def driven(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
@@ -136,13 +153,10 @@ def wrench_laws(robot: Robot, wrenches: Any) -> dict[str, Law]:
 
 
 def _wrench(frame: str, F: Any) -> Law:
-    def six(value: Any) -> Array:
-        array = np.asarray(value, float)
-        if array.shape != (6,):
-            raise ArgumentError(f"wrenches[{frame!r}] has shape {array.shape}, expected (6,): moment, force")
-        return np.ascontiguousarray(array)
-
+    name, meaning = f"wrenches[{frame!r}]", "a moment [N·m] and a force [N]"
     if callable(F):
-        return lambda t, q, v: six(F(t, q, v))
-    fixed = six(F)
+        return guarded_law(F, name, 6, meaning)
+    fixed = as_vector(F, name, 6, meaning, ("is", "be"))
+    if not np.isfinite(fixed).all():
+        raise ArgumentError(f"{name} has numbers that are not finite: {fixed}")
     return lambda t, q, v: fixed

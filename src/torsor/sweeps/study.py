@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from torsor.compile.parcel import Parcel
 from torsor.errors import ArgumentError, UnknownName
 from torsor.sweeps.points import Point
@@ -21,6 +23,7 @@ class Study:
     robot: Any = None
 
     def __call__(self, point: Point) -> Any:
+        point = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in point.items()}  # points share arrays
         if self.robot is None:
             return self.function(**point)  # type: ignore[operator]
         if isinstance(self.function, str):

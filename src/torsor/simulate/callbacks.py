@@ -1,0 +1,75 @@
+"""Functions that users give to a simulation: what each call is given, and what each may return.
+
+A call gets arrays of its own, so that a function may write into them or keep them; a result is checked and copied, so that a
+function may return the same array each time.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+
+Array: TypeAlias = np.ndarray
+#: (t, q, v) → an array of a fixed size
+Law = Callable[[float, Array, Array], Array]
+
+
+def guarded_law(function: Callable[..., Any], name: str, size: int, meaning: str) -> Law:
+    """``function(t, q, v)`` of copies of q and v, its result a new array ``(size,)``; ``name`` is that used in errors."""
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        return as_vector(function(t, q.copy(), v.copy()), name, size, meaning)
+
+    return law
+
+
+def guarded_signal(function: Callable[..., Any], name: str) -> Callable[[float, Array, Array], float]:
+    """``function(t, q, v)`` of copies of q and v, its result one finite number."""
+
+    def signal(t: float, q: Array, v: Array) -> float:
+        x = function(t, q.copy(), v.copy())
+        if x.__class__ is not float and x.__class__ is not np.float64:
+            x = _as_number(x, name)
+        if not math.isfinite(x):
+            raise ArgumentError(f"{name} returned {x} at t = {t:.6g} s; it must return a finite number")
+        return float(x)
+
+    return signal
+
+
+def as_vector(value: Any, name: str, size: int, meaning: str, verbs: tuple[str, str] = ("returned", "return")) -> Array:
+    """A new float array ``(size,)`` of a callback's result, or an error that names the callback."""
+    if value.__class__ is np.ndarray and value.shape == (size,) and value.dtype == np.float64:
+        return value.copy()  # in C order, whatever the strides were
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):  # rows of different lengths, objects that refuse
+        array = np.empty(0, object)
+    if array.shape != (size,) or array.dtype.kind not in "fiu" or isinstance(value, np.ma.MaskedArray):
+        given, must = verbs
+        raise ArgumentError(f"{name} {given} {_described(value)}; it must {must} {meaning}: real numbers, shape ({size},)")
+    return array.astype(float)
+
+
+def _as_number(value: Any, name: str) -> float:
+    kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else ""
+    if kind not in ("f", "i", "u"):
+        raise ArgumentError(
+            f"{name} returned {_described(value)}; it must return one real number that changes its sign at the event, such as "
+            "q[0] - 1.0"
+        )
+    return float(value)
+
+
+def _described(value: Any) -> str:
+    """A value as an error message shows it: shape and type of arrays, else the value itself, shortened."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        mask = "a masked array" if isinstance(value, np.ma.MaskedArray) else "an array"
+        return f"{mask} of {value.dtype} with shape {value.shape}"
+    return f"{reprlib.repr(value)} ({type(value).__name__})"
