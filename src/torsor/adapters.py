@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-def casadi_function(robot: Robot, spec: Spec) -> Any:
+def casadi_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
     CasADi has matrices only: a vector is a column, and a result of more than two axes becomes a column in C order.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     ca = _library("casadi")
-    program = _program(robot, spec)
+    program = robot.program(spec, damping=damping, friction=friction)
     (out,) = program.outputs
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
@@ -43,10 +44,11 @@ def casadi_function(robot: Robot, spec: Spec) -> Any:
     return ca.Function(label, symbols, [ca.densify(ca.SX(matrix))], names, ["out"])
 
 
-def jax_function(robot: Robot, spec: Spec) -> Callable[..., Any]:
+def jax_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
     JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was said.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     jnp = _library("jax").numpy
 
@@ -54,13 +56,14 @@ def jax_function(robot: Robot, spec: Spec) -> Callable[..., Any]:
         kind = jnp.result_type(float, *arrays)
         return jnp.stack([jnp.broadcast_to(jnp.asarray(x, kind), batch) for x in values], axis=-1)
 
-    return _array_function(robot, spec, jnp.asarray, stacked)
+    return _array_function(robot, robot.program(spec, damping=damping, friction=friction), jnp.asarray, stacked)
 
 
-def torch_function(robot: Robot, spec: Spec) -> Callable[..., Any]:
+def torch_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of PyTorch tensors, ``f(q, v, a)``, for autograd and ``torch.func``; leading axes are a batch.
 
     It computes in the precision, and on the device, of its arguments.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     torch = _library("torch")
 
@@ -75,12 +78,11 @@ def torch_function(robot: Robot, spec: Spec) -> Callable[..., Any]:
         whole = [x if torch.is_tensor(x) else torch.tensor(x, dtype=kind, device=arrays[0].device) for x in values]
         return torch.stack([torch.broadcast_to(x.to(kind), batch) for x in whole], -1)
 
-    return _array_function(robot, spec, tensor, stacked)
+    return _array_function(robot, robot.program(spec, damping=damping, friction=friction), tensor, stacked)
 
 
-def _array_function(robot: Robot, spec: Spec, convert: Callable, stacked: Callable) -> Callable[..., Any]:
+def _array_function(robot: Robot, program: Program, convert: Callable, stacked: Callable) -> Callable[..., Any]:
     """``stacked`` makes one array of a list of values, of the batch's shape and the arguments' precision, its last axis new."""
-    program = _program(robot, spec)
     inputs, (out,) = program.inputs, program.outputs
     words = ", ".join(a.name for a in inputs)
 
@@ -103,10 +105,6 @@ def _array_function(robot: Robot, spec: Spec, convert: Callable, stacked: Callab
     function.__name__ = function.__qualname__ = identifier(out.name)
     function.__doc__ = f"{out.name} of {robot.name}, from ({words})."
     return function
-
-
-def _program(robot: Robot, spec: Spec) -> Program:
-    return robot._kernel((spec,)).program
 
 
 def _evaluated(program: Program, scalars: list[Any]) -> list[Any]:

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from torsor import quantities as table
 from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError
+from torsor.losses import NO_LOSSES, Losses, losses_of
 from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
 from torsor.model import Description
-from torsor.recording import losses_of, make_kernel
+from torsor.recording import make_kernel
 
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
@@ -56,21 +57,22 @@ class Computed(Mechanism):
         wrenches: Wrenches | None = None,
         *,
         damping: bool = False,
-        friction: bool = False,
+        friction: bool | None = None,
         base_velocity: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
-        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force) [N·m, N].  ``damping`` adds the
-        model's viscous joint friction, ``friction`` that of its laws instead (:meth:`with_friction`, MR §8.9.4; 0 at rest).
+        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force) [N·m, N].  Friction laws that the
+        robot has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out,
+        True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
         ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
             raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
-        losses = {"damping": damping, "friction": friction}
+        losses = losses_of(self._model, damping, friction)
         return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, losses=losses, out=out)
 
     @kernel_method
@@ -82,19 +84,20 @@ class Computed(Mechanism):
         wrenches: Wrenches | None = None,
         *,
         damping: bool = False,
-        friction: bool = False,
+        friction: bool | None = None,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.  Friction at v = 0 is 0 here, so nothing is
-        held: that takes :mod:`torsor.procedures.stiction`, as in simulation.  A robot with loops moves as they let it
-        (F&O 15–22); ``robot.constrained()`` also gives the loops' forces.
+        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count unless
+        ``friction=False``.  Friction at v = 0 is 0 here, so no joint sticks; :mod:`torsor.procedures.stiction` finds the joints
+        that do, as in simulation.  A robot with loops moves as they let it (F&O 15–22); ``robot.constrained()`` also gives the
+        loops' forces.
         """
-        losses = {"damping": damping, "friction": friction}
+        losses = losses_of(self._model, damping, friction)
         if self._model.loops:
-            if losses_of(self._model, damping, friction):
-                tau = np.subtract(tau, self.friction_force(v, tau) if friction else self.damping_force(v))
+            if any(losses):
+                tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, out)
         return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
 
@@ -108,34 +111,39 @@ class Computed(Mechanism):
         wrenches: Wrenches | None = None,
         *,
         damping: bool = False,
-        friction: bool = False,
+        friction: bool | None = None,
     ) -> HybridDynamics:
         """(a, τ) of all joints, from the accelerations of those that are ``led`` and the forces of the others.
 
         M(q) a + h(q, v) = τ + Jᵀf, in which each row has one unknown (Featherstone 2008, §9.2).  ``led`` names joints, or is an
-        array of 0 and 1, ``(..., nv)``, which may differ from state to state.  What ``a`` says of other joints, and ``tau`` of
-        led ones, is not read.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+        array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of the led
+        ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count
+        unless ``friction=False``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
-        names = [led] if isinstance(led, str) else led
-        rows = self._mask(names) if isinstance(names, (list, tuple)) and all(isinstance(x, str) for x in names) else led
-        chosen = np.asarray(rows, float)
-        if not np.isin(chosen, (0.0, 1.0)).all():
-            raise ArgumentError("led says 1 of a joint whose acceleration is given and 0 of the others; it has other numbers")
-        wrenches, both = self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
-        losses: dict[str, Any] = {word: True for word, on in (("damping", damping), ("friction", friction)) if on}
-        kernel = self._kernel(both, frames=tuple(wrenches), **losses)
+        losses = losses_of(self._model, damping, friction)
+        chosen, wrenches, both = self._led(led), self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
+        kernel = self._kernel(both, frames=tuple(wrenches), losses=losses)
         return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
 
-    def _mask(self, joints: Sequence[str]) -> Array:
-        """1 in the rows of v that belong to some joints, 0 in the others."""
-        out = np.zeros(self.nv)
-        for name in joints:
-            out[self.joint(name).v_slice] = 1.0
-        return out
+    def _led(self, led: Any) -> Array:
+        """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
+        allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
+        try:
+            rows = np.asarray([led] if isinstance(led, str) else led)
+        except ValueError:  # of unequal rows
+            raise ArgumentError(f"{allowed}, not {led!r}") from None
+        if rows.ndim == 1 and all(isinstance(x, str) for x in rows.tolist()):
+            mask = np.zeros(self.nv)
+            for name in rows.tolist():
+                mask[self.joint(name).v_slice] = 1.0
+            return mask
+        if rows.dtype.kind not in "biuf" or rows.shape[-1:] != (self.nv,) or not np.isin(rows, (0, 1)).all():
+            raise ArgumentError(f"{allowed}, not {led!r}")
+        return rows.astype(float)
 
     def motor_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> MotorTorques:
         """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
@@ -186,14 +194,15 @@ class Computed(Mechanism):
 
     @kernel_method
     def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """τ = D v [N·m, N], the joints' viscous friction as the model has it; part of no other result unless asked for."""
+        """τ = D v [N·m, N]: the damping of the model's joints; part of another result only with ``damping=True``."""
         return self._run("damping_force", (v,), out=out)
 
     @kernel_method
-    def friction_force(self, v: ArrayLike, load: ArrayLike | None = None, *, out: Array | None = None) -> Array:
-        """τ_fric(v) [N·m, N], of τ = M a + h + τ_fric: the joints' laws, 0 at rest; in no other result unasked (MR §8.9.4).
+    def friction_force(self, v: ArrayLike, *, load: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
 
-        ``load`` is the joint force without friction [N·m, N], for laws that grow with it.
+        ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
+        hybrid dynamics unless these say ``friction=False``, and never of M, h, g or the energies.
         """
         return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 
@@ -280,11 +289,14 @@ class Computed(Mechanism):
 
     # -- kernels ---------------------------------------------------------------------------------------------
 
-    def kernel(self, *specs: table.Spec, dtype: Any = np.float64) -> Kernel:
+    def kernel(
+        self, *specs: table.Spec, dtype: Any = np.float64, damping: bool = False, friction: bool | None = None
+    ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A spec is a method's name, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``;
-        or a tuple, ``("pose", "tool:0")``, where a name has a colon itself.
+        or a tuple, ``("pose", "tool:0")``, where a name has a colon itself.  ``damping`` and ``friction`` as for
+        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
@@ -292,11 +304,21 @@ class Computed(Mechanism):
         """
         if not specs:
             raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(table.QUANTITIES)}")
-        return self._kernel(specs, np.dtype(dtype))
+        return self._kernel(specs, np.dtype(dtype), losses=self._losses(specs, damping, friction))
 
-    def program(self, *specs: str) -> Program:
+    def program(self, *specs: table.Spec, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
-        return self.kernel(*specs).program
+        return self.kernel(*specs, damping=damping, friction=friction).program
+
+    def _losses(self, specs: Sequence[table.Spec], damping: bool, friction: bool | None) -> Losses:
+        """The losses that count in a kernel of these specs; an error where losses are asked for that act on none of them."""
+        losses = losses_of(self._model, damping, friction)
+        if any(table.QUANTITIES[table.parse(spec)[0]].lossy for spec in specs):
+            return losses
+        if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
+            names = ", ".join(name for name, row in table.QUANTITIES.items() if row.lossy)
+            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(map(str, specs))}")
+        return NO_LOSSES
 
     def _kernel(
         self,
@@ -304,10 +326,10 @@ class Computed(Mechanism):
         dtype: np.dtype = FLOAT64,
         frames: tuple[str, ...] = (),
         extra: tuple[str, ...] = (),
-        damping: bool = False,
-        friction: bool = False,
+        losses: Losses = NO_LOSSES,
     ) -> Kernel:
-        key = (specs, dtype, frames, extra, damping, friction)
+        """The kernel of some specs, made once.  Callers choose the losses: unlike ``kernel``, the default leaves laws out."""
+        key = (specs, dtype, frames, extra, losses)
         kernel = self._kernels.get(key)
         if kernel is None:
             with self._lock:
@@ -317,12 +339,11 @@ class Computed(Mechanism):
     def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
         raise NotImplementedError  # a Robot knows how
 
-    def _run(self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, losses=None, out=None) -> Any:
-        losses = {word: True for word, asked in (losses or {}).items() if asked}
-        if wrenches is None and not extra and not losses:
-            return self._kernel((name,))(*values, out=out)
+    def _run(
+        self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, losses: Losses = NO_LOSSES, out=None
+    ) -> Any:
         extra, wrenches = extra or {}, self._checked(wrenches)
-        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), **losses)
+        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _checked(self, wrenches: Wrenches | None) -> Wrenches:

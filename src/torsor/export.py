@@ -21,6 +21,7 @@ from torsor.compile.source import python_function
 from torsor.compile.vectors import Case, c_test
 from torsor.errors import ArgumentError
 from torsor.io.files import write_text
+from torsor.losses import NO_LOSSES, Losses
 from torsor.quantities import QUANTITIES, Spec, parse
 from torsor.version import __version__
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 #: states in the file of test vectors
 VECTORS = 4
-#: what wrenches and damping act on
+#: what wrenches act on
 FORCED = ("inverse_dynamics", "forward_dynamics")
 
 
@@ -43,14 +44,17 @@ def export_c(
     fma: bool = False,
     wrenches: Sequence[str] = (),
     damping: bool = False,
+    friction: bool | None = None,
 ) -> tuple[Path, Path, Path]:
     """Write ``path.h``, ``path.c`` and ``path_test.c``, and return their paths.
 
     One function a spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of all specs,
     ``robot_fused``, with an output each, that shares their work.  ``name`` replaces the robot's name in the functions' names.
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
-    ``wrenches`` are frames that carry an external wrench, one more input each, and ``damping`` includes joint damping, both in
-    inverse and forward dynamics.  The test program calls every function and returns 0 if its results are those of torsor.
+    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics.  Friction laws
+    that the robot has count there and in hybrid dynamics, unless ``friction=False``; ``damping=True`` counts the damping of the
+    model instead.  The first lines of the file list the losses that count.  The test program calls every function and returns 0
+    if its results are those of torsor.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -62,12 +66,12 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    kernels = _kernels(robot, prefix, specs, fused, tuple(wrenches), damping)
+    kernels = _kernels(robot, prefix, specs, fused, tuple(wrenches), damping, friction)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
     texts = {
-        ".h": _header(robot, base.name, prefix, functions, cases),
+        ".h": _header(_about(robot, robot._losses(specs, damping, friction)), robot, base.name, prefix, functions, cases),
         ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
         "_test.c": c_test(base.name, cases, single),
     }
@@ -85,6 +89,7 @@ def export_python(
     fused: bool = False,
     wrenches: Sequence[str] = (),
     damping: bool = False,
+    friction: bool | None = None,
 ) -> Path:
     """Write a Python module that imports NumPy alone, one function a spec, and return its path.
 
@@ -99,8 +104,8 @@ def export_python(
     array([29.43,  9.81])
     """
     base = _base(path, (".py",))
-    kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), specs, fused, tuple(wrenches), damping)
-    lead = "\n".join(f"# {line}".rstrip() for line in _about(robot))
+    kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), specs, fused, tuple(wrenches), damping, friction)
+    lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, robot._losses(specs, damping, friction)))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
     for n, kernel in kernels:
         p = kernel.program
@@ -145,25 +150,32 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
 
 
 def _kernels(
-    robot: Robot, prefix: str, specs: tuple[Spec, ...], fused: bool, frames: tuple[str, ...], damping: bool
+    robot: Robot,
+    prefix: str,
+    specs: tuple[Spec, ...],
+    fused: bool,
+    frames: tuple[str, ...],
+    damping: bool,
+    friction: bool | None,
 ) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
     if not specs:
         raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
     forced = [parse(spec)[0] in FORCED for spec in specs]
-    if (frames or damping) and not (all(forced) if fused else any(forced)):
-        raise ArgumentError(f"wrenches and damping act on {' and '.join(FORCED)}, not on {', '.join(map(str, specs))}")
+    if frames and not (all(forced) if fused else any(forced)):
+        raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, specs))}")
+    losses = robot._losses(specs, damping, friction)
     for frame in frames:
         robot.model.frame(frame)
     f64 = np.dtype(np.float64)
     if fused:
-        return [(f"{prefix}_fused", robot._kernel(specs, f64, frames, (), damping))]
+        return [(f"{prefix}_fused", robot._kernel(specs, f64, frames, losses=losses))]
     out: list[tuple[str, Kernel]] = []
     for spec, is_forced in zip(specs, forced, strict=True):
         label = spec if isinstance(spec, str) else ":".join(spec)
         n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
-        kernel = robot._kernel((spec,), f64, frames, (), damping) if is_forced else robot._kernel((spec,))
-        out.append((n, kernel))
+        lost = losses if QUANTITIES[parse(spec)[0]].lossy else NO_LOSSES
+        out.append((n, robot._kernel((spec,), f64, frames if is_forced else (), losses=lost)))
     return out
 
 
@@ -179,8 +191,8 @@ def _size(shape: tuple[int, ...]) -> str:
 # -- what the files say ----------------------------------------------------------------------------------------
 
 
-def _about(robot: Robot) -> list[str]:
-    """What a reader of an exported file has to know about the robot."""
+def _about(robot: Robot, losses: Losses) -> list[str]:
+    """The first lines of an exported file: units, coordinates, and the losses that count."""
     lines = [f"{comment(robot.name)}: equations of motion, written by torsor {__version__}.", ""]
     lines += [
         "SI units.  Twists (angular, linear), wrenches (moment, force), quaternions (x, y, z, w), matrices row by row.",
@@ -192,6 +204,12 @@ def _about(robot: Robot) -> list[str]:
             lines.append(f"  {_range('q', joint.q_slice)} {_range('v', joint.v_slice)} {comment(joint.name)} ({joint.type})")
         else:
             lines.append(f"  {comment(joint.name)} ({joint.type}) follows {comment(joint.mimic.joint)}")
+    if losses.damping:
+        lines += ["", "The damping of the joints counts in inverse, forward and hybrid dynamics."]
+    if losses.friction:
+        laws = zip(robot.model.joint_names, robot.model.friction, strict=True)
+        lines += ["", "Friction laws count in inverse, forward and hybrid dynamics (0 at rest):"]
+        lines += [f"  {comment(name)}: {comment(str(law))}" for name, row in laws for law in row if law is not None]
     return lines
 
 
@@ -201,9 +219,9 @@ def _range(letter: str, s: slice) -> str:
     return f"{letter}[{s.start}..{s.stop - 1}]"
 
 
-def _header(robot: Robot, base: str, prefix: str, functions: list[CFunction], cases: list[Case]) -> str:
+def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: list[CFunction], cases: list[Case]) -> str:
     guard = f"{identifier(base, default='torsor').upper()}_H"
-    about = [*_about(robot), ""]
+    about = [*lead, ""]
     about += ["C99, nothing but math.h, no allocation, no state: safe in threads.  An output must not overlap"]
     about += [
         "an input or another output.  Nothing is checked: NaN in, NaN out.  Stack bytes are an upper bound, without math.h's."

@@ -203,12 +203,17 @@ class Mechanism:
         """The same robot where gravity is another vector of the world [m/s²]: (0, −9.81, 0) for one that hangs on a wall."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
-    def with_friction(self, laws: Mapping[str, Any] | str) -> Self:
-        """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}``; they count where ``friction=True``.
+    def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
+        """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
 
-        ``"urdf"`` makes them of what the file says of each joint: its ``friction`` (dry) and ``damping`` (viscous).  Joints not
-        named keep theirs; None takes one away; of several freedoms each has a law.  See :mod:`torsor.actuators.friction`.
+        They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless the call
+        has ``friction=False``; never in M, h, g or the energies.
+        ``"urdf"`` makes them of each joint's ``friction`` (dry) and ``damping`` (viscous) in the file.  Joints not named keep
+        theirs.  None takes a joint's law away, and in place of the dict all laws; a joint of several degrees of freedom has one
+        law for each.  See :mod:`torsor.actuators.friction`.
         """
+        if laws is None:
+            laws = dict.fromkeys(self._model.joints_with_friction)
         if isinstance(laws, str):
             from torsor.actuators.friction.laws import of_joints
 

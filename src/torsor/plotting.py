@@ -13,7 +13,7 @@ from typing import Any
 from torsor.errors import MissingExtra
 
 #: blue, vermilion, green, purple, orange, sky blue, grey
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B")
 
 #: what matplotlib is told
 STYLE: dict[str, Any] = {

@@ -16,7 +16,9 @@ class Quantity(NamedTuple):
 
     ``alternative`` is another algorithm for the same result: a kernel is made of the one that takes fewer operations.
     ``joint_space`` results do not depend on which link carries a needle of mass along a hinge's axis, so their kernels are
-    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).
+    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
+    friction laws count (:mod:`torsor.losses`): "tau" is reduced by the lost force before an acceleration is computed from it,
+    and the lost force is added to a result that is a joint force.
     """
 
     inputs: tuple[str, ...]
@@ -24,6 +26,7 @@ class Quantity(NamedTuple):
     options: tuple[str, ...] = ()
     alternative: Callable[..., Any] | None = None
     joint_space: bool = False
+    lossy: bool = False
 
 
 def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,12 +43,12 @@ def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
 FRAME = ("frame", "expressed_in")
 
 QUANTITIES: dict[str, Quantity] = {
-    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True),
+    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True),
     "forward_dynamics": Quantity(
-        ("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors, joint_space=True
+        ("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors, joint_space=True, lossy=True
     ),
-    "hybrid_acceleration": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_acceleration, joint_space=True),
-    "hybrid_force": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_force, joint_space=True),
+    "hybrid_acceleration": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_acceleration, joint_space=True, lossy=True),
+    "hybrid_force": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_force, joint_space=True, lossy=True),
     "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
     "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True),
     "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),

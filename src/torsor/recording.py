@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from torsor.algorithms import damping_force
-from torsor.algorithms.friction import friction_force
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
+from torsor.losses import NO_LOSSES, Losses
 from torsor.model import Model
 from torsor.model.regrouping import regrouped
 from torsor.quantities import QUANTITIES, Spec, parse, sizes
 from torsor.spatial.vector import flat
 from torsor.version import __version__
 
-#: quantities that joint losses change, but do not belong to
+#: lossy quantities that are accelerations: the lost force acts on them, but is not a part of them
 ACCELERATIONS = ("forward_dynamics", "hybrid_acceleration")
 #: degrees of freedom up to which a second algorithm is worth recording to see whether it is shorter
 FEW = 20
@@ -30,19 +30,18 @@ def make_kernel(
     dtype: np.dtype,
     frames: tuple[str, ...] = (),
     extra: tuple[str, ...] = (),
-    damping: bool = False,
-    friction: bool = False,
+    losses: Losses = NO_LOSSES,
 ) -> Kernel:
     """The kernel of several quantities.
 
-    ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``damping`` includes joint damping,
-    ``friction`` the joints' friction laws.
+    ``frames`` carry external wrenches, one more input each; ``extra`` are optional inputs; ``losses`` count in the
+    quantities that the table calls lossy, and in no other.
     """
     if not numeric(model):
         raise ArgumentError(
             f"robot {model.name!r} has symbols where a kernel needs numbers; torsor.algorithms take them: crba(robot.model, q)"
         )
-    r = Recording(model, specs, frames, extra, damping, friction)
+    r = Recording(model, specs, frames, extra, losses)
     name = f"{model.name}.{'+'.join(r.labels)}"
     return Kernel(r.shortest(), name=name, dtype=dtype, version=__version__, explain=r.explain)
 
@@ -56,12 +55,10 @@ class Recording:
         specs: Sequence[Spec],
         frames: tuple[str, ...],
         extra: tuple[str, ...],
-        damping: bool,
-        friction: bool = False,
+        losses: Losses = NO_LOSSES,
     ):
         self.model, self.lean = model, regrouped(model)
-        self.frames, self.extra = frames, extra
-        self.losses = losses_of(model, damping, friction)
+        self.frames, self.extra, self.losses = frames, extra, losses
         self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
         if model.loops and any("tau" in QUANTITIES[name].inputs for name, _ in self.rows):
@@ -99,15 +96,20 @@ class Recording:
         row = QUANTITIES[name]
         model = self.lean if row.joint_space else self.model
         function = row.alternative if alternative and row.alternative else row.function
-        if self.losses is None:
-            return function(model, *(given[x] for x in row.inputs), **options)
-        lost = self.losses(model, given["v"], given["tau"]) if "tau" in row.inputs else None
-        if lost is not None:
-            given = {**given, "tau": [t - d for t, d in zip(given["tau"], lost, strict=True)]}
+        if "wrenches" in options and "wrenches" not in signature(function).parameters:
+            options = {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
+        lossy = row.lossy and any(self.losses)
+        v, tau = given.get("v", ()), given.get("tau", ())
+        if lossy and "tau" in row.inputs:
+            lost = self.losses.force(model, v, tau)
+            given = {**given, "tau": [t - x for t, x in zip(tau, lost, strict=True)]}
         result = function(model, *(given[x] for x in row.inputs), **options)
-        if name in ACCELERATIONS:
+        if not lossy or name in ACCELERATIONS:
             return result
-        return [t + d for t, d in zip(result, lost or self.losses(model, given["v"], result), strict=True)]
+        load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
+        if "led" in row.inputs:
+            load = [p * f + (1 - p) * t for p, f, t in zip(given["led"], result, tau, strict=True)]
+        return [f + x for f, x in zip(result, self.losses.force(model, v, load), strict=True)]
 
     def explain(self, *state: np.ndarray) -> None:
         """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
@@ -115,27 +117,6 @@ class Recording:
             if argument.name in ("q", "q0", "q1"):
                 check_configuration(self.model, argument.name, x.tolist())
         self.evaluated(*(np.ravel(x).tolist() for x in state))
-
-
-#: the joint force lost at velocity v under a load: (model, v, load) → (nv)
-Losses = Callable[[Model, Sequence[Any], Sequence[Any]], list[Any]]
-
-
-def losses_of(model: Model, damping: bool, friction: bool) -> Losses | None:
-    """What the joints lose: D v, or their friction laws, which say all of it."""
-    if damping and friction:
-        raise ArgumentError(
-            "damping=True and friction=True: a joint's friction law holds its viscous part already; ask for one of them "
-            "(robot.with_friction('urdf') makes laws of the damping in the file)"
-        )
-    if friction and not any(law is not None for laws in model.friction for law in laws):
-        raise ArgumentError(
-            f"friction=True, but no joint of robot {model.name!r} has a friction law; robot.with_friction({{joint: law}}) "
-            "gives them, robot.with_friction('urdf') reads friction and damping from the description"
-        )
-    if friction:
-        return friction_force
-    return (lambda model, v, load: damping_force(model, v)) if damping else None
 
 
 def numeric(model: Model) -> bool:

@@ -165,15 +165,23 @@ class Robot(Computed):
     # -- understanding, one state at a time ------------------------------------------------------------------
 
     def explain(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, damping: bool = False
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        damping: bool = False,
+        friction: bool | None = None,
     ) -> Explanation:
         """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
 
-        Inertia by joint, velocity products by pair, gravity by link, then rotors, damping and wrenches; ``print`` it.
+        Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
+        ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
         """
         from torsor import understanding
 
-        return understanding.explain(self, q, v, a, wrenches, damping=damping)
+        return understanding.explain(self, q, v, a, wrenches, damping=damping, friction=friction)
 
     def stacked(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, wrenches: Wrenches | None = None
@@ -236,7 +244,7 @@ class Robot(Computed):
         if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
             refuse_out(out)
             return self._through_loops_later((q, v, tau), wrenches or {})
-        a = self.constrained().forward_dynamics(q, v, tau, wrenches).a
+        a = self.constrained().forward_dynamics(q, v, tau, wrenches, friction=False).a  # the caller has subtracted losses
         if out is None:
             return a
         np.copyto(out, a)

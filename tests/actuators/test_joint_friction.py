@@ -37,12 +37,13 @@ def test_inverse_dynamics_adds_and_forward_dynamics_subtracts():
     q, a = np.array([0.3, 0.9]), np.array([4.0, -3.0])
     lost = np.array([2 + np.exp(-0.25) + 0.025, -0.5 - 0.2])
     np.testing.assert_allclose(robot.friction_force(v), lost, rtol=1e-14)
-    tau = robot.inverse_dynamics(q, v, a, friction=True)
-    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a) + lost, rtol=1e-14)
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, friction=True), a, rtol=1e-12)
+    tau = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_array_equal(tau, robot.inverse_dynamics(q, v, a, friction=True))
+    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a, friction=False) + lost, rtol=1e-14)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-12)
     np.testing.assert_array_equal(robot.friction_force([0.0, 0.0]), [0.0, 0.0])
     bare = ts.robots.two_link()
-    np.testing.assert_array_equal(robot.inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a))
+    np.testing.assert_array_equal(robot.inverse_dynamics(q, v, a, friction=False), bare.inverse_dynamics(q, v, a))
     np.testing.assert_array_equal(bare.friction_force(v), [0.0, 0.0])
 
 
@@ -50,11 +51,10 @@ def test_with_wrenches_and_in_batches():
     robot, rng = arm(), np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 17, 2))
     F = rng.normal(size=(17, 6))
-    both = robot.inverse_dynamics(q, v, a, {"tip": F}, friction=True)
-    np.testing.assert_allclose(
-        both, robot.inverse_dynamics(q, v, a, {"tip": F}) + robot.friction_force(v), rtol=1e-13, atol=1e-13
-    )
-    one = [robot.inverse_dynamics(q[k], v[k], a[k], {"tip": F[k]}, friction=True) for k in range(17)]
+    both = robot.inverse_dynamics(q, v, a, {"tip": F})
+    rigid = robot.inverse_dynamics(q, v, a, {"tip": F}, friction=False)
+    np.testing.assert_allclose(both, rigid + robot.friction_force(v), rtol=1e-13, atol=1e-13)
+    one = [robot.inverse_dynamics(q[k], v[k], a[k], {"tip": F[k]}) for k in range(17)]
     np.testing.assert_array_equal(both, one)
 
 
@@ -63,13 +63,14 @@ def test_load_dependent_friction():
     law = fr.LoadDependent(fr.Coulomb(1.0), 0.1)
     robot = ts.robots.two_link().with_friction({"joint1": law})
     q, v, a, tau = np.array([0.3, 0.9]), np.array([-1.0, 0.5]), np.array([4.0, -3.0]), np.array([-7.0, 2.0])
-    rigid = robot.inverse_dynamics(q, v, a)
+    rigid = robot.inverse_dynamics(q, v, a, friction=False)
     lost = np.array([-(1.0 + 0.1 * abs(rigid[0])), 0.0])
-    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a, friction=True), rigid + lost, rtol=1e-13)
-    np.testing.assert_allclose(robot.friction_force(v, rigid), lost, rtol=1e-13)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), rigid + lost, rtol=1e-13)
+    np.testing.assert_allclose(robot.friction_force(v, load=rigid), lost, rtol=1e-13)
     np.testing.assert_allclose(robot.friction_force(v, load=tau), [-1.7, 0.0], rtol=1e-14)
     left = tau - np.array([-1.7, 0.0])
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, friction=True), robot.forward_dynamics(q, v, left), rtol=1e-12)
+    a = robot.forward_dynamics(q, v, left, friction=False)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -94,7 +95,7 @@ def test_the_kernel_is_the_algorithm():
     robot = with_random_laws(30)
     _, v, load = state(robot, 3)
     expected = friction_force(robot.model, v.tolist(), load.tolist())
-    np.testing.assert_allclose(robot.friction_force(v, load), np.array(expected, float), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(robot.friction_force(v, load=load), np.array(expected, float), rtol=1e-13, atol=1e-15)
 
 
 def test_from_the_file():
@@ -146,11 +147,11 @@ def test_loops_lose_the_same():
     )
     q = closed.assemble([0.9, -0.5, 1.2])
     v, tau = np.array([0.2, -0.1, 0.3]), np.array([1.0, 0.0, -0.4])
-    lost = closed.friction_force(v, tau)
+    lost = closed.friction_force(v, load=tau)
     assert lost[2] == pytest.approx(0.24)
-    np.testing.assert_allclose(
-        closed.forward_dynamics(q, v, tau, friction=True), closed.forward_dynamics(q, v, tau - lost), rtol=1e-12
-    )
+    expected = closed.forward_dynamics(q, v, tau - lost, friction=False)
+    np.testing.assert_allclose(closed.forward_dynamics(q, v, tau), expected, rtol=1e-12)
+    np.testing.assert_array_equal(closed.constrained().forward_dynamics(q, v, tau).a, closed.forward_dynamics(q, v, tau))
 
 
 def test_what_is_refused():
@@ -158,7 +159,7 @@ def test_what_is_refused():
     zero = np.zeros(2)
     with pytest.raises(ArgumentError, match=r"no joint of robot .* has a friction law"):
         bare.inverse_dynamics(zero, zero, zero, friction=True)
-    with pytest.raises(ArgumentError, match="ask for one of them"):
+    with pytest.raises(ArgumentError, match="friction=False"):
         robot.forward_dynamics(zero, zero, zero, friction=True, damping=True)
     with pytest.raises(UnknownName, match="joint1, joint2"):
         bare.with_friction({"elbow": STRIBECK})
@@ -169,4 +170,4 @@ def test_what_is_refused():
     with pytest.raises(ArgumentError, match="'mjcf'"):
         bare.with_friction("mjcf")
     with pytest.raises(ArgumentError, match="load"):
-        robot.friction_force(zero, [1.0])
+        robot.friction_force(zero, load=[1.0])

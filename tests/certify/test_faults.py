@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests.certify.faults import changed, corrupted, failing
-from torsor import recording
+from torsor import losses
 from torsor.algorithms.closed_loops import Saddle
 from torsor.certify import verify
 from torsor.constrained import programs
@@ -138,8 +138,8 @@ def test_an_exception_is_a_failure_with_its_message(monkeypatch, arm):
 
 
 def test_damping(monkeypatch, arm):
-    sound = recording.damping_force
-    monkeypatch.setattr(recording, "damping_force", lambda model, v: [-x for x in sound(model, v)])
+    sound = losses.damping_force
+    monkeypatch.setattr(losses, "damping_force", lambda model, v: [-x for x in sound(model, v)])
     assert found(arm) == {"damping"}
 
 

@@ -341,12 +341,12 @@ def test_damping_armature_and_friction_of_each_robot(arm):
             v = v + np.linalg.solve(M, -arm.bias_force(q, v) - np.array([0, d[k]]) * v) * DT
             q = q + v * DT
         np.testing.assert_allclose(r.q[k, -1], q, rtol=0, atol=1e-12)
-    law = StaticViscous(0.3, 0.2)
+    law = StaticViscous(0.3, 0.2).smooth(1e-3)
     rough = arm.with_friction({first: law})
     r = rollout(rough, q0, v0, dt=DT, steps=15, vary={"friction": {first: per_robot([0.0, 1.0, 2.0])}})
     for k, factor in enumerate((0.0, 1.0, 2.0)):
-        own = arm.with_friction({first: StaticViscous(0.3 * factor, 0.2 * factor)})
-        q, v = by_hand(own, q0[k], v0[k], lambda k, q, v: np.zeros(2), DT, steps=15, friction=True)
+        own = arm.with_friction({first: StaticViscous(0.3 * factor, 0.2 * factor).smooth(1e-3)})
+        q, v = by_hand(own, q0[k], v0[k], lambda k, q, v: np.zeros(2), DT, steps=15)
         np.testing.assert_allclose(r.q[k], q, rtol=0, atol=1e-12)
 
 

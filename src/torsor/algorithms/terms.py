@@ -1,6 +1,6 @@
 """Where a joint torque comes from: M a + h − Jᵀf taken apart, term by term (MR 8.16, ASADA §7.1.3).
 
-τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors + damping − Σ_frame (J_fᵀ f)_i
+τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors + losses − Σ_frame (J_fᵀ f)_i
 
 (for j = k, Γ_ijj v_j² once).  Over symbols these are the terms of the closed form, each with its name.
 """
@@ -14,6 +14,7 @@ from typing import Any
 from torsor.algorithms.coriolis import christoffel_symbols
 from torsor.algorithms.crba import crba
 from torsor.algorithms.dynamics import damping_force
+from torsor.algorithms.friction import friction_force
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.kinematics import Scalars, from_world, joints
 from torsor.model.model import Model
@@ -31,6 +32,7 @@ class Terms:
     rotor: list[Any]  #: armature × acceleration, and what geared rotors take because joints accelerate
     damping: list[Any]  #: D v, as inverse dynamics adds it when asked
     external: dict[str, list[Any]]  #: by frame: −Jᵀf
+    friction: list[Any]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
 
     def total(self) -> list[Any]:
         """The sum: inverse dynamics."""
@@ -40,6 +42,7 @@ class Terms:
             *self.gravity.values(),
             self.rotor,
             self.damping,
+            self.friction,
             *self.external.values(),
         ]
         return [sum(column) for column in zip(*rows, strict=True)]
@@ -53,6 +56,7 @@ def torque_terms(
     links: Mapping[str, Inertia],
     wrenches: Mapping[str, Scalars] | None = None,
     damping: bool = False,
+    friction: bool = False,
 ) -> Terms:
     """τ taken apart (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
 
@@ -67,14 +71,16 @@ def torque_terms(
     M = crba(bare, q)
     drives = crba(replace(model, inertia=(Inertia.zero(),) * len(model.parent)), q)  # M is linear in the inertias
     rotor = [sum(drives[i][j] * a[j] for j in range(n)) for i in range(n)]
-    return Terms(
+    terms = Terms(
         inertia=[[M[i][j] * a[j] for i in range(n)] for j in range(n)],
         velocity=velocity_force_by_pair(model, q, v),
         gravity=gravity_force_by_link(model, q, links),
         rotor=rotor,
         damping=damping_force(model, v) if damping else [0] * n,
         external={name: _felt(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
+        friction=[0] * n,
     )
+    return replace(terms, friction=friction_force(model, v, terms.total())) if friction else terms
 
 
 def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Any]]:

@@ -24,8 +24,8 @@ def damping(s: Subject) -> Comparison:
 
 def friction(s: Subject) -> Comparison:
     """τ(friction) = τ + τ_fric(v, τ), and τ_fricᵀv ≥ 0: what it would give to the motion counts as an error."""
-    lost = s.tree.friction_force(s.v, s.tau)
-    rubbed = s.tree.inverse_dynamics(s.q, s.v, s.a, friction=True)
+    lost = s.rubbing.friction_force(s.v, load=s.tau)
+    rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a, friction=True)
     sigma = s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost))
     return _with_gain(compared(rubbed, s.tau + lost, sigma, s.names), -(lost * s.v).sum(axis=1))
 

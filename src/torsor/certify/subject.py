@@ -25,7 +25,8 @@ Twin = TypeVar("Twin")
 class Subject:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
-    ``tree`` is the robot with its loops cut open, which most checks are about.  What several checks need is computed once.
+    ``tree`` is the robot with its loops cut open, which most checks are about.  Neither has friction laws, which are no part of
+    the rigid-body equations: ``rubbing`` is the tree with them.  What several checks need is computed once.
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
@@ -35,8 +36,11 @@ class Subject:
             raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
-        self.robot, self.thorough, self.seed = robot, thorough, seed
-        self.tree = robot.without_loops() if robot.loops else robot
+        self.rubbing = robot.without_loops() if robot.loops else robot
+        laws = robot.model.joints_with_friction
+        self.robot = robot.with_friction(None) if laws else robot
+        self.tree = self.robot.without_loops() if robot.loops else self.robot
+        self.thorough, self.seed = thorough, seed
         self.model = self.tree.model
         rng = np.random.default_rng(seed)
         self.q = self.tree.random_configuration(rng, samples)

@@ -102,18 +102,18 @@ def checks(subject: Subject, peers: bool = True) -> tuple[Check, ...]:
     digits = tuple(
         Check(f"kernel: {name}", "machine code = 50 digits", partial(references.fifty_digits, name)) for name in names
     )
-    optional = ((DAMPING, damped(model)), (FRICTION, rubbed(model)), (LOOPS, loops), (PEERS, peers))
+    optional = (
+        (DAMPING, damped(model)),
+        (FRICTION, subject.rubbing.model.joints_with_friction),
+        (LOOPS, loops),
+        (PEERS, peers),
+    )
     return digits + CHECKS + tuple(check for part, applies in optional if applies for check in part)
 
 
 def damped(model: Model) -> bool:
     """Whether a joint has damping."""
     return any(map(any, model.damping))
-
-
-def rubbed(model: Model) -> bool:
-    """Whether a joint has a friction law."""
-    return any(law is not None for laws in model.friction for law in laws)
 
 
 def row(check: Check, subject: Subject) -> Row:

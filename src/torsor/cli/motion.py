@@ -91,12 +91,14 @@ def _written(
 
 def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
     from torsor.cli.out import prose, short, table
+    from torsor.cli.spoken import spoken
 
     info = result.info
     steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
     lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
     if result.robot is not None and result.robot.description.base == "floating":
         lines.append("Its base floats and nothing holds it: it falls.")
+    lines += [spoken(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
     lines.append(str(result.audit()))
     if result.events:
         hit = ", ".join(f"{e.name} at {e.t:.3g} s" for e in result.events[:4])
@@ -118,7 +120,7 @@ def _document(result: Result, files: dict[str, str]) -> dict[str, Any]:
         "start": {"q": result.q[0], "v": result.v[0]}, "end": {"q": result.q[-1], "v": result.v[-1]},
         "energy": {"start": audit.energy[0], "end": audit.energy[-1], "work": audit.work[-1],
                    "dissipated": audit.dissipated[-1], "impacts": audit.impacts, "discrepancy": audit.worst},
-        "events": [{"name": e.name, "t": e.t} for e in result.events], "files": files,
+        "events": [{"name": e.name, "t": e.t} for e in result.events], "notes": list(result.notes), "files": files,
     }  # fmt: skip
 
 

@@ -10,6 +10,8 @@ TERMINAL = {
     r"\bcall robot\.without_couplings\(\)": "give --no-mimic",
     r"\bload with strict=False": "leave out --strict",
     r"\buse damping=False": "leave out --damping",
+    r"\bdamping=True counts it": "--damping counts it",
+    r"\brobot\.with_friction\('urdf'\) counts it": "in Python, robot.with_friction('urdf') counts it",
     r"\bload with base=[\"'](\w+)[\"']": r"load with --base \1",
     r"\brobot\.with_base\([\"'](\w+)[\"']\)": r"--base \1",
     r"\bgive format=: .*": "say what it is: --as urdf, mjcf, sdf or dh",

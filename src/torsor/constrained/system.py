@@ -18,6 +18,7 @@ from torsor.constrained.solving import Solver
 from torsor.constraints.base import Constraint
 from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.losses import less_friction, refuse_laws
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
 
@@ -133,6 +134,7 @@ class Constrained:
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
         stabilization: Stabilization | tuple[float, float] | None = None,
+        friction: bool | None = None,
     ) -> ConstrainedMotion:
         """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
 
@@ -140,14 +142,15 @@ class Constrained:
         eq. 21 in a kernel over the rows that are independent, and eq. 22 for the states where those are not the right ones.
         ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
         redundant, many λ give the same motion: "null_space" returns the shortest, the others leave redundant rows at zero.
+        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
+        tau = less_friction(self.robot, v, tau, friction)
         if wrenches is None and method == "auto" and time is None and loop_forces is None and stabilization is None:
             a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
             if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
                 return tuple.__new__(ConstrainedMotion, (a, multipliers))  # its own takes longer than a small kernel
         inputs, extra = self._inputs(wrenches, loop_forces, stabilization)
-        values = (q, v, tau, *self.clock(time), *extra)
-        return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, values))
+        return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 
     def inverse_dynamics(
         self,
@@ -159,13 +162,16 @@ class Constrained:
         *,
         actuated: Sequence[str] | None = None,
         time: ArrayLike | None = None,
+        friction: bool | None = None,
     ) -> np.ndarray:
         """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that keeps the constraints and forces λ chosen against them.
 
         Without ``multipliers`` λ = 0 is meant; with ``actuated`` joints, λ is found so that all other joints need no force,
-        the shortest τ if there is a choice.  Raises if ``a`` breaks the constraints, or no such forces exist.
+        the shortest τ if there is a choice.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
+        has friction laws, which cannot count here yet (``friction=False`` leaves them out).
         """
-        tree = self.robot.inverse_dynamics(q, v, a, wrenches)
+        refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
+        tree = self.robot.inverse_dynamics(q, v, a, wrenches, friction=False)
         a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         gap = np.einsum("...kn,...n->...k", A, a) + drift
@@ -175,7 +181,6 @@ class Constrained:
             raise ArgumentError(
                 f"this acceleration breaks the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
             )
-        tree = self.robot.inverse_dynamics(q, v, a, wrenches)
         if actuated is not None:
             if multipliers is not None:
                 raise ArgumentError("give either multipliers or actuated, not both: one follows from the other")
@@ -243,6 +248,7 @@ class Constrained:
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
+        friction: bool | None = None,
     ) -> dict[str, np.ndarray]:
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
 
@@ -250,7 +256,8 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
         the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
-        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, method=method, time=time, loop_forces=loop_forces)
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction}
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, **options)
         inputs, extra = self._inputs(wrenches, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
@@ -307,19 +314,17 @@ class Constrained:
     # -- how -----------------------------------------------------------------------------------------------------
 
     def kernel(self, method: str = "auto") -> Kernel:
-        """The kernel of forward dynamics over the independent rows: (q, v, τ) → a, λ, doubt; above one, do not trust it."""
+        """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1."""
         return self.solver.trusted("dynamics", method, Inputs())
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
         if self.solver.programs.timed and time is None:
-            raise ArgumentError(f"these constraints depend on time, so time= is needed: {self._timed()}")
+            timed = ", ".join(repr(c.name) for c in self.constraints if c.timed)
+            raise ArgumentError(f"these constraints depend on time, so time= is needed: {timed}")
         if not self.solver.programs.timed and time is not None:
             raise ArgumentError("time= was given, but none of these constraints depends on it")
         return () if time is None else (time,)
-
-    def _timed(self) -> str:
-        return ", ".join(repr(c.name) for c in self.constraints if c.timed)
 
     def _at_frame(self, q: ArrayLike, frame: str, rows: str, time: Any) -> tuple[np.ndarray, np.ndarray]:
         """A, and the rows asked for of the frame's Jacobian."""

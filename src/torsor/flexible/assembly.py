@@ -10,6 +10,7 @@ from torsor.errors import ArgumentError, ModelError
 from torsor.flexible.beam import Beam
 from torsor.model import Description, assemble
 from torsor.model.description import Joint, Link
+from torsor.model.friction import refuse_friction
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
 from torsor.model.seat import tidied
@@ -51,6 +52,7 @@ def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
     What hangs on the link, joints, welded links and frames, hangs on the section of the beam that is nearest to it along x̂.
     """
     refuse_rotors(robot.model, "a robot with elastic links")
+    refuse_friction(robot.model, "a robot with elastic links")
     if robot.loops:
         raise ModelError(f"robot {robot.name!r} has loops, which beams would leave open; robot.without_loops() has none")
     if not beams:

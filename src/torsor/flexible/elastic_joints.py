@@ -19,6 +19,7 @@ from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies
 from torsor.flexible.kernels import Kernels, Quantity
 from torsor.flexible.springs import Law, Spring
+from torsor.model.friction import refuse_friction
 from torsor.model.regrouping import regrouped
 from torsor.model.rotor import refuse_rotors
 from torsor.recording import FEW, check_configuration, numeric
@@ -58,6 +59,7 @@ class ElasticJoints:
 
     def __init__(self, robot: Robot, springs: Mapping[str, Spring | Law]):
         refuse_rotors(robot.model, "a robot with elastic joints")
+        refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
             raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
         if not numeric(robot.model):

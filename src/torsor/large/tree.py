@@ -11,6 +11,7 @@ import numpy as np
 from torsor.errors import ModelError
 from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
+from torsor.model.friction import refuse_friction
 from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
@@ -105,6 +106,7 @@ class LargeTree:
         """The rows of a robot or a model; row i is its body i + 1."""
         model: Model = robot if isinstance(robot, Model) else robot.model
         refuse_rotors(model, "a large tree")
+        refuse_friction(model, "a large tree")
         for i, c in enumerate(model.coupling):
             if c is not None:
                 raise ModelError(

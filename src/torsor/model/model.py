@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
@@ -87,6 +88,12 @@ class Model:
         """
         near = all(r.mount in (0, self.parent[r.joint]) for r in self.rotors)
         return near and not any(self.coupling)
+
+    @cached_property
+    def joints_with_friction(self) -> tuple[str, ...]:
+        """Names of the joints that have a friction law, in the order of the bodies."""
+        rows = zip(self.joint_names, self.friction, strict=False)
+        return tuple(name for name, laws in rows if any(law is not None for law in laws))
 
     def frame(self, name: str) -> Frame:
         try:

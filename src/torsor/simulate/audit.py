@@ -129,7 +129,7 @@ def _external(result: Result) -> Array:
     held = result.held
     if held is not None and held.solver.programs.timed:
         tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
-        _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t)
+        _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t, friction=False)
         total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)
     return total
 
@@ -142,7 +142,7 @@ def _losses(result: Result, v: list[Array]) -> list[Array]:
     if result.info.get("friction"):
         at, model = zip(v, _loads(result), strict=True), result.robot.model
         # what has a memory is counted apart
-        return [result.robot.friction_force(np.ascontiguousarray(x), u) - bristles.steady(model, x, u) for x, u in at]
+        return [result.robot.friction_force(np.ascontiguousarray(x), load=u) - bristles.steady(model, x, u) for x, u in at]
     return [np.zeros_like(x) for x in v]
 
 

@@ -12,8 +12,9 @@ from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors
 from torsor.compile import Argument, Program, Scan, replay, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
+from torsor.losses import losses_of
 from torsor.model.regrouping import regrouped
-from torsor.recording import FEW, check_configuration, losses_of, numeric
+from torsor.recording import FEW, check_configuration, numeric
 from torsor.simulate.field import Field
 from torsor.simulate.recorded import Controller, row
 from torsor.simulate.steps import Step
@@ -50,11 +51,10 @@ class Repeated:
         frames: Sequence[str] = (),
         *,
         damping: bool = False,
-        friction: bool = False,
+        friction: bool | None = None,
     ):
         self.robot, self.step, self.controller, self.feeds, self.vary = robot, step, controller, feeds, vary
         self.frames = frames
-        self.damping, self.friction = damping, friction
         self.losses = losses_of(robot.model, damping, friction)
 
     @cached_property
@@ -68,7 +68,7 @@ class Repeated:
         if law is not None and not law.unchanging:
             now = trace(lambda *x: {"tau": self.control(*x)}, self.inputs)
             law = now.code, now.results
-        return self.step, tuple((f.argument, f.stepped) for f in self.feeds), self.damping, self.friction, law
+        return self.step, tuple((f.argument, f.stepped) for f in self.feeds), self.losses, law
 
     # -- one step --------------------------------------------------------------------------------------------
 
@@ -92,8 +92,8 @@ class Repeated:
         def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
             now = fed if clock is None else (*fed[:clock], [t], *fed[clock + 1 :])
             tau = self.control(q, v, *now)
-            if self.losses is not None:
-                tau = [x - lost for x, lost in zip(tau, self.losses(model, v, tau), strict=True)]
+            if any(self.losses):
+                tau = [x - lost for x, lost in zip(tau, self.losses.force(model, v, tau), strict=True)]
             return solve(model, q, v, tau, wrenches)
 
         start = 0 if clock is None else fed[clock][0]

@@ -68,7 +68,15 @@ class Result:
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {count(len(self.events), 'event')}" if self.events else ""
-        return f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}>"
+        said = "".join(f"; {note}" for note in self.notes)
+        return (
+            f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{said}>"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Properties of the robot that the simulation left out, one line each: damping and dry friction of its file."""
+        return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
         from torsor.notebook import of_result

@@ -14,6 +14,8 @@ from torsor.compile import Argument, Scan
 from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
+from torsor.losses import Losses, losses_of
+from torsor.procedures.stiction import sticking_joints
 from torsor.simulate.recorded import Controller
 from torsor.simulate.repeated import Feed, Repeated, wrench_argument
 from torsor.simulate.spread import Spread, spread
@@ -54,7 +56,7 @@ def rollout(
     parameters: Mapping[str, Any] | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     damping: bool = False,
-    friction: bool = False,
+    friction: bool | None = None,
     record: str | int = "all",
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
@@ -66,6 +68,8 @@ def rollout(
     ``wrenches={frame: F}`` act on the robots, F (6,) at and in that frame, spread as parameters are.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
+    Friction laws that the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
+    cannot hold a joint at rest: ``law.smooth(width)`` is one that cannot.  ``damping=True`` counts the model's damping instead.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
@@ -85,8 +89,8 @@ def rollout(
     T = _steps(steps, feeds)
     if law is not None and "t" in law.takes:
         feeds.append(Feed(Argument("t", ()), np.arange(T) * float(dt), True))
-    losses = {"damping": damping or "damping" in (vary or {}), "friction": friction or "friction" in (vary or {})}
-    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), tuple(wrenches or ()), **losses)
+    losses = _losses(robot, damping, friction, vary or {})
+    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), tuple(wrenches or ()), **losses._asdict())
     scan, every = _kept(robot, step), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
@@ -103,6 +107,19 @@ def _check(robot: Robot, dt: Any) -> None:
         )
     if not isinstance(dt, (int, float, np.number)) or not math.isfinite(dt) or dt <= 0:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
+
+
+def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) -> Losses:
+    """The losses that count; what varies counts, and a law that can hold its joint at rest is refused."""
+    if "friction" in vary and friction is False:
+        raise ArgumentError("vary['friction'] scales friction laws, which friction=False leaves out; omit one of them")
+    losses = losses_of(robot.model, "damping" in vary or damping, True if "friction" in vary else friction)
+    if losses.friction and (sticks := sticking_joints(robot.model)):
+        raise ArgumentError(
+            f"joint {sticks[0]!r} has a friction law by which it can stick, and a rollout cannot hold a joint at rest; "
+            "law.smooth(width) cannot stick, friction=False leaves the laws out, robot.simulate holds joints"
+        )
+    return losses
 
 
 def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool) -> Controller | None:

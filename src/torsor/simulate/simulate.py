@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
-from torsor.recording import losses_of
+from torsor.losses import Losses, left_out, losses_of, refuse_laws
 from torsor.simulate import limits as hard_stops
 from torsor.simulate import march
 from torsor.simulate import system as systems
@@ -51,7 +51,7 @@ def simulate(
     events: Any = None,
     limits: Any = None,
     damping: bool = False,
-    friction: bool = False,
+    friction: bool | None = None,
     drives: Mapping[str, Drive] | None = None,
     command: str = "torque",
     springs: ElasticJoints | Mapping[str, Spring | Law] | Spring | Law | None = None,
@@ -69,9 +69,10 @@ def simulate(
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a ``tolerance``, relative and absolute.  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    ``damping`` and ``friction`` (true dry friction, with stiction) as the model has them; ``drives={joint: Drive}`` cut forces
-    to what a motor can, or with ``command="voltage"`` take the control's entries as volts, currents rising as L/R lets them;
-    ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
+    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; ``damping=True``
+    counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
+    ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
+    currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
     Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None).
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
@@ -84,8 +85,8 @@ def simulate(
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _checked(duration, dt, tolerance, integrator, record)
-    laws, losses = wrench_laws(robot, wrenches), {"damping": damping, "friction": friction}
-    system = _system(robot, tuple(laws), constraints, stabilization, springs, **losses)
+    laws, losses = wrench_laws(robot, wrenches), losses_of(robot.model, damping, friction)
+    system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
@@ -94,8 +95,10 @@ def simulate(
         system, forces, stops, events_of(events), march.Record(), Progress(duration, progress), 0.0,
         hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
-    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses}
+    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
     info = {**names_of(robot), **how, "held": isinstance(steady, Held) and not drives}
+    if notes := left_out(robot.description, losses, springs is not None):
+        info["notes"] = notes
     if columns := {k: names for m in memories for k, names in m.columns().items()}:
         info["states"] = columns
     try:
@@ -142,27 +145,25 @@ def _system(
     constraints: Sequence[Constraint],
     stabilization: Any,
     springs: Any,
-    *,
-    damping: bool,
-    friction: bool,
+    losses: Losses,
 ) -> systems.System:
     """Which equations of motion these words ask for."""
-    losses_of(robot.model, damping, friction)
     if springs is not None:
         from torsor.flexible import ElasticJoints, elastic_joints
 
-        if damping or friction or constraints:
-            raise ArgumentError(
-                "springs go with neither damping=, friction= nor constraints=; a Spring has a damping of its own"
-            )
-        return systems.on_springs(springs if isinstance(springs, ElasticJoints) else elastic_joints(robot, springs), frames)
+        if losses.damping or constraints:
+            raise ArgumentError("springs go with neither damping= nor constraints=; a Spring has a damping of its own")
+        if losses.friction:
+            refuse_laws(robot.model, None, "springs=")
+        bare = robot.with_friction(None) if robot.model.joints_with_friction else robot
+        return systems.on_springs(springs if isinstance(springs, ElasticJoints) else elastic_joints(bare, springs), frames)
     if robot.loops or constraints:
-        if friction:
-            raise ArgumentError("friction=True does not go with loops or constraints yet; damping=True does")
+        if losses.friction:
+            refuse_laws(robot.model, None, "a simulation with loops or constraints")
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return systems.closed(robot, constraints, frames, damping, stabilization)
-    return systems.sticking(robot, frames) if friction else systems.rigid(robot, frames, {"damping": damping})
+        return systems.closed(robot, constraints, frames, losses.damping, stabilization)
+    return systems.sticking(robot, frames) if losses.friction else systems.rigid(robot, frames, losses)
 
 
 def _forces(

@@ -11,6 +11,7 @@ import numpy as np
 
 from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
+from torsor.losses import NO_LOSSES, Losses
 from torsor.model.model import Model
 from torsor.procedures import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
@@ -70,14 +71,13 @@ class System:
         return a, force
 
 
-def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> System:
+def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses) -> System:
     """a = M⁻¹(τ − h + Jᵀf − losses), one kernel; another one where joints are held."""
-    asked: dict[str, Any] = {word: True for word, on in losses.items() if on}
     still = np.zeros(robot.nv)
 
     @cache
     def entry(*names: str) -> Callable[..., Any]:
-        kernel = robot._kernel(names, frames=frames, **asked)
+        kernel = robot._kernel(names, frames=frames, losses=losses)
         return kernel.builtin(names[0], "", kernel)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -101,17 +101,16 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: dict[str, bool]) -> Sys
 def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
     """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.procedures.stiction`)."""
     model = robot.model
-    levels = stiction.dry_friction(model, np.zeros(model.nv))
-    rows = tuple(int(k) for k in np.flatnonzero((levels.hold[0] != 0) | (levels.hold[1] != 0)))
+    rows = stiction.sticking_rows(model)
     bristles = Bristles(robot) if bristle_rows(model) else None
     if rows:
         return _held(robot, frames, rows, bristles)
-    return rigid(robot, frames, {"friction": True}) if bristles is None else _bending(robot, frames, bristles)
+    return rigid(robot, frames, Losses(friction=True)) if bristles is None else _bending(robot, frames, bristles)
 
 
 def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> System:
     """LuGre friction, whose bristles are a state beside the motion, and perhaps viscous laws; no joint sticks for good."""
-    system = rigid(robot, frames, {})
+    system = rigid(robot, frames, NO_LOSSES)  # friction is subtracted from τ below
     bare = system.dynamics
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -124,7 +123,7 @@ def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> Syste
 def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:
     """Joints that dry friction can hold, on these rows of v."""
     model = robot.model
-    kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames)
+    kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames, losses=NO_LOSSES)  # friction is solved for
     terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -163,7 +162,8 @@ def closed(
         if damping:
             tau = tau - robot.damping_force(v)
         wrenches = dict(zip(frames, F, strict=True)) or None
-        return held.forward_dynamics(q, v, tau, wrenches, time=t if timed else None, stabilization=gains).a
+        clock = t if timed else None
+        return held.forward_dynamics(q, v, tau, wrenches, time=clock, stabilization=gains, friction=False).a
 
     def project(q: Array, v: Array, t: float) -> tuple[Array, Array]:
         return held.project(q, v, time=t if timed else None)

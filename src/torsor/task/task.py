@@ -12,6 +12,7 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.losses import less_friction, losses_of
 from torsor.task.kernels import QUANTITIES, make_kernel
 from torsor.task.report import TaskReport, report
 from torsor.task.singular import LARGEST, Singular
@@ -122,11 +123,22 @@ class Task:
         return self._call("inverse_mass_matrix", q, route=method)
 
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, force: ArrayLike | None = None, *, tau: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        force: ArrayLike | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        friction: bool | None = None,
     ) -> np.ndarray:
-        """V̇, ``(k,)``, under a task force (τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau``."""
+        """V̇, ``(k,)``, under a task force (τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau``.
+
+        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        """
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics takes one of force (k entries) and tau (nv entries)")
+        if losses_of(self.robot.model, friction=friction).friction:
+            tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
@@ -170,15 +182,26 @@ class Task:
         return self._with_mass("null_space", q)
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, acceleration: ArrayLike, null_torque: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        null_torque: ArrayLike | None = None,
+        friction: bool | None = None,
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
-        τ has an entry for every degree of freedom, those of a floating base too, which no motor can make.
+        τ has an entry for every degree of freedom, those of a floating base too, which no motor can make.  Friction laws of the
+        robot's joints are added to τ, not to F, unless ``friction=False``.
         """
         if null_torque is None:
-            return TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
-        return TaskForce(*self._with_mass("inverse_dynamics_beside", q, v, acceleration, null_torque))
+            found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
+        else:
+            found = TaskForce(*self._with_mass("inverse_dynamics_beside", q, v, acceleration, null_torque))
+        if not losses_of(self.robot.model, friction=friction).friction:
+            return found
+        return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
 
     def report(self, q: ArrayLike) -> TaskReport:
         """What the task can and cannot do at one configuration: singular values of J M^-½, directions lost, in words."""

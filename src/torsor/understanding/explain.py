@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName
+from torsor.losses import losses_of
 from torsor.plotting import COLORS, drawing
 from torsor.understanding.state import coordinate_names, one_state, one_wrench_each
 from torsor.understanding.text import columns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: what a torque is spent on, in the order of the equation
-KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external")
+KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external", "friction")
 
 #: parts up to which print shows them all
 MANY = 100
@@ -50,7 +51,7 @@ class Explanation:
         return np.sum([p.tau for p in self.parts], axis=0) if self.parts else np.zeros(len(self.coordinates))
 
     def by_kind(self) -> dict[str, np.ndarray]:
-        """The torque by kind: inertia, centrifugal, Coriolis, gravity, rotor, damping, external."""
+        """The torque by kind: inertia, centrifugal, Coriolis, gravity, rotor, damping, external, friction."""
         zero = np.zeros(len(self.coordinates))
         return {kind: sum((p.tau for p in self.parts if p.kind == kind), start=zero) for kind in KINDS}
 
@@ -126,6 +127,7 @@ def explain(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     damping: bool = False,
+    friction: bool | None = None,
 ) -> Explanation:
     """τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + … at one state, part by part (MR 8.16).
 
@@ -135,6 +137,7 @@ def explain(
     * ``gravity`` by link, links welded together apart;
     * ``rotor``: armature × acceleration, felt by its own joint only, and what geared rotors take of every joint;
     * ``damping``: D v, with ``damping=True``;
+    * ``friction``: τ_fric of the joints' friction laws (MR §8.9.4), unless ``friction=False``;
     * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
 
     The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N where a joint slides.]
@@ -150,14 +153,15 @@ def explain(
     -----------------------------------
     τ                     31.43   10.81
     """
+    losses = losses_of(robot.model, damping, friction)
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches), damping)
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches), *losses)
     names = coordinate_names(robot)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
     parts += [("Coriolis", f"{names[j]}·{names[k]}", tau) for (j, k), tau in t.velocity.items() if j < k]
     parts += [("gravity", link, tau) for link, tau in t.gravity.items() if robot.model.frame(link).body > 0]
-    parts += [("rotor", "", t.rotor), ("damping", "", t.damping)]
+    parts += [("rotor", "", t.rotor), ("damping", "", t.damping), ("friction", "", t.friction)]
     parts += [("external", frame, tau) for frame, tau in t.external.items()]
     made = tuple(Part(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
     return Explanation(robot.name, names, made)

@@ -49,7 +49,7 @@ class Look:
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
     center_of_mass: Array
-    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS; their sum is inverse dynamics
+    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, and "friction" of laws; their sum is inverse dynamics
     kinetic: float
     potential: float
     origin: Array  #: of the chosen frame
@@ -135,6 +135,8 @@ class Stage:
             "gravity": robot.gravity_force(q),
             "external": -pulled,
         }
+        if robot.model.joints_with_friction:
+            torque["friction"] = robot.friction_force(v, load=np.sum(list(torque.values()), axis=0))
         return Look(
             q=q,
             poses=self.scene.poses(q),
@@ -187,9 +189,10 @@ class Stage:
             return self.wrench(q, frame, f)[frame]
 
         control = (lambda t, q, v: robot.gravity_force(q)) if carried else None
+        laws = bool(robot.model.joints_with_friction) and not robot.loops  # in loops laws cannot count yet
         result = robot.simulate(
             q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
-            dt=2e-3, damping=True, record=5, progress=False,
+            dt=2e-3, damping=not laws, friction=laws, record=5, progress=False,
         )  # fmt: skip
         return self.track(result)
 

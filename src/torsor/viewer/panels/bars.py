@@ -22,6 +22,7 @@ COLORS = {
     "external": "#CC79A7",
     "rotor": "#666666",
     "damping": "#666666",
+    "friction": "#8C564B",
 }
 #: causes shown of one joint's force
 MOST = 8

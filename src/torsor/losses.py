@@ -1,0 +1,93 @@
+"""Joint losses: whether the damping of a model, or its friction laws, count in an equation of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from torsor.algorithms import damping_force
+from torsor.algorithms.friction import friction_force
+from torsor.errors import ArgumentError
+from torsor.model import Description, Model
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+
+class Losses(NamedTuple):
+    """The losses that count: D v of the model, or the friction laws of its joints; never both."""
+
+    damping: bool = False
+    friction: bool = False
+
+    def force(self, model: Model, v: Sequence[Any], load: Sequence[Any]) -> list[Any]:
+        """The lost joint force (nv), over any scalar: inverse dynamics adds it, forward dynamics subtracts it from τ."""
+        return friction_force(model, v, load) if self.friction else damping_force(model, v)
+
+
+#: the rigid-body equations alone
+NO_LOSSES = Losses()
+
+
+def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losses:
+    """The losses that ``damping=`` and ``friction=`` select; friction None counts the laws of a model that has some."""
+    for name, value, allowed in (("damping", damping, (True, False)), ("friction", friction, (True, False, None))):
+        if not any(value is x for x in allowed) and not isinstance(value, np.bool_):
+            words = ", ".join(map(str, allowed[:-1]))
+            raise ArgumentError(f"{name} must be {words} or {allowed[-1]}, not {_shown(value)}")
+    laws = model.joints_with_friction
+    if friction and not laws:
+        raise ArgumentError(
+            f"friction=True, but no joint of robot {model.name!r} has a friction law; robot.with_friction({{joint: law}}) "
+            "gives them, robot.with_friction('urdf') reads friction and damping from the description"
+        )
+    counted = bool(laws) if friction is None else bool(friction)
+    if damping and counted:
+        raise ArgumentError(
+            f"damping=True, but the friction laws of robot {model.name!r} ({_few(laws)}) count, and a law includes the viscous "
+            "part; omit damping, or leave the laws out with friction=False"
+        )
+    return Losses(bool(damping), counted)
+
+
+def left_out(description: Description, losses: Losses, elastic: bool = False) -> list[str]:
+    """Notes on the damping and the dry friction of a description that do not count, where ``losses`` do."""
+    others = [j for j in description.joints if not (losses.friction and any(law is not None for law in j.laws))]
+    damped = [j.name for j in others if any(j.damping) and not losses.damping]
+    rubbing = [j.name for j in others if any(j.friction)]
+    by_law = "a friction law of the joint counts it"
+    rows = (
+        ("damping", damped, by_law if losses.friction else "damping=True counts it"),
+        ("dry friction", rubbing, by_law if losses.friction else "robot.with_friction('urdf') counts it"),
+    )
+    return [
+        f"the {what} of {_few(names)} is left out; {'springs= cannot count it' if elastic else how}"
+        for what, names, how in rows
+        if names
+    ]
+
+
+def less_friction(robot: Robot, v: Any, tau: Any, friction: bool | None) -> Any:
+    """τ − τ_fric(v, τ), the joint forces that are left to accelerate a robot; τ itself where no laws count."""
+    counts = friction is not False and losses_of(robot.model, friction=friction).friction
+    return np.subtract(tau, robot.friction_force(v, load=tau)) if counts else tau
+
+
+def refuse_laws(model: Model, friction: Any, what: str) -> None:
+    """An error where ``what`` cannot count the friction laws of a model, unless friction=False leaves them out."""
+    if losses_of(model, friction=friction).friction:
+        raise ArgumentError(
+            f"{what} cannot count friction laws, and robot {model.name!r} has some ({_few(model.joints_with_friction)}); "
+            "friction=False leaves them out"
+        )
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def _shown(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return repr(value)[:60] if shape is None else f"an array of shape {tuple(shape)}"

@@ -1,0 +1,329 @@
+"""Friction laws count by default: against closed forms, in every way of calling, and nowhere twice."""
+
+from __future__ import annotations
+
+import runpy
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.actuators import friction as fr
+from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.flexible import FlexibleRobot, Spring, beam, elastic_joints
+from torsor.large import LargeTree
+from torsor.viewer.state import Stage
+
+Q, V, A, F = np.array([0.3, 0.9]), np.array([0.1, -2.0]), np.array([4.0, -3.0]), np.array([0.1, -0.2, 0.3, 5.0, -4.0, 3.0])
+LAWS = {"joint1": fr.Stribeck(2.0, 1.0, 1.0, 0.2), "joint2": fr.LoadDependent(fr.StaticViscous(0.5, 0.1), 0.1)}
+
+
+@pytest.fixture(scope="module")
+def bare():
+    return ts.robots.two_link()
+
+
+@pytest.fixture(scope="module")
+def arm(bare):
+    return bare.with_friction(LAWS)
+
+
+def slider(law, mass=2.0):
+    """A mass on a level rail."""
+    build = ts.Builder("slider").link("ground").link("body", mass=mass)
+    return build.joint("rail", "prismatic", "ground", "body", axis=(1, 0, 0)).build().with_friction({"rail": law})
+
+
+def by_hand(v, load):
+    """τ_fric of LAWS, written out (MR Fig. 8.15 f and c)."""
+    stribeck = (1 + np.exp(-((v[..., 0] / 0.2) ** 2))) * np.sign(v[..., 0]) + v[..., 0]
+    loaded = (0.5 + 0.1 * abs(load[..., 1])) * np.sign(v[..., 1]) + 0.1 * v[..., 1]
+    return np.stack([stribeck, loaded], axis=-1)
+
+
+# -- closed forms --------------------------------------------------------------------------------------------------
+
+
+def test_simulate_coasting_mass_stops_where_coulomb_and_viscous_friction_stop_it():
+    """m v̇ = −c − b v: it stops after (m/b) ln(1 + b v₀/c) at (m/b)(v₀ − (c/b) ln(1 + b v₀/c)); ½ m v₀² is lost."""
+    m, c, b, v0 = 2.0, 3.0, 0.7, 4.0
+    run = slider(fr.StaticViscous(c, b), m).simulate([0.0], [v0], 3.0, dt=1e-2)
+    log = np.log(1 + b * v0 / c)
+    assert m / b * log < 3.0
+    first = np.argmax(run.v[:, 0] == 0)
+    assert run.t[first - 1] < m / b * log <= run.t[first]
+    assert run.q[-1, 0] == pytest.approx(m / b * (v0 - c / b * log), abs=1e-7)
+    assert run.v[-1, 0] == 0
+    assert run.audit().dissipated[-1] == pytest.approx(m * v0**2 / 2, rel=1e-7)
+
+
+def test_rollout_viscous_law_decays_exponentially():
+    """m v̇ = −b v: v₀ e^(−bt/m), and the distance (m/b)(v₀ − v); one law, counted once, without being asked for."""
+    m, b, v0 = 2.0, 1.5, 4.0
+    block = slider(fr.Viscous(b), m)
+    moved = block.rollout([0.0], [v0], dt=1e-2, steps=100, integrator="rk4")
+    np.testing.assert_allclose(moved.v[:, 0], v0 * np.exp(-b * moved.t / m), rtol=1e-9)
+    np.testing.assert_allclose(moved.q[:, 0], m / b * (v0 - moved.v[:, 0]), rtol=1e-9)
+    run = block.simulate([0.0], [v0], 1.0, dt=1e-2)
+    np.testing.assert_allclose(run.v[1:, 0], moved.v[:, 0], rtol=1e-12)
+    held = block.rollout([0.0], [v0], dt=1e-2, steps=100, friction=False)
+    np.testing.assert_array_equal(held.v[:, 0], v0)
+
+
+def test_forward_dynamics_of_a_sliding_mass_subtracts_friction_once():
+    """a = (τ − c sgn(v) − b v)/m, by kernel, simulation and constrained dynamics."""
+    block = slider(fr.StaticViscous(3.0, 0.5))
+    q, v, tau = np.zeros(1), np.array([-2.0]), np.array([7.0])
+    expected = [(7.0 + 3.0 + 1.0) / 2.0]
+    np.testing.assert_allclose(block.forward_dynamics(q, v, tau), expected, rtol=1e-15)
+    np.testing.assert_allclose(block.constrained().forward_dynamics(q, v, tau).a, expected, rtol=1e-15)
+    run = block.simulate(q, v, 1e-6, tau, dt=1e-6)
+    np.testing.assert_allclose((run.v[-1] - v) / 1e-6, expected, rtol=1e-5)
+    run = block.simulate(q, v, 1e-6, dt=1e-6, wrenches={"body": [0, 0, 0, 7.0, 0, 0]})
+    np.testing.assert_allclose((run.v[-1] - v) / 1e-6, expected, rtol=1e-5)
+
+
+# -- every way of calling -----------------------------------------------------------------------------------------
+
+
+def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_path):
+    """τ = τ(friction=False) + τ_fric(v, τ(friction=False)), whatever the road."""
+    rigid = bare.inverse_dynamics(Q, V, A)
+    np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A, friction=False), rigid)
+    expected = rigid + by_hand(V, rigid)
+    np.testing.assert_allclose(rigid + arm.friction_force(V, load=rigid), expected, rtol=1e-14)
+    out, batch = np.empty(2), [np.tile(x, (5, 1)) for x in (Q, V, A)]
+    file = arm.export_python(tmp_path / "arm.py", "inverse_dynamics")
+    roads = {
+        "one state": arm.inverse_dynamics(Q, V, A),
+        "lists": arm.inverse_dynamics(Q.tolist(), V.tolist(), A.tolist()),
+        "keywords": arm.inverse_dynamics(q=Q, v=V, a=A, friction=True),
+        "batch": arm.inverse_dynamics(*batch)[3],
+        "out": arm.inverse_dynamics(Q, V, A, out=out),
+        "wrench": arm.inverse_dynamics(Q, V, A, {"tip": np.zeros(6)}),
+        "base": arm.inverse_dynamics(Q, V, A, base_velocity=np.zeros(6)),
+        "kernel": arm.kernel("inverse_dynamics")(Q, V, A),
+        "fused": arm.kernel("mass_matrix", "inverse_dynamics")(Q, V, A)[1],
+        "hybrid": arm.hybrid_dynamics(Q, V, A, [1e6, -1e6], led=["joint1", "joint2"]).tau,
+        "explain": arm.explain(Q, V, A).tau,
+        "Python": runpy.run_path(str(file))["two_link_inverse_dynamics"](Q, V, A),
+    }
+    for road, tau in roads.items():
+        np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
+    assert "Friction laws count" in file.read_text()
+    np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), by_hand(V, rigid), rtol=1e-13)
+    assert not arm.explain(Q, V, A, friction=False).of("friction").any()
+    loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})
+    np.testing.assert_allclose(arm.inverse_dynamics(Q, V, A, {"tip": F}), loaded + by_hand(V, loaded), rtol=1e-13)
+
+
+def test_forward_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_path):
+    """a(τ) = a_rigid(τ − τ_fric(v, τ))."""
+    tau = np.array([5.0, -3.0])
+    left = tau - by_hand(V, tau)
+    expected = bare.forward_dynamics(Q, V, left)
+    np.testing.assert_array_equal(arm.forward_dynamics(Q, V, tau, friction=False), bare.forward_dynamics(Q, V, tau))
+    file = arm.export_python(tmp_path / "arm.py", "forward_dynamics", "mass_matrix")
+    roads = {
+        "one state": arm.forward_dynamics(Q, V, tau),
+        "lists": arm.forward_dynamics(Q.tolist(), V.tolist(), tau.tolist()),
+        "batch": arm.forward_dynamics(*(np.tile(x, (5, 1)) for x in (Q, V, tau)))[4],
+        "out": arm.forward_dynamics(Q, V, tau, out=np.empty(2)),
+        "kernel": arm.kernel("gravity_force", "forward_dynamics")(Q, V, tau)[1],
+        "hybrid": arm.hybrid_dynamics(Q, V, [1e6, 1e6], tau, led=[]).a,
+        "constrained": arm.constrained().forward_dynamics(Q, V, tau).a,
+        "Python": runpy.run_path(str(file))["two_link_forward_dynamics"](Q, V, tau),
+    }
+    for road, a in roads.items():
+        np.testing.assert_allclose(a, expected, rtol=1e-12, err_msg=road)
+    a = arm.forward_dynamics(Q, V, tau, {"tip": F})
+    np.testing.assert_allclose(a, bare.forward_dynamics(Q, V, left, {"tip": F}), rtol=1e-12)
+
+
+def test_hybrid_dynamics_load_of_a_led_joint_is_its_own_force(bare):
+    """Given a of joint1 and τ of joint2: the load of joint1 is the force that was found, not the ignored entry of tau."""
+    arm = bare.with_friction({j: fr.LoadDependent(fr.Viscous(0.3), 0.2) for j in ("joint1", "joint2")})
+    tau2 = -3.0
+    found = arm.hybrid_dynamics(Q, V, [4.0, 1e6], [1e6, tau2], led=["joint1"])
+    left = tau2 - (0.2 * abs(tau2) * np.sign(V[1]) + 0.3 * V[1])
+    a, rigid = bare.hybrid_dynamics(Q, V, [4.0, 0.0], [0.0, left], led=["joint1"])
+    np.testing.assert_allclose(found.a, a, rtol=1e-13)
+    lost = 0.2 * abs(rigid[0]) * np.sign(V[0]) + 0.3 * V[0]
+    np.testing.assert_allclose(found.tau, [rigid[0] + lost, tau2], rtol=1e-13)
+
+
+def test_friction_is_no_part_of_mass_bias_gravity_and_energy(arm, bare):
+    at_q, at_qv = ("mass_matrix", "mass_matrix_inverse", "gravity_force", "potential_energy"), ("bias_force", "kinetic_energy")
+    fused = arm.kernel(*at_q, *at_qv, "inverse_dynamics", "forward_dynamics")(Q, V, A, A)
+    apart = [getattr(bare, name)(Q) for name in at_q] + [getattr(bare, name)(Q, V) for name in at_qv]
+    for name, found, expected in zip((*at_q, *at_qv), fused, apart, strict=False):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, err_msg=name)
+        np.testing.assert_array_equal(getattr(arm, name)(Q, *([V] if name in at_qv else [])), expected)
+
+
+def test_task_inverse_dynamics_with_laws_is_undone_by_forward_dynamics(bare):
+    """Laws that do not depend on the load: τ + τ_fric makes the V̇ asked for, and F = Λ V̇ + η is the same as without."""
+    arm = bare.with_friction({"joint1": LAWS["joint1"], "joint2": fr.StaticViscous(0.5, 0.1)})
+    task, rigid = arm.task("tip", ("vx", "vy")), bare.task("tip", ("vx", "vy"))
+    wanted = np.array([1.0, -2.0])
+    force, tau = task.inverse_dynamics(Q, V, wanted)
+    np.testing.assert_allclose(force, rigid.inverse_dynamics(Q, V, wanted).force, rtol=1e-12)
+    np.testing.assert_allclose(tau, rigid.inverse_dynamics(Q, V, wanted).tau + arm.friction_force(V), rtol=1e-12)
+    np.testing.assert_allclose(task.forward_dynamics(Q, V, tau=tau), wanted, rtol=1e-10)
+    by_force = task.forward_dynamics(Q, V, [3.0, 4.0])
+    left = bare.task("tip", ("vx", "vy")).joint_force(Q, [3.0, 4.0]) - arm.friction_force(V)
+    np.testing.assert_allclose(by_force, rigid.forward_dynamics(Q, V, tau=left), rtol=1e-12)
+
+
+def test_viewer_bars_sum_to_inverse_dynamics_with_laws(arm):
+    stage = Stage(arm)
+    np.testing.assert_allclose(stage.look(Q, V, A).tau, arm.inverse_dynamics(Q, V, A), rtol=1e-12)
+    assert len(stage.push(Q, "tip", [1.0, 0.0, 0.0], 0.02).t)
+
+
+@pytest.mark.parametrize("law", [fr.Coulomb(3.0), fr.Viscous(0.4), fr.LuGre(fr.Stribeck(2.0, 1.0, 0.1, 0.1), 1e3, 5.0)])
+def test_simulate_counts_laws_by_default(bare, law):
+    arm = bare.with_friction({"joint1": law})
+    runs = [arm.simulate(Q, V, 0.05, dt=5e-3, friction=friction) for friction in (None, True, False)]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[2].q, bare.simulate(Q, V, 0.05, dt=5e-3).q)
+    assert abs(runs[0].q - runs[2].q).max() > 1e-6
+    assert [run.info["friction"] for run in runs] == [True, True, False]
+    assert [run.audit().dissipated[-1] > 1e-6 for run in runs] == [True, True, False]
+
+
+def test_simulate_load_dependent_law_sticks_under_load(bare):
+    """A law without a dry level of its own holds μ|load|; at a load of zero it slides."""
+    block = slider(fr.LoadDependent(fr.Viscous(0.1), 1.5))
+    assert block.simulate([0.0], [0.0], 0.5, [2.0], dt=1e-2).q[-1, 0] == 0
+    slippery = slider(fr.LoadDependent(fr.Viscous(0.1), 0.5))
+    assert slippery.simulate([0.0], [0.0], 1.0, [2.0], dt=1e-2).v[-1, 0] == pytest.approx(10 * (1 - np.exp(-0.05)), rel=1e-8)
+
+
+# -- what cannot count yet ---------------------------------------------------------------------------------------------
+
+
+def four_bar():
+    linkage = ts.mechanisms.four_bar()
+    return linkage.with_friction({linkage.joints[0]: fr.Coulomb(1.0)})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2),
+        lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2, friction=True),
+        lambda arm: slider(fr.LuGre(fr.Coulomb(1.0), 1e3)).rollout([0.0], [1.0], dt=1e-3, steps=2),
+        lambda arm: arm.simulate(Q, V, 0.01, springs={"joint1": Spring(100.0, rotor_inertia=0.1)}),
+        lambda arm: arm.simulate(Q, V, 0.01, constraints=[ts.constraints.point_on_plane("tip", normal=(1, 0, 0))]),
+        lambda arm: arm.inverse_dynamics(Q, V, A, damping=True),
+        lambda arm: arm.simulate(Q, V, 0.01, damping=True),
+        lambda arm: arm.explain(Q, V, A, damping=True),
+        lambda arm: arm.kernel("inverse_dynamics", damping=True),
+        lambda arm: four_bar().simulate(four_bar().assemble(), np.zeros(3), 0.01),
+        lambda arm: four_bar().constrained().inverse_dynamics(four_bar().assemble(), np.zeros(3), np.zeros(3)),
+    ],
+)  # fmt: skip
+def test_call_that_cannot_count_laws_names_friction_false(arm, call):
+    with pytest.raises(ArgumentError, match="friction=False"):
+        call(arm)
+
+
+def test_friction_false_computes_where_laws_cannot_count(arm, bare):
+    np.testing.assert_array_equal(arm.rollout(Q, V, dt=1e-3, steps=3, friction=False).q, bare.rollout(Q, V, dt=1e-3, steps=3).q)
+    linkage, start = four_bar(), four_bar().assemble()
+    still = ts.mechanisms.four_bar().simulate(start, np.zeros(3), 0.02, dt=1e-2)
+    np.testing.assert_array_equal(linkage.simulate(start, np.zeros(3), 0.02, dt=1e-2, friction=False).q, still.q)
+    springs = {"joint1": Spring(100.0, rotor_inertia=0.1)}
+    soft = arm.simulate(Q, V, 0.01, springs=springs, friction=False)
+    np.testing.assert_array_equal(soft.q, bare.simulate(Q, V, 0.01, springs=springs).q)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda arm: elastic_joints(arm, Spring(100.0, rotor_inertia=0.1)),
+        lambda arm: FlexibleRobot.of(arm, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}),
+        lambda arm: LargeTree.of(arm),
+    ],
+)
+def test_object_without_place_for_laws_refuses_a_robot_that_has_some(arm, make):
+    with pytest.raises(ModelError, match=r"robot\.with_friction\(None\)"):
+        make(arm)
+    assert make(arm.with_friction(None))
+
+
+def test_rollout_vary_of_laws_that_friction_false_leaves_out_is_refused(bare):
+    arm = bare.with_friction({"joint1": fr.Viscous(0.3)})
+    with pytest.raises(ArgumentError, match="omit one of them"):
+        arm.rollout(Q, V, dt=1e-3, steps=2, friction=False, vary={"friction": {"joint1": 2.0}})
+
+
+# -- bad input -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["damping", "friction"])
+@pytest.mark.parametrize("value", [np.ones(2), "yes", 1, [True], np.float64(1.0)])
+def test_damping_and_friction_other_than_bool_are_refused(arm, word, value):
+    tau = np.zeros(2)
+    for call in (
+        lambda **k: arm.inverse_dynamics(Q, V, A, **k),
+        lambda **k: arm.forward_dynamics(Q, V, tau, **k),
+        lambda **k: arm.hybrid_dynamics(Q, V, A, tau, ["joint1"], **k),
+        lambda **k: arm.simulate(Q, V, 0.01, **k),
+        lambda **k: arm.rollout(Q, V, dt=0.01, steps=1, **k),
+        lambda **k: arm.explain(Q, V, A, **k),
+        lambda **k: arm.kernel("inverse_dynamics", **k),
+    ):
+        with pytest.raises(ArgumentError, match=f"{word} must be True"):
+            call(**{word: value})
+
+
+@pytest.mark.parametrize(
+    ("led", "error", "message"),
+    [
+        (["elbow"], UnknownName, "joint1, joint2"),
+        (np.array(["joint1", "elbow"]), UnknownName, "joint1, joint2"),
+        (np.array(["elbow"], dtype=object), UnknownName, "joint1, joint2"),
+        ("elbow", UnknownName, "joint1, joint2"),
+        ([1, 0.5], ArgumentError, "led must be joint names"),
+        ([1], ArgumentError, r"led must be joint names, or an array \(..., 2\)"),
+        ([[1, 0], [1]], ArgumentError, "led must be joint names"),
+        ([["joint1"], ["joint2"]], ArgumentError, "led must be joint names"),
+        (None, ArgumentError, "led must be joint names"),
+        (1j, ArgumentError, "led must be joint names"),
+        (["joint1", None], ArgumentError, "led must be joint names"),
+    ],
+)
+def test_hybrid_dynamics_led_that_names_no_joints_is_refused(bare, led, error, message):
+    with pytest.raises(error, match=message):
+        bare.hybrid_dynamics(Q, V, A, A, led)
+
+
+def test_friction_force_of_two_positional_arrays_is_refused(arm):
+    """(q, v) must not be taken for (v, load), by the built-in entry as by the method."""
+    arm.friction_force(V)
+    with pytest.raises(TypeError, match="positional"):
+        arm.friction_force(Q, V)
+    with pytest.raises(TypeError, match="positional"):
+        type(arm).friction_force(arm, Q, V)
+
+
+# -- damping that is left out -------------------------------------------------------------------------------------------
+
+
+def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
+    puma = ts.robots.puma560()
+    start, law = (np.zeros(6), np.zeros(6), 2e-3), puma.with_friction("urdf")
+    run = puma.simulate(*start)
+    assert run.notes == (
+        "the damping of joint1, joint2, joint3, ... is left out; damping=True counts it",
+        "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') counts it",
+    )
+    assert all(note in repr(run) for note in run.notes)
+    assert len(puma.simulate(*start, damping=True).notes) == 1
+    assert law.simulate(*start).notes == ()
+    assert len(law.simulate(*start, friction=False).notes) == 2
+    assert ts.robots.two_link().simulate(Q, V, 1e-3).notes == ()
+    one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # joint1 has a law, the others have none
+    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint counts it"
