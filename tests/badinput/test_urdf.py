@@ -135,7 +135,8 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "inertia overflows": (
         inertial('value="1e200"', origin='<origin xyz="1e200 0 0"/>'),
-        ":2: <link>: link 'a': mass, centre of mass or inertia is not finite",
+        ":2: <link>: link 'a': mass is 1e+200; its magnitude must be at most 1e+40: "
+        "numbers this large overflow when multiplied; check its unit",
     ),
     "rpy and quaternion": (
         inertial(origin='<origin rpy="0 0 0" quat_xyzw="0 0 0 1"/>'),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.program import Argument
+from torsor.compile.program import Argument, Program
 from torsor.errors import ArgumentError
 
 
@@ -67,6 +67,32 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
 def address(array: np.ndarray) -> int:
     """Where the numbers are.  ``array.ctypes.data`` says the same and takes a microsecond."""
     return array.__array_interface__["data"][0]
+
+
+#: bounds of magnitude within which squares of a quaternion keep their digits, and a sum of four is finite
+_ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15, 1e15)}
+
+
+def rescaled(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    """Copies in which quaternions (``program.rays``) too large or small to be squared have a size of about 1; None without any.
+
+    Only for calls whose result was not finite: ordinary quaternions are used as they are.
+    """
+    out, start, changed = list(arrays), 0, False
+    for k, (argument, array) in enumerate(zip(program.inputs, arrays, strict=True)):
+        for group in program.rays:
+            if not start <= group[0] < start + argument.size:
+                continue
+            columns = [p - start for p in group]
+            size = np.abs(array[..., columns]).max(axis=-1, keepdims=True)
+            low, high = _ORDINARY[array.dtype]
+            odd = ~((low < size) & (size < high)) & np.isfinite(size) & (size > 0)
+            if odd.any():
+                out[k] = out[k] if changed and out[k] is not array else array.copy()
+                out[k][..., columns] = np.ldexp(array[..., columns], np.where(odd, -np.frexp(size)[1], 0))
+                changed = True
+        start += argument.size
+    return out if changed else None
 
 
 def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -178,4 +178,4 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
 def renamed(program: Program, names: list[str]) -> Program:
     """The same program with other names for its outputs."""
     outputs = tuple(Argument(name, o.shape) for name, o in zip(names, program.outputs, strict=True))
-    return Program(program.inputs, outputs, program.code, program.results)
+    return replace(program, outputs=outputs)

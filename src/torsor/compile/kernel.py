@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import entry, llvm, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescaled, rows
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
@@ -29,6 +29,9 @@ CACHES = 16_000_000
 SHORT = 800
 #: programs longer than this are replayed in NumPy: compiling them would take minutes
 LONGEST = 400_000
+
+#: largest number of single precision
+SINGLE = float(np.finfo(np.float32).max)
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_bool)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
@@ -62,6 +65,8 @@ class Kernel:
         if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ArgumentError(f"a kernel computes in float64 or float32, not {self.dtype}")
         self._single = self.dtype == np.dtype(np.float32)
+        if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.code):
+            raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
         self._version, self._explain, self._lenient = version, explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = threading.RLock()
@@ -177,7 +182,7 @@ class Kernel:
             return
         library = self._library("batch" if batch else "one")
         if library is None:
-            bad = replay_rows(self.program, arrays, batch, results)
+            bad = not replay_rows(self.program, arrays, batch, results).all()
         elif not batch:
             kept = [np.require(a, requirements=["C", "A"]) for a in arrays]
             pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
@@ -185,7 +190,11 @@ class Kernel:
         else:
             bad = self._batch(library, arrays, batch, results, count)
         if bad:
-            self._complain(arrays, results)
+            again = rescaled(self.program, arrays)
+            if again is None:
+                self._complain(arrays, results)
+            else:
+                self._run(again, batch, results)
 
     def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
         table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
@@ -207,14 +216,19 @@ class Kernel:
             return
         batch = batch_shape(inputs, arrays)
         for o, r in zip(self.program.outputs, results, strict=True):
-            finite = np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)
-            if not finite.all():
-                first = int(np.argmin(finite))
-                place = np.unravel_index(first, batch) if batch else ()
-                state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
-                if self._explain is not None:
-                    self._explain(*state)
-                where = f" at batch index {tuple(int(k) for k in place)}" if batch else ""
-                raise TorsorError(
-                    f"{self.name}: {o.name} is not finite{where} although every argument is; the numbers overflow"
-                )
+            self._check(o.name, np.asarray(np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)), arrays, batch)
+        if self.program.counts["div"]:  # 1/inf = 0: an overflow that no result shows
+            sound = replay_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
+            self._check(" + ".join(o.name for o in self.program.outputs), sound, arrays, batch)
+
+    def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
+        """An error about the first state whose result, or a value on the way to it, is not finite."""
+        if finite.all():
+            return
+        place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()
+        inputs = self.program.inputs
+        state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
+        if self._explain is not None:
+            self._explain(*state)
+        where = f" at batch index {tuple(int(k) for k in place)}" if batch else ""
+        raise TorsorError(f"{self.name}: {output} is not finite{where} although every argument is; the numbers overflow")

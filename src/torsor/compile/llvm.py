@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torsor.compile.drivers import batch_driver, one_driver
 from torsor.compile.lanes import LIBM, Builder
-from torsor.compile.program import Program
+from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.sincos import sincos
 
@@ -18,6 +18,8 @@ TABLE_SIZE = 32
 
 PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+#: largest constants with which an overflow shows in the inputs, which are limited to 1e28 (single: 3e8) by the check
+_CONSTANTS = {False: 1e28, True: 1e4}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 
 
@@ -55,11 +57,13 @@ class Emitter:
                 self.in_group.setdefault(in_starts[a] + k, group)
         self.in_starts = in_starts
         self.value_of_input = {args[0]: v for v, (op, args) in enumerate(self.s.code) if op == "input"}
-        unique = {r for r in self.s.results if self.s.code[r][0] != "const"}
+        results = {r for r in self.s.results if self.s.code[r][0] != "const"}
         partial = any(op in PARTIAL for op, _ in self.s.code)
-        #: values whose finiteness is checked: the outputs, or the inputs where those are fewer and nothing is divided by
-        self.by_inputs = not partial and len(unique) > len(self.value_of_input)
-        self.checked = set(self.value_of_input.values()) if self.by_inputs else unique
+        large = any(op == "const" and abs(args[0]) > _CONSTANTS[b.single] for op, args in self.s.code)
+        #: values whose finiteness is checked: outputs and divisors, or the inputs where those are fewer and neither a division
+        #: nor a large constant can make a moderate number infinite
+        self.by_inputs = not partial and not large and len(results) > len(self.value_of_input)
+        self.checked = set(self.value_of_input.values()) if self.by_inputs else results | divisors(self.s.code)
         #: inputs nothing depends on: looked at all the same, since a NaN given is a NaN given
         self.unread = [
             (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,10 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from torsor.errors import TorsorError
 from torsor.scalar import Expr, Graph
 
 #: what costs nothing at run time
 FREE = frozenset({"const", "input"})
+#: operations for which an infinite constant is a limit that limits nothing, and not a number that overflowed
+LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
 class Argument(NamedTuple):
@@ -35,13 +39,15 @@ class Program:
     """``code[k] = (op, operands)`` defines value k; operands are values defined before it.
 
     The operand of ``input`` is a position in the inputs laid end to end, that of ``const`` a float.  ``results`` are the
-    values of the outputs, laid end to end in C order.
+    values of the outputs, laid end to end in C order.  ``rays`` are groups of positions in the inputs whose common factor has
+    no effect on the outputs: quaternions.
     """
 
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     code: tuple[tuple[str, tuple], ...]
     results: tuple[int, ...]
+    rays: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -108,7 +114,38 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
         if needed[node.index]:
             number[node.index] = len(code)
             code.append((node.op, node.args if node.op in FREE else tuple(number[a.index] for a in node.args)))
-    return Program(inputs, tuple(arguments), tuple(code), tuple(number[root.index] for root in roots))
+    made = Program(inputs, tuple(arguments), tuple(code), tuple(number[root.index] for root in roots), tuple(graph.rays))
+    _refuse_overflow(made)
+    return made
+
+
+def _refuse_overflow(p: Program) -> None:
+    """An error where a constant that overflowed while recording reaches an output: no state could give a finite result."""
+    spoilt = [op == "const" and not math.isfinite(args[0]) for op, args in p.code]
+    if not any(spoilt):
+        return
+    for k, (op, args) in enumerate(p.code):
+        if op not in FREE and op not in LIMITS:
+            spoilt[k] = any(spoilt[a] for a in args)
+    start = 0
+    for out in p.outputs:
+        if any(spoilt[r] for r in p.results[start : start + out.size]):
+            raise TorsorError(
+                f"{out.name} is not finite for any argument: constants in it overflow when they are multiplied or added"
+            )
+        start += out.size
+
+
+def divisors(code: Sequence[tuple[str, tuple]]) -> set[int]:
+    """The values that others are divided by: an overflow in one would vanish from the results, since 1/inf = 0.
+
+    Values that depend on an exponential are left out: in 1/(1 + eˣ) infinity gives the right limit.
+    """
+    grown: set[int] = set()
+    for k, (op, args) in enumerate(code):
+        if op == "exp" or (op not in FREE and any(a in grown for a in args)):
+            grown.add(k)
+    return {args[1] for op, args in code if op == "div"} - grown
 
 
 def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:

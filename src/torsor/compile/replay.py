@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torsor.compile.arrays import rows
-from torsor.compile.program import Program, evaluate
+from torsor.compile.arrays import rescaled, rows
+from torsor.compile.program import Program, divisors, evaluate
 from torsor.compile.rules import NUMPY
 
 #: most states, and values of all operations together (1 GB), that are computed at once: Ctrl-C is handled in between
@@ -22,6 +22,14 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
     >>> replay(ts.robots.two_link().program("gravity_force"), [np.zeros(2)])[0].round(2)
     array([29.43,  9.81])
     """
+    return checked_replay(program, arguments, dtype)[0]
+
+
+def checked_replay(
+    program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """The outputs, and for each state whether they are finite, and every value that something was divided by."""
+    arguments = rescaled(program, [np.asarray(a, dtype) for a in arguments]) or arguments
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(arguments, program.inputs, strict=True)))
     columns: list[np.ndarray] = []
     for a, i in zip(arguments, program.inputs, strict=True):
@@ -38,20 +46,25 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
             array[..., k] = values[start + k]
         results.append(array.reshape((*batch, *out.shape)))
         start += out.size
-    return results
+    sound = np.ones(batch, bool)
+    for x in (*values, *(every[d] for d in divisors(program.code))):
+        sound &= np.isfinite(x)
+    return results, sound
 
 
-def replay_rows(program: Program, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray]) -> bool:
-    """Fill C-ordered results ``(*batch, *shape)``, some states at a time; True if something is not finite."""
+def replay_rows(
+    program: Program, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Fill C-ordered results ``(*batch, *shape)``, some states at a time; returns which are finite, ``(states,)`` bool."""
     step = max(1, min(STATES, VALUES // max(1, len(program.code))))
     flat = [rows(i, a, batch) for i, a in zip(program.inputs, arrays, strict=True)]
     given = [(a.reshape((-1, *i.shape)), stride) for i, (a, stride) in zip(program.inputs, flat, strict=True)]
     made = [r.reshape((-1, *o.shape)) for o, r in zip(program.outputs, results, strict=True)]
-    bad = False
-    for start in range(0, math.prod(batch), step):
+    sound = np.empty(math.prod(batch), bool)
+    for start in range(0, len(sound), step):
         piece = slice(start, start + step)
         now = [a[piece] if stride else a for a, stride in given]
-        for result, value in zip(made, replay(program, now, made[0].dtype.type), strict=True):
+        values, sound[piece] = checked_replay(program, now, made[0].dtype.type)
+        for result, value in zip(made, values, strict=True):
             result[piece] = value
-            bad |= not np.isfinite(value).all()
-    return bad
+    return sound

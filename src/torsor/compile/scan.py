@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescaled, rows
 from torsor.compile.build import available, built
 from torsor.compile.kernel import LONGEST
 from torsor.compile.program import Argument, Program
@@ -137,6 +137,10 @@ class Scan:
         if math.prod(batch) * T > 0:
             bad = self._run(arguments, arrays, batch, results, T, every, index)
             if bad >= 0:
+                again = rescaled(self.program, given)
+                if again is not None:
+                    scaled = (None if k in nothing else x for k, x in enumerate(again))
+                    return self(*scaled, index=index, steps=T, every=every)
                 self._complain(arguments, given, batch, results, T, every, bad)
         out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)

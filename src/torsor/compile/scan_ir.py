@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torsor.compile.lanes import Builder
 from torsor.compile.llvm import Emitter, groups, header
-from torsor.compile.program import Program
+from torsor.compile.program import Program, divisors
 from torsor.compile.wiring import Wiring
 
 Group = list[tuple[int, int]]
@@ -29,7 +29,7 @@ class ScanEmitter(Emitter):
         self.area_size = max(1, sum(sizes))
         super().__init__(program, b, fma)
         self.by_inputs = False  # what overflows does so over many steps: look at what each one makes
-        self.checked = {r for r in self.s.results if self.s.code[r][0] != "const"}
+        self.checked = {r for r in self.s.results if self.s.code[r][0] != "const"} | divisors(self.s.code)
         self.unread = [(a, k) for a, k in self.unread if a not in wiring.carry]
         self.arguments = len(self.in_sizes) + len(self.out_sizes) + len(self.sums)
         self.count = 1 if b.one else b.width  # of lanes with rows of their own

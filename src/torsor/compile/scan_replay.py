@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile.program import Program
-from torsor.compile.replay import replay
+from torsor.compile.replay import checked_replay
 from torsor.compile.wiring import Wiring
 
 
@@ -34,7 +34,8 @@ def replay_scan(
             now[k] = np.take(arrays[k], t, axis=step_axis[k])
         for k, o in wiring.gather.items():
             now[k] = arrays[k] if index is None or index[t] < 0 else results[o][(*at, int(index[t]))]
-        made = zip(replay(program, now, dtype.type), program.outputs, strict=True)
+        results_now, sound = checked_replay(program, now, dtype.type)
+        made = zip(results_now, program.outputs, strict=True)
         values = [np.broadcast_to(v, (*batch, *o.shape)) for v, o in made]
         for o, result in results.items():
             result[(*at, t // every) if o in wiring.each else at] = values[o]
@@ -43,9 +44,6 @@ def replay_scan(
         for k, o in wiring.scatter.items():
             if index is not None and index[t] >= 0:
                 arrays[k][(*at, int(index[t]))] += values[o]
-        fault = np.zeros(batch, bool)
-        for v in values:
-            fault |= ~np.isfinite(v.reshape(*batch, -1)).all(axis=-1)
-        bad = np.where(fault & (bad < 0), t, bad)
+        bad = np.where(~np.broadcast_to(sound, batch) & (bad < 0), t, bad)
     wrong = np.flatnonzero(bad.ravel() >= 0)
     return int(wrong[0] * T + bad.ravel()[wrong[0]]) if len(wrong) else -1

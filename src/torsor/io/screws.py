@@ -12,6 +12,7 @@ from torsor.errors import ModelError
 from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Helical, JointType, Prismatic, Revolute
+from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.seat import seated, tidied
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Motion, Sym, Transform, Vec
@@ -39,6 +40,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, name: str = "robot", gravity: An
     S = np.asarray(Slist, dtype=float)
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         raise ModelError(f"Slist must have shape (6, n), one screw axis a column; its shape is {S.shape}")
+    check_size("Slist", *S.ravel().tolist())
     n = S.shape[1]
     if len(Mlist) != n + 1:
         raise ModelError(f"Mlist must have n + 1 = {n + 1} poses for {n} screws (the last one the tip's), not {len(Mlist)}")
@@ -77,6 +79,7 @@ def from_screws(
     local = []
     for i, s in enumerate(screws):
         six = [read.scalar(x, f"screws[{i}]") for x in read.listed(s, 6, f"screws[{i}]")]
+        check_size(f"screws[{i}]", *six)
         local.append(homes[i] @ Motion.of(six))
     return _chain(name, steps, local, [_inertia(G, f"inertias[{i}]") for i, G in enumerate(inertias)], gravity)
 
@@ -124,6 +127,7 @@ def _pose(M: Any, what: str) -> Transform:
     T = np.asarray(M, dtype=float)
     if T.shape != (4, 4) or not np.isfinite(T).all():
         raise ModelError(f"{what} must be a 4×4 matrix of finite numbers; its shape is {T.shape}")
+    check_size(what, *T.ravel().tolist())
     R = T[:3, :3]
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
         raise ModelError(f"{what} is no rigid motion: its upper 3×3 must be a rotation and its last row (0, 0, 0, 1)")
@@ -140,6 +144,7 @@ def _inertia(G: Any, what: str) -> Inertia:
     M = np.asarray(G, dtype=float)
     if M.shape != (6, 6) or not np.isfinite(M).all():
         raise ModelError(f"{what} must be a 6×6 matrix of finite numbers; its shape is {M.shape}")
+    check_size(what, *M.ravel().tolist(), largest=LARGEST**3)
     H, m = M[:3, 3:], float(np.trace(M[3:, 3:])) / 3
     size = 1e-9 * max(float(np.abs(M).max()), math.ulp(0.0))
     if np.abs(M - M.T).max() > size or np.abs(M[3:, 3:] - m * np.eye(3)).max() > size or np.abs(H + H.T).max() > size:

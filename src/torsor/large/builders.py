@@ -21,6 +21,7 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )
+from torsor.model.magnitudes import LARGEST, check_size
 from torsor.spatial import Vec
 
 X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
@@ -119,6 +120,7 @@ def _per_link(x: Any, n: int, what: str) -> np.ndarray:
     array = np.asarray(x, dtype=float)
     if array.shape not in ((), (n,)):
         raise ArgumentError(f"{what} must be a number or an array of {n}, not of shape {array.shape}")
+    check_size(what, *array.ravel()[~(np.abs(array.ravel()) <= LARGEST)].tolist())  # a million links are compared by NumPy
     return np.broadcast_to(array, (n,))
 
 

@@ -13,6 +13,7 @@ from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
 from torsor.model.friction import refuse_friction
 from torsor.model.joints import JointType
+from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
 
@@ -259,9 +260,11 @@ def _numbers(value: Any, shape: tuple[int, ...], name: str) -> Array:
         raise ModelError(f"{name} must be numbers of shape {shape}; symbols have no place in a large tree") from None
     if array.shape != shape:
         raise ModelError(f"{name} has shape {array.shape}, expected {shape}")
-    if not np.isfinite(array).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise ModelError(f"{name}[{', '.join(map(str, place))}] is {array[place]}; every number of a model must be finite")
+    largest = LARGEST ** {"h": 2, "I": 3}.get(name, 1)  # m c and m c² of a mass and a length within the bound
+    wrong = ~(np.abs(array) <= largest)
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        check_size(f"{name}[{', '.join(map(str, place))}]", float(array[place]), largest=largest)
     return array
 
 

@@ -30,6 +30,8 @@ def scalar(x: Any, what: str, snap: float = 0.0) -> Any:
             value = float(x)
         except (TypeError, ValueError):
             raise ModelError(f"{what} must be a number, not {x!r}") from None
+        except OverflowError:
+            raise ModelError(f"{what} is a whole number too large for a double") from None
         if not math.isfinite(value):
             raise ModelError(f"{what} must be finite, not {x!r}")
         return tidy(value, snap)

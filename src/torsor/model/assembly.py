@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.joints import Fixed, Floating, JointType
+from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LoopRow, Model
 from torsor.model.rotor import Rotor, RotorRow
 from torsor.scalar import tidy
@@ -42,6 +43,7 @@ def assemble(d: Description) -> Model:
             offset.append(A @ X)
             inertia.append(Inertia.zero())
             body, X = len(parent) - 1, A.inverse
+        check_size(f"link {j.child!r}: its place on the body it is fixed to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
         inertia[body] = inertia[body] + X.T @ links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
@@ -54,6 +56,8 @@ def assemble(d: Description) -> Model:
         inertia[body] = inertia[body] + X.T @ rotor.standing
 
     names = tuple("" if j is None else j.name for j in moved_by)
+    for name, G in zip(names, inertia, strict=True):
+        check_inertia(f"the links that {f'joint {name!r}' if name else 'the base'} carries", G)  # welds add up
     coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names)
     return Model(
         name=d.name,
@@ -132,5 +136,7 @@ def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, fl
         m = follower.mimic
         assert m is not None
         k, b = m.multiplier * k, m.multiplier * b + m.offset
+        check_size(f"joint {follower.name!r}: q / q({leader}), the product of the mimic multipliers on the way,", k)
+        check_size(f"joint {follower.name!r}: q where q({leader}) = 0, by its chain of mimic joints,", b)
         known[follower.name] = leader, k, b
     return leader, k, b

@@ -12,9 +12,9 @@ from typing import Any
 
 from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
+from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.spatial import Inertia, Transform, Vec
-from torsor.spatial.vector import flat
 
 INF = math.inf
 EARTH = Vec(0, 0, -9.81)
@@ -182,10 +182,10 @@ def validate(d: Description) -> None:
     for f in d.frames:
         if f.link not in links:
             raise ModelError(f"frame {f.name!r} is on link {f.link!r}, which is not defined")
+        check_size(f"frame {f.name!r}: origin", f.origin)
     for link in d.links:
-        _check_inertia(link)
-    if not all(_finite(g) for g in d.gravity):
-        raise ModelError(f"gravity must be three finite numbers [m/s²], not {tuple(d.gravity)}")
+        check_inertia(f"link {link.name!r}", link.inertia)
+    check_size("gravity", d.gravity)
     _check_tree(d, mover)
     _check_mimic(d)
     check_rotors(d.rotors, {j.name: j for j in d.joints}, mover)
@@ -204,13 +204,9 @@ def _unique(kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def _finite(x: Any) -> bool:
-    return not isinstance(x, (int, float)) or math.isfinite(x)
-
-
 def _check_numbers(j: Joint) -> None:
-    if not all(_finite(x) for x in flat(j.origin)):
-        raise ModelError(f"joint {j.name!r}: its origin is not finite")
+    check_size(f"joint {j.name!r}: origin", j.origin)
+    check_constants(f"joint {j.name!r}", j.kind)
     for label, values, size in (
         ("lower", j.lower, j.kind.nq), ("upper", j.upper, j.kind.nq),
         ("velocity_limit", j.velocity_limit, j.kind.nv), ("effort_limit", j.effort_limit, j.kind.nv),
@@ -223,8 +219,11 @@ def _check_numbers(j: Joint) -> None:
     for label, values in (("armature", j.armature), ("damping", j.damping), ("friction", j.friction)):
         if any(isinstance(x, (int, float)) and not 0 <= x < INF for x in values):
             raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
+        check_size(f"joint {j.name!r}: {label}", values)
     if j.laws and len(j.laws) != j.kind.nv:
         raise ModelError(f"joint {j.name!r}: friction needs {j.kind.nv} laws, one a degree of freedom; {len(j.laws)} given")
+    for law in j.laws:
+        check_constants(f"joint {j.name!r}: friction {type(law).__name__}", law)
     for low, high in zip(j.lower, j.upper, strict=False):
         if low > high:
             raise ModelError(f"joint {j.name!r}: lower limit {low} is above upper limit {high}")
@@ -245,16 +244,9 @@ def _check_loop(loop: Loop, links: set[str], fixed_root: str) -> None:
             f"loop {loop.name!r}: a joint of type {loop.kind.name!r} cannot close a loop until {type(loop.kind).__name__} "
             "defines complement(q) and coordinates(X)"
         )
-    if not all(_finite(x) for x in flat(loop.origin, loop.child_origin)):
-        raise ModelError(f"loop {loop.name!r}: its origin or child_origin is not finite")
-
-
-def _check_inertia(link: Link) -> None:
-    G = link.inertia
-    if not all(_finite(x) for x in flat(G)):
-        raise ModelError(f"link {link.name!r}: mass, centre of mass or inertia is not finite")
-    if isinstance(G.m, (int, float)) and G.m < 0:
-        raise ModelError(f"link {link.name!r}: mass {G.m} kg is negative")
+    check_size(f"loop {loop.name!r}: origin", loop.origin)
+    check_size(f"loop {loop.name!r}: child_origin", loop.child_origin)
+    check_constants(f"loop {loop.name!r}", loop.kind)
 
 
 def _check_tree(d: Description, mover: dict[str, str]) -> None:
@@ -296,8 +288,8 @@ def _check_mimic(d: Description) -> None:
 def _leader(j: Joint, joints: dict[str, Joint]) -> Joint:
     """The joint that j mimics."""
     assert j.mimic is not None
-    if not (math.isfinite(j.mimic.multiplier) and math.isfinite(j.mimic.offset)):
-        raise ModelError(f"joint {j.name!r}: mimic multiplier and offset must be finite")
+    check_size(f"joint {j.name!r}: mimic multiplier", j.mimic.multiplier)
+    check_size(f"joint {j.name!r}: mimic offset", j.mimic.offset)
     leader = joints.get(j.mimic.joint)
     if leader is None:
         raise ModelError(f"joint {j.name!r} mimics joint {j.mimic.joint!r}, which is not defined")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ModelError
 from torsor.model import arguments as read
+from torsor.model.magnitudes import check_inertia, check_size
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -112,13 +113,12 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
 
 
 def _check_body(r: Rotor, what: str) -> None:
-    """Numbers that are finite, and an inertia that does not change as it turns; symbols are not judged."""
-    if any(isinstance(x, (int, float)) and not math.isfinite(x) for x in (*flat(r.inertia, r.origin, r.axis), r.ratio)):
-        raise ModelError(f"{what}: its inertia, origin, axis or ratio is not finite")
+    """Numbers within bounds, and an inertia that does not change as it turns; symbols are not judged."""
+    check_inertia(what, r.inertia)
+    for label, part in (("origin", r.origin), ("axis", r.axis), ("ratio", r.ratio)):
+        check_size(f"{what}: {label}", part)
     if isinstance(r.ratio, (int, float)) and r.ratio == 0:
         raise ModelError(f"{what}: its ratio is zero, so it would never turn; leave it out, or add its inertia to the link")
-    if isinstance(r.inertia.m, (int, float)) and r.inertia.m < 0:
-        raise ModelError(f"{what}: mass {r.inertia.m} kg is negative")
     if not all(isinstance(x, (int, float)) for x in flat(r.inertia, r.axis)):
         return
     m, h, I = r.inertia

@@ -42,11 +42,15 @@ COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq"})
 
 
 class Graph:
-    """The nodes of one recording.  ``graph.input(k)`` is the k-th input; arithmetic on it adds nodes."""
+    """The nodes of one recording.  ``graph.input(k)`` is the k-th input; arithmetic on it adds nodes.
 
-    __slots__ = ("nodes", "table")
+    ``rays`` are groups of inputs whose common factor has no effect on any result (quaternions): see :func:`torsor.scalar.ray`.
+    """
+
+    __slots__ = ("nodes", "rays", "table")
 
     def __init__(self) -> None:
+        self.rays: dict[tuple[int, ...], None] = {}  # a set that keeps its order
         self.nodes: list[Expr] = []
         self.table: dict[tuple, Expr] = {}
 

@@ -146,6 +146,43 @@ def where(condition, a, b):
     return library.where(condition, a, b)
 
 
+#: magnitudes whose squares and reciprocal squares are finite, with room: 1e280 and 1e-280
+ORDINARY = (1e-140, 1e140)
+
+
+def ray(*x: Any) -> tuple[Any, ...]:
+    """x times a positive power of two that brings its largest component to about 1 where squares would overflow or underflow.
+
+    For numbers whose common factor has no meaning, such as a quaternion; ordinary ones keep their bits.  A recorded x stays
+    as it is, and the recording notes which inputs it consists of: a kernel scales them when a result is not finite.
+
+    >>> ray(0.0, 3e200), ray(0.0, 3.0)
+    ((0.0, 0.8125450870...), (0.0, 3.0))
+    """
+    if all(isinstance(a, (int, float)) for a in x):
+        size = max(map(abs, x))
+        if ORDINARY[0] < size < ORDINARY[1] or not 0 < size < math.inf:
+            return x
+        exponent = math.frexp(size)[1]
+        return tuple(math.ldexp(a, -exponent) for a in x)
+    if all(a.__class__ is Expr and a.op == "input" for a in x):
+        x[0].graph.rays[tuple(a.args[0] for a in x)] = None
+    elif any(type(a).__name__ == "ndarray" for a in x):
+        return _array_ray(x)
+    return x
+
+
+def _array_ray(x: tuple[Any, ...]) -> tuple[Any, ...]:
+    """:func:`ray` of NumPy arrays, entry by entry."""
+    np = import_module("numpy")
+    size = np.maximum.reduce([np.abs(a) for a in np.broadcast_arrays(*x)])
+    odd = ~((ORDINARY[0] < size) & (size < ORDINARY[1])) & np.isfinite(size)
+    if not odd.any():
+        return x
+    exponent = np.where(odd, np.frexp(size)[1], 0)
+    return tuple(np.ldexp(a, -exponent) for a in x)
+
+
 def is_constant(x: Any) -> bool:
     """Whether ``x`` is a plain number, known now."""
     return isinstance(x, (int, float))

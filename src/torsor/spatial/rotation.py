@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from torsor.scalar import atan2, cos, sin, sqrt, tidy, where
+from torsor.scalar import atan2, cos, ray, sin, sqrt, tidy, where
 from torsor.spatial.vector import Mat, Scalar, Vec
 
 #: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
@@ -44,6 +45,11 @@ class Quaternion(NamedTuple):
     z: Scalar
     w: Scalar
 
+    @classmethod
+    def of(cls, q: Iterable[Scalar]) -> Quaternion:
+        """The quaternion of coordinates in which a common factor has no meaning: R(k q) = R(q) for any k a double can hold."""
+        return cls(*ray(*q))
+
     @property
     def matrix(self) -> Mat:
         """R of the rotation; the quaternion is normalised on the way, R(k q) = R(q)."""
@@ -73,7 +79,8 @@ class Quaternion(NamedTuple):
 
     @property
     def normalized(self) -> Quaternion:
-        k = 1 / sqrt(self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w)
+        # 1/n before √: where n loses digits to underflow 1/n overflows, which is found, and 1/√n would not
+        k = sqrt(1 / (self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w))
         return Quaternion(self.x * k, self.y * k, self.z * k, self.w * k)
 
     @classmethod

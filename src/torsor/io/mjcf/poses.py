@@ -26,7 +26,7 @@ def rotation(quaternion: Sequence[float]) -> Mat:
     """R of (w, x, y, z), of any length."""
     w, x, y, z = (float(a) for a in quaternion)
     _check_length("a quaternion", (w, x, y, z))
-    return whole(Quaternion(x, y, z, w).matrix)
+    return whole(Quaternion.of((x, y, z, w)).matrix)
 
 
 def whole(R: Mat) -> Mat:

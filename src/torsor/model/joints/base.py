@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
+from torsor.model import arguments as read
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 Scalars = Sequence[Any]
+#: fields of a joint type that hold the direction of an axis
+AXIS_FIELDS = ("axis", "second_axis", "normal")
+#: how far from 1 the length of an axis may be: files carry six digits or more
+UNIT = 1e-6
 
 
 class JointType(ABC):
@@ -27,6 +33,12 @@ class JointType(ABC):
     name: ClassVar[str]
     nq: ClassVar[int]
     nv: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        """Axes (``AXIS_FIELDS``) are unit vectors: one given as a tuple, list or array is normalised."""
+        for f in fields(self):  # type: ignore[arg-type]
+            if f.name in AXIS_FIELDS and f.type in (Vec, "Vec"):
+                object.__setattr__(self, f.name, _unit(getattr(self, f.name), f"{type(self).__name__}: {f.name}"))
 
     @abstractmethod
     def transform(self, q: Scalars) -> Transform:
@@ -93,6 +105,15 @@ class JointType(ABC):
     def aligned(self) -> tuple[Mat, JointType]:
         """(R, joint): the same joint seen from axes R in which its own axis is a coordinate axis."""
         return IDENTITY, self
+
+
+def _unit(given: Any, what: str) -> Vec:
+    """A unit vector; a Vec keeps its bits and must be of unit length already, where it consists of numbers."""
+    if not isinstance(given, Vec):
+        return read.axis(given, what)
+    if all(isinstance(x, (int, float)) for x in given) and not abs(math.hypot(*given) - 1) <= UNIT:
+        raise ModelError(f"{what} must be a unit vector, not {tuple(given)}; a plain tuple is normalised")
+    return given
 
 
 def _bounds(low: float, high: float) -> tuple[float, float]:

@@ -22,7 +22,7 @@ class Floating(JointType):
     nq, nv = 7, 6
 
     def transform(self, q: Scalars) -> Transform:
-        return Transform.of_pose(Quaternion(*q[3:]).matrix, Vec(*q[:3]))
+        return Transform.of_pose(Quaternion.of(q[3:]).matrix, Vec(*q[:3]))
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace((*(Motion(a, ZERO) for a in AXES), *(Motion(ZERO, a) for a in AXES)))
@@ -34,13 +34,13 @@ class Floating(JointType):
         return [*X.r, *quaternion_of(X.pose[0])]
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
-        p, R = Vec(*q[:3]), Quaternion(*q[3:]).normalized
+        p, R = Vec(*q[:3]), Quaternion.of(q[3:]).normalized
         dR, dp = exp(Motion.of(step))
         return [*(p + R.matrix @ dp), *(R @ dR).normalized]
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
-        p0, R0 = Vec(*q0[:3]), Quaternion(*q0[3:]).normalized
-        p1, R1 = Vec(*q1[:3]), Quaternion(*q1[3:]).normalized
+        p0, R0 = Vec(*q0[:3]), Quaternion.of(q0[3:]).normalized
+        p1, R1 = Vec(*q1[:3]), Quaternion.of(q1[3:]).normalized
         V = log(R0.conjugate @ R1, R0.matrix.T @ (p1 - p0))
         return [*V.w, *V.v]
 

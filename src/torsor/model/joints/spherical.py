@@ -20,7 +20,7 @@ class Spherical(JointType):
     nq, nv = 4, 3
 
     def transform(self, q: Scalars) -> Transform:
-        return Transform.of_pose(Quaternion(*q).matrix, ZERO)
+        return Transform.of_pose(Quaternion.of(q).matrix, ZERO)
 
     def subspace(self, q: Scalars) -> Subspace:
         return Subspace(tuple(Motion(axis, ZERO) for axis in AXES))
@@ -32,10 +32,10 @@ class Spherical(JointType):
         return list(quaternion_of(X.pose[0]))
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
-        return list((Quaternion(*q) @ Quaternion.exp(Vec(*step))).normalized)
+        return list((Quaternion.of(q) @ Quaternion.exp(Vec(*step))).normalized)
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
-        return list((Quaternion(*q0).normalized.conjugate @ Quaternion(*q1).normalized).log)
+        return list((Quaternion.of(q0).normalized.conjugate @ Quaternion.of(q1).normalized).log)
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]
@@ -53,4 +53,4 @@ def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:
 
 
 def zero_quaternion(q: Sequence[float]) -> str:
-    return "" if sum(x * x for x in q) > 0 else "its quaternion is zero, which is no rotation; the identity is (0, 0, 0, 1)"
+    return "" if any(x != 0 for x in q) else "its quaternion is zero, which is no rotation; the identity is (0, 0, 0, 1)"

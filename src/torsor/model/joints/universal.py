@@ -25,6 +25,7 @@ class Universal(JointType):
     nq = nv = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         sine = self.axis.cross(self.second_axis)
         if all(is_constant(x) for x in sine) and sine.dot(sine) < 1e-12:
             raise ModelError("the two axes of a universal joint are parallel: one freedom counted twice; use a revolute joint")
