@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor import quantities as table
 from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError
+from torsor.locks import new_lock
 from torsor.losses import NO_LOSSES, Losses, losses_of
 from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
@@ -44,7 +44,7 @@ class Computed(Mechanism):
         super().__init__(description)
         self._kernels: dict[tuple, Kernel] = {}
         self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
 
     # -- dynamics --------------------------------------------------------------------------------------------
 

@@ -116,8 +116,9 @@ def main(count: int) -> None:
         if k % 16 == 0:
             slow.append(slowness())
     foreign += sum(int((g != 7.0).sum()) for g in guards)
-    print(json.dumps({"foreign": foreign, "slowness": max(slow), "late": {n: statistics.median(x) for n, x in late.items()},
-                      "count": sum(map(len, late.values()))}))  # fmt: skip
+    medians = {name: statistics.median(x) for name, x in late.items()}
+    seen = {"foreign": foreign, "slowness": statistics.median(slow), "late": medians, "count": sum(map(len, late.values()))}
+    print(json.dumps(seen))
 
 
 if __name__ == "__main__":

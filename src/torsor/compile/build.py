@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from torsor.compile import cache, entry, native
 from torsor.errors import CacheWarning, TorsorError
 
 _warned: set[str] = set()
+#: by key, as long as some kernel uses them: equal kernels share one library
+_libraries: WeakValueDictionary[str, native.Library] = WeakValueDictionary()
 
 
 def available() -> native.Host | None:
@@ -24,6 +27,13 @@ def available() -> native.Host | None:
 def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype, version: str) -> native.Library:
     """The library of a module; its text says program, width, precision and entry."""
     name = cache.key(version, symbols, native.host(), ir)
+    library = _libraries.get(name)
+    if library is None:
+        library = _libraries[name] = _made(name, ir, symbols, dtype)
+    return library
+
+
+def _made(name: str, ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
     image = cache.load(name)
     if image is not None:
         try:

@@ -82,7 +82,10 @@ def fill(library: Library, dtype: np.dtype, python: bool) -> None:
 
 
 def connect(library: Library, batch: Library, most: int) -> None:
-    """Let @call send batches of up to ``most`` rows to the batch kernel."""
+    """Let @call send batches of up to ``most`` rows to the batch kernel, once and for all: a thread may be inside."""
+    if library.batch is not None:
+        return
+    library.batch = batch
     place = PYTHON_API + layout.TABLE.index("batch")
     library.fill(place + 1, [most])
     library.fill(place, [batch.address["batch"]])

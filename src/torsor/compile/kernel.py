@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from torsor.compile.program import Program
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, cost, spread
 from torsor.errors import ArgumentError, TorsorError
+from torsor.locks import new_lock
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried
 ONE_WIDTH = 2
@@ -69,7 +69,7 @@ class Kernel:
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
         self._version, self._explain, self._lenient = version, explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._cost = cost(program)  # of one state
 
     def __repr__(self) -> str:

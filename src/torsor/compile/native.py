@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import threading
+import os
+import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from torsor.errors import CompileError
+from torsor.locks import new_lock
+
+#: libraries that one LLJIT links
+LIBRARIES = 16
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,38 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=h.cpu, features=h.features, opt=2, reloc="pic", codemodel="small")
 
 
-@cache
-def _jit() -> Any:
-    return _llvm().create_lljit_compiler(_machine())
-
-
-_lock = threading.Lock()
+_lock = new_lock()
 _names = itertools.count()
+_linkers: list[tuple[Any, int]] = []  # the one in use, and how many libraries it may still link
+
+
+def _linker() -> Any:
+    """The LLJIT for the next library, to be kept with it.
+
+    LLVM keeps about 9 kB of a library that was unloaded until its LLJIT goes, and an LLJIT takes 120 kB: so one serves a few
+    libraries, and goes with the last of them.
+    """
+    linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine()), LIBRARIES)
+    if left > 1:
+        _linkers.append((linker, left - 1))
+    return linker
+
+
+def _hold() -> None:
+    """Before a fork: wait until no thread is inside LLVM, whose state would be copied half changed."""
+    _held.enter_context(_lock)
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    if ffi is not None:
+        _held.enter_context(ffi.lib._lock)  # of llvmlite, around each of its calls: objects that go, other packages
+
+
+def _let_go() -> None:
+    _held.pop_all().close()  # taken out while the locks are held: the next thread that forks fills it again
+
+
+_held = ExitStack()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 def compile_ir(ir: str) -> bytes:
@@ -78,7 +109,7 @@ def compile_ir(ir: str) -> bytes:
 
 
 class Library:
-    """Loaded object code.  Addresses stay valid while this object lives."""
+    """Loaded object code.  Addresses stay valid while this object lives; it is unloaded with it."""
 
     def __init__(self, image: bytes, symbols: tuple[str, ...]):
         builder = _llvm().JITLibraryBuilder().add_object_img(image)
@@ -86,11 +117,13 @@ class Library:
             builder.export_symbol(symbol)
         with _lock:
             try:
-                self._tracker = builder.link(_jit(), f"torsor{next(_names)}")
+                self._linker = _linker()
+                self._tracker = builder.link(self._linker, f"torsor{next(_names)}")
             except RuntimeError as error:
                 raise CompileError(f"object code could not be loaded: {error}") from error
         self.address = {symbol: self._tracker[symbol] for symbol in symbols}
         self._table = self._tracker["table"]
+        self.batch: Library | None = None  # which this one calls
 
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""

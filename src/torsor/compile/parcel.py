@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import threading
 from collections import OrderedDict
 from typing import Any
 
 from torsor.errors import ArgumentError, TorsorError
+from torsor.locks import new_lock
 
 #: parcels a process keeps open; an open robot has its kernels, so that the next task finds them compiled
 KEPT = 32
 
 _open: OrderedDict[str, Any] = OrderedDict()
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 class UnreadableParcel(TorsorError, RuntimeError):

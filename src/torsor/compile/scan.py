@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from torsor.compile.scan_replay import replay_scan
 from torsor.compile.threads import cost, spread
 from torsor.compile.wiring import wired
 from torsor.errors import ArgumentError, TorsorError
+from torsor.locks import new_lock
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2
@@ -84,7 +84,7 @@ class Scan:
         self.wiring = wired(program, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
         self._version = version
         self._libraries: dict[str, native.Library | None] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._returned = [o for o in range(len(program.outputs)) if o in self.wiring.each | self.wiring.last]
         self._cost = cost(program)  # of one step
 

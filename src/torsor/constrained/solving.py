@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from torsor.constrained.local_rank import violated
 from torsor.constrained.programs import Inputs, Programs
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
+from torsor.locks import new_lock
 from torsor.model import Model
 from torsor.procedures.null_space import in_metric, solved, whitened
 from torsor.procedures.rank import independent_rows
@@ -33,7 +33,7 @@ class Solver:
         self.programs = Programs(model, constraints)
         self._rows, self._settled = rows, settled
         self._made: dict[Any, Any] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What ``make`` gives, made once."""

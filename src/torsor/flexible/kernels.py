@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError, UnknownName
+from torsor.locks import new_lock
 from torsor.version import __version__
 
 
@@ -34,7 +34,7 @@ class Kernels:
         self._frames = frames
         self._kernels: dict[Any, Kernel] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
 
     def __call__(self, name: str, *values: Any, wrenches: Mapping[str, Any] | None = None) -> Any:
         if wrenches is not None and not isinstance(wrenches, Mapping):

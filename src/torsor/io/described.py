@@ -10,15 +10,15 @@ import os
 import runpy
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from torsor.errors import FileError, MissingExtra, UnknownName
+from torsor.locks import new_lock
 
 PREFIX = "robot_descriptions:"
 #: while a module runs, the package's own function is another
-_ONE_AT_A_TIME = Lock()
+_ONE_AT_A_TIME = new_lock()
 
 
 class Described(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from torsor import algorithms
 from torsor.compile import Argument, Kernel, Program, forward, trace
 from torsor.errors import ArgumentError
+from torsor.locks import new_lock
 from torsor.model import Model
 from torsor.scalar import is_constant
 from torsor.spatial import Vec
@@ -140,7 +140,7 @@ def _virtual_work(model: Model, q: Any, frame: str, F: Vec, point: Vec) -> list[
 # -- kernels, one a robot and a name -------------------------------------------------------------------------
 
 _kernels: WeakKeyDictionary[Any, dict[str, Kernel]] = WeakKeyDictionary()
-_lock = threading.RLock()
+_lock = new_lock()
 
 
 def _model(robot: Any) -> Model:

@@ -11,7 +11,6 @@ elsewhere, and runs no ``onerror=`` of markup.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from torsor.errors import TorsorError
+from torsor.locks import new_lock
 
 #: the address the page is served at, and no other
 ADDRESS = "127.0.0.1"
@@ -28,7 +28,7 @@ NAMES = (ADDRESS, "localhost")
 #: of a message from the page [bytes]: hands on sliders say little
 LARGEST = 2**20
 
-_starting = threading.Lock()
+_starting = new_lock()
 #: what strangers send is not the user's trouble
 _SILENT = logging.getLogger("torsor.viewer.strangers")
 _SILENT.disabled = True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike
 
 from torsor.errors import TorsorError
+from torsor.locks import new_lock
 from torsor.scene import Scene
 from torsor.viewer import serving
 from torsor.viewer.page import Page
@@ -48,7 +49,7 @@ class Viewer:
         if result is not None:
             self.session.load(result)
         self.server, self._url = serving.serve(port, label=self.session.stage.robot.name)
-        self.lock, self._changed, self._closed = threading.RLock(), threading.Event(), threading.Event()
+        self.lock, self._changed, self._closed = new_lock(), threading.Event(), threading.Event()
         try:
             self._page = Page(self)
         except BaseException:

@@ -12,13 +12,13 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any, NamedTuple
 
 from torsor.errors import FileError, MissingExtra
 from torsor.io.document import Source
 from torsor.io.files import is_markup, label
 from torsor.io.mjcf.whole import Place, whole
+from torsor.locks import new_lock
 
 #: the major version whose models are read: older ones have fields of other names
 OLDEST = 4
@@ -29,7 +29,7 @@ _LINE = re.compile(r",? *(?:\bline (\d+)|Line number=(\d+))")
 _ELEMENT = re.compile(r" Element (?:name )?'[^']*'(?:, id \d+)?")
 _NAME = re.compile(r"Element name '([^']*)'")
 #: MuJoCo's log settings belong to the whole process
-_LOCK = Lock()
+_LOCK = new_lock()
 
 
 class Compiled(NamedTuple):

@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from torsor.errors import ArgumentError, FileError, MissingExtra
@@ -19,10 +18,11 @@ from torsor.io.files import label, read_bytes
 from torsor.io.packages import folders
 from torsor.io.urdf.reader import read_urdf
 from torsor.io.yaml_nodes import unknown
+from torsor.locks import new_lock
 from torsor.model.description import Description
 
 #: the library keeps what it is doing in globals of its own
-_ONE_AT_A_TIME = Lock()
+_ONE_AT_A_TIME = new_lock()
 
 
 def read_xacro(
