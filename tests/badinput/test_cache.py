@@ -82,6 +82,65 @@ def test_a_damaged_file_is_noticed_removed_and_replaced(folder):
         assert file.read_bytes() == whole
 
 
+def planted_pipe(path, whole):
+    os.mkfifo(path, 0o600)
+
+
+def planted_link(path, whole):
+    kept = path.with_name("kept")
+    kept.write_bytes(whole)
+    kept.chmod(0o600)
+    path.symlink_to(kept)
+
+
+def planted_directory(path, whole):
+    path.mkdir()
+
+
+def planted_by_another_user(path, whole):
+    path.write_bytes(whole)
+    os.chown(path, 12345, -1)
+
+
+def planted_writable_by_others(path, whole):
+    path.write_bytes(whole)
+    path.chmod(0o666)
+
+
+def planted_huge(path, whole):
+    path.write_bytes(whole)
+    os.truncate(path, cache.LARGEST + 1)  # sparse
+
+
+PLANTED = {
+    planted_pipe: "not a regular file",
+    planted_link: "symbolic link",
+    planted_directory: "not a regular file|[Dd]irectory",
+    planted_by_another_user: "belongs to another user",
+    planted_writable_by_others: "others can write it",
+    planted_huge: "larger than 256 MB",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED)
+def test_cache_file_that_is_not_the_users_own_regular_file_is_not_loaded(folder, plant, monkeypatch):
+    if plant is planted_by_another_user and os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    assert (fresh()(X) == EXPECTED).all()
+    (file,) = files(folder)
+    whole = file.read_bytes()
+    file.unlink()
+    plant(file, whole)
+    count = compiled(monkeypatch)
+    with pytest.warns(ts.CacheWarning, match=PLANTED[plant]):
+        assert (fresh()(X) == EXPECTED).all()
+    assert len(count) == 1  # compiled, not loaded
+    if plant is not planted_directory:
+        assert file.read_bytes() == whole  # and put in the place of what was planted
+        assert file.stat().st_uid == os.geteuid()
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
 def test_another_kernels_file_under_this_name_is_not_run(folder):
     other = Kernel(trace(lambda x: {"y": [x[0] + 1, x[1] + 2]}, [Argument("x", (2,))]))
     other(X)
@@ -168,7 +227,8 @@ def test_a_full_or_read_only_disk(folder, monkeypatch):
 def test_a_disk_that_fills_up_while_writing(folder):
     """The real thing, in a process that may write 100 bytes to a file: no partial file is left."""
     code = (
-        "import resource, signal, warnings, numpy as np\n"
+        "import resource, signal, sys, warnings, numpy as np\n"
+        "sys.dont_write_bytecode = True\n"  # or Python leaves the first 100 bytes of a .pyc of torsor's
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "import torsor as ts\n"

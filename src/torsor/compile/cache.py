@@ -7,6 +7,7 @@ content, and nothing is loaded before it has been checked.  Whatever goes wrong 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -20,6 +21,13 @@ MAGIC = b"torsor1\n"
 DIGEST = 32
 #: files kept; the least recently written go first
 CAPACITY = 4000
+#: of a file [bytes]; the largest program that is compiled takes a tenth of it
+LARGEST = 256 << 20
+
+#: a symbolic link is not followed, a pipe without a writer does not block
+_FLAGS = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
 
 _warned: set[str] = set()
 
@@ -49,11 +57,11 @@ def load(name: str) -> bytes | None:
         return None
     path = folder / f"{name}.o"
     try:
-        data = path.read_bytes()
+        data = _read(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        return _complain(f"{path} cannot be read ({error.strerror})")
+        return _complain(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
     head = len(MAGIC) + DIGEST
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, data[head:]):
         with contextlib.suppress(OSError):
@@ -83,6 +91,23 @@ def store(name: str, image: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _read(path: Path) -> bytes:
+    """The contents of a regular file that the user owns and nobody else can write; OSError says why not.
+
+    It is opened once, and judged by what was opened: a file planted while the folder was open to others belongs to them, and
+    opening a pipe does not wait for a writer.
+    """
+    with open(os.open(path, _FLAGS), "rb") as file:
+        info = os.fstat(file.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & 0o022):
+            raise OSError(errno.EPERM, "it belongs to another user, or others can write it")
+        if info.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"larger than {LARGEST >> 20} MB")
+        return file.read(LARGEST)
 
 
 def _digest(name: str, image: bytes) -> bytes:
