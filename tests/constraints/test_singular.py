@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import constraints as C
 from torsor import mechanisms
-from torsor.procedures.basis import null_space_basis, signed
+from torsor.procedures.basis import canonical_axes, null_space_basis, signed
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
 
@@ -200,3 +200,17 @@ def test_signed_axes_do_not_depend_on_last_bits():
     for noise in (0.0, 1e-16, -1e-16):
         for flip in (1, -1):
             assert signed(flip * (axes + noise)) == pytest.approx(axes, abs=1e-15)
+
+
+def test_axes_of_equal_eigenvalues_do_not_depend_on_lapack():
+    rng = np.random.default_rng(0)
+    frame = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    values = np.array([3.0, 3.0, 3.0, 1.0])
+    expected = canonical_axes(values, frame)
+    for _ in range(5):
+        other = frame.copy()
+        other[:, :3] = frame[:, :3] @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        other[:, 3] *= -1
+        assert canonical_axes(values + 1e-14 * rng.normal(size=4), other) == pytest.approx(expected, abs=1e-12)
+    assert (expected * values) @ expected.T == pytest.approx((frame * values) @ frame.T, abs=1e-12)
+    assert canonical_axes(np.ones(3), np.linalg.qr(rng.normal(size=(3, 3)))[0]) == pytest.approx(np.eye(3), abs=1e-12)

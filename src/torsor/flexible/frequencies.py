@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.errors import SingularError
+from torsor.procedures.basis import signed
 
 
 def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:
@@ -13,7 +14,10 @@ def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:
 
 
 def modes(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(λ, Φ) with K Φ = M Φ diag(λ) and ΦᵀM Φ = 1, by the Cholesky factor of M; batched.  The symmetric part of K counts."""
+    """(λ, Φ) with K Φ = M Φ diag(λ) and ΦᵀM Φ = 1, by the Cholesky factor of M; batched.  The symmetric part of K counts.
+
+    The largest entry of each mode is positive.
+    """
     try:
         L = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
@@ -21,7 +25,7 @@ def modes(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     left = np.linalg.solve(L, (K + np.swapaxes(K, -1, -2)) / 2)
     A = np.linalg.solve(L, np.swapaxes(left, -1, -2))
     values, vectors = np.linalg.eigh((A + np.swapaxes(A, -1, -2)) / 2)
-    return values, np.linalg.solve(np.swapaxes(L, -1, -2), vectors)
+    return values, signed(np.linalg.solve(np.swapaxes(L, -1, -2), vectors))
 
 
 def _signed_root(values: np.ndarray) -> np.ndarray:

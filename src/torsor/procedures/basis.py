@@ -11,8 +11,8 @@ import numpy as np
 
 #: share of M_jj that a coordinate must still have free to be a pivot; divided by 100 until enough coordinates have it
 PIVOT = 0.0371
-#: size of an entry, against the largest, that decides the sign of an axis
-DECIDES = 0.2371
+#: size of an entry, against the largest, from which it counts as equal to it
+DECIDES = 1 - 1e-6
 #: relative difference below which eigenvalues count as equal
 EQUAL = 1e-9
 
@@ -43,7 +43,22 @@ def null_space_basis(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, tuple[in
 
 
 def signed(axes: np.ndarray) -> np.ndarray:
-    """Axes (columns), each turned so that its first entry of some size (DECIDES of the largest) is positive."""
+    """Axes (columns, ``(..., n, k)``), each turned so that its largest entry is positive; of equal ones, the first."""
     size = np.abs(axes)
-    first = np.argmax(size > DECIDES * size.max(axis=0, initial=0.0), axis=0) if axes.size else np.zeros(axes.shape[1], int)
-    return axes * np.where(np.take_along_axis(axes, first[None], axis=0)[0] < 0, -1.0, 1.0)
+    first = np.argmax(size >= DECIDES * size.max(axis=-2, keepdims=True, initial=0.0), axis=-2, keepdims=True)
+    return axes * np.where(np.take_along_axis(axes, first, axis=-2) < 0, -1.0, 1.0)
+
+
+def canonical_axes(values: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Orthonormal axes (columns, (n, k)) of sorted eigenvalues or singular values (k,), with canonical signs.
+
+    Axes of equal values, of which LAPACK returns any, are those of :func:`null_space_basis`.
+    """
+    out, start, scale = axes.copy(), 0, float(np.abs(values).max(initial=0.0))
+    for end in range(1, len(values) + 1):
+        if end < len(values) and abs(values[end] - values[end - 1]) <= EQUAL * scale:
+            continue
+        if end - start > 1:
+            out[:, start:end] = null_space_basis(axes[:, start:end], np.eye(len(axes)))[0]
+        start = end
+    return signed(out)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.model import arguments
 from torsor.printing import numbers
+from torsor.procedures.basis import canonical_axes
 from torsor.rigid import reading as read
 from torsor.spatial import Inertia, Mat, Transform, Vec
 
@@ -111,7 +112,7 @@ class Principal(NamedTuple):
 def principal(inertia: Inertia) -> Principal:
     """I_c v_i = λ_i v_i: principal moments and axes about the centre of mass (MR 8.2.1, SLIDES).
 
-    Axes of equal moments are not unique; some are given.  The largest entry of the first two is positive.
+    Axes of equal moments are not unique; those nearest to x, y, z are given.  The largest entry of the first two is positive.
 
     >>> from torsor.spatial.shapes import box
     >>> principal(box(2, 3, 4).inertia(mass=12)).moments
@@ -119,8 +120,7 @@ def principal(inertia: Inertia) -> Principal:
     """
     I = read.numeric(inertia)
     moments, axes = np.linalg.eigh(np.array(I.about_com.rows, dtype=float))
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
-    axes = axes * np.where(largest < 0, -1.0, 1.0)
+    axes = canonical_axes(moments, axes)
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
     return Principal(moments, axes, np.array(I.com, dtype=float))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError
+from torsor.procedures.basis import canonical_axes, signed
 from torsor.task.singular import LOST, NEAR
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     s = np.pad(s, (0, len(task.rows) - len(s)))
     lost = s <= LOST * s[0]
     near = ~lost & (s < NEAR * s[0])
-    directions = _signed(_aligned(U, lost))
+    directions = signed(_aligned(canonical_axes(s, U), lost))
     words = [_words(task.rows, d) for d in directions.T]
     return TaskReport(
         rows=task.rows,
@@ -82,12 +83,6 @@ def _aligned(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
         inside = basis[best] / np.linalg.norm(basis[best])
         basis = basis @ np.linalg.svd(np.eye(len(inside)) - np.outer(inside, inside))[0][:, : len(inside) - 1]
     return out
-
-
-def _signed(axes: np.ndarray) -> np.ndarray:
-    """Each direction with its largest component positive."""
-    largest = np.take_along_axis(axes, np.argmax(np.abs(axes).round(9), axis=0, keepdims=True), axis=0)
-    return axes * np.where(largest < 0, -1.0, 1.0)
 
 
 def _words(rows: tuple[str, ...], direction: np.ndarray) -> str:
