@@ -70,7 +70,7 @@ class Held:
 
     def translated(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
         """States of both libraries by name; ``rest`` is τ − g(q)."""
-        rates = {"vp": v, "taup": tau, "rest": tau - self.system.robot.gravity_force(q)}
+        rates = {"vp": v, "taup": tau, "rest": tau - self.system.tree.gravity_force(q)}
         theirs = {k: np.ascontiguousarray(x[..., self.order]) for k, x in rates.items()}
         return {"q": q, "v": v, "tau": tau, "qp": q, **theirs}
 
@@ -176,7 +176,7 @@ def mujoco(held: Held, effort: Effort, samples: int = 10) -> Iterator[Contest]:
         return translated.mujoco_back(model, q, v, d.qacc_smooth)
 
     call = "d.qpos[:] = {}; d.qvel[:] = {}; d.qfrc_applied[:] = {}; mj.mj_forward(m, d)"
-    names = {"system": held.system, "robot": held.system.robot, "np": np, "mj": mj, "m": m, "d": d, "smooth": smooth}
+    names = {"system": held.system, "robot": held.system.tree, "np": np, "mj": mj, "m": m, "d": d, "smooth": smooth}
     ours: dict[str, Any] = {"ours": "system.forward_dynamics(q, v, tau)", "our_answer": OPEN}
     extra = {"operations": held.system.kernel().program.operations, "softness_at_rest": _softness(held, mj, m, d)}
     yield Contest(

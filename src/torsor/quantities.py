@@ -9,6 +9,7 @@ from torsor import algorithms as alg
 from torsor.algorithms.friction import friction_force
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
+from torsor.model.loops import CLOSED, DRIVEN, DRIVES
 
 
 class Quantity(NamedTuple):
@@ -19,6 +20,8 @@ class Quantity(NamedTuple):
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
     friction laws count (:mod:`torsor.losses`): "tau" is reduced by the lost force before an acceleration is computed from it,
     and the lost force is added to a result that is a joint force.
+    ``under_loops`` is for results that hold for the spanning tree only, its loops cut (joint forces, M⁻¹, reactions): the call
+    that has the result with the loops closed.  A robot with loops has no kernel for them.
     """
 
     inputs: tuple[str, ...]
@@ -27,6 +30,7 @@ class Quantity(NamedTuple):
     alternative: Callable[..., Any] | None = None
     joint_space: bool = False
     lossy: bool = False
+    under_loops: str = ""
 
 
 def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,21 +45,27 @@ def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FRAME = ("frame", "expressed_in")
+HYBRID = ("q", "v", "a", "tau", "led")
 
 QUANTITIES: dict[str, Quantity] = {
-    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True),
+    "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=DRIVES),
     "forward_dynamics": Quantity(
-        ("q", "v", "tau"), alg.forward_dynamics, alternative=alg.forward_dynamics_by_factors, joint_space=True, lossy=True
+        ("q", "v", "tau"),
+        alg.forward_dynamics,
+        alternative=alg.forward_dynamics_by_factors,
+        joint_space=True,
+        lossy=True,
+        under_loops="robot.constrained().kernel()",
     ),
-    "hybrid_acceleration": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_acceleration, joint_space=True, lossy=True),
-    "hybrid_force": Quantity(("q", "v", "a", "tau", "led"), alg.hybrid_force, joint_space=True, lossy=True),
+    "hybrid_acceleration": Quantity(HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, under_loops=DRIVEN),
+    "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
     "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
-    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True),
-    "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
-    "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True),
-    "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True),
-    "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True),
-    "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True),
+    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED),
+    "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
+    "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
+    "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),
+    "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=DRIVES),
+    "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=DRIVES),
     "damping_force": Quantity(("v",), alg.damping_force),
     "friction_force": Quantity(("v",), friction_force),
     "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
@@ -73,7 +83,9 @@ QUANTITIES: dict[str, Quantity] = {
     "integrate": Quantity(("q", "v", "dt"), alg.integrate),
     "difference": Quantity(("q0", "q1"), alg.difference),
     "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
-    "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches),
+    "reaction_wrenches": Quantity(
+        ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
+    ),
 }
 
 

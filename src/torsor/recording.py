@@ -13,6 +13,7 @@ from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
 from torsor.losses import NO_LOSSES, Losses
 from torsor.model import Model
+from torsor.model.loops import refuse_loops
 from torsor.model.regrouping import regrouped
 from torsor.quantities import QUANTITIES, Spec, parse, sizes
 from torsor.spatial.vector import flat
@@ -61,11 +62,9 @@ class Recording:
         self.frames, self.extra, self.losses = frames, extra, losses
         self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
-        if model.loops and any("tau" in QUANTITIES[name].inputs for name, _ in self.rows):
-            raise ArgumentError(
-                f"robot {model.name!r} has loops, which this kernel would leave open; "
-                "robot.constrained().kernel() closes them, robot.without_loops() has none"
-            )
+        for name, _ in self.rows:
+            if instead := QUANTITIES[name].under_loops:
+                refuse_loops(model, name, instead)
         if len(set(self.labels)) < len(self.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {self.labels} names one twice")
         shapes = sizes(model)

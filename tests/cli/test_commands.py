@@ -217,13 +217,22 @@ def test_export_of_code(torsor):
 
 def test_export_of_code_leaves_out_what_would_leave_loops_open(torsor):
     document = torsor("export", "four_bar", "--to", "python", "--json").json
-    (lost,) = document["lost"]
-    assert lost.startswith("forward_dynamics, which code would compute with the loops open")
+    assert [line.split(",")[0] for line in document["lost"]] == ["inverse_dynamics", "forward_dynamics", "gravity_force"]
+    assert all("which code would compute with the loops cut" in line for line in document["lost"])
     assert "def four_bar_mass_matrix" in Path("four_bar.py").read_text()
     ended = torsor("export", "four_bar", "--to", "c", "--quantity", "forward_dynamics")
     assert ended.err == (
-        "torsor: robot 'four_bar' has loops, which this kernel would leave open; torsor accel and simulate close them\n"
+        "torsor: robot 'four_bar' has loops, and forward_dynamics would hold for its tree with the loops cut; "
+        "torsor accel and simulate close them\n"
     )
+
+
+@pytest.mark.parametrize("command", ["torque", "explain", "equations"])
+def test_command_for_joint_forces_of_a_robot_with_loops_is_refused(torsor, command):
+    ended = torsor(command, "four_bar")
+    assert ended.code != 0
+    assert "'four_bar' has loops" in ended.err
+    assert "in Python, robot.constrained()" in ended.err
 
 
 @pytest.mark.parametrize("ending", ["npz", "json"])

@@ -73,7 +73,7 @@ def test_power_is_the_rate_of_energy(mechanism):
     _, system = mechanism
     q, v, tau = closed_state(system, np.random.default_rng(3))
     a = system.forward_dynamics(q, v, tau).a
-    through = system.robot.inverse_dynamics(q, v, a) * v
+    through = system.tree.inverse_dynamics(q, v, a) * v
     assert through.sum() == pytest.approx(tau @ v, abs=1e-11 * np.abs(through).sum())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from torsor.errors import ArgumentError
 from torsor.model.builder import Builder
 from torsor.viewer.camera import view
 from torsor.viewer.panels import bars
+from torsor.viewer.panels.forces import Forces
 from torsor.viewer.session import Session
 from torsor.viewer.sliders import Sliders
 from torsor.viewer.state import Stage
@@ -122,6 +125,15 @@ def test_loops_stay_closed_while_a_slider_moves(name):
         assert session.trouble == "", value
         assert look.open_by < 1e-9
         np.testing.assert_allclose(look.loop_ends[:, 0], look.loop_ends[:, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("robot", [ts.mechanisms.stewart_platform(), ts.robots.two_link()], ids=lambda robot: robot.name)
+def test_force_bars_of_a_robot_with_loops_are_labelled_as_those_of_the_tree(robot):
+    gui, session = mock.MagicMock(), Session(Stage(robot))
+    Forces(gui, session, lambda *_: None, session.stage.names)
+    said = " ".join(str(call.args[0]) for call in gui.add_html.call_args_list)
+    assert ("tree with its loops cut" in said) is bool(robot.loops)
+    assert session.look().tau == pytest.approx(session.stage.tree.gravity_force(session.q))
 
 
 def test_loop_that_cannot_close_is_told_and_shown_open():

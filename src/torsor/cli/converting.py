@@ -21,6 +21,7 @@ Quantities = Annotated[
 Float = Annotated[Literal["float64", "float32"], typer.Option(help="Of C.")]
 Target = Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .urdf or .mjcf, or any name with --to.")]
 Format = Annotated[Literal["urdf", "mjcf"] | None, typer.Option("--to", help="The format, where OUT's ending does not say it.")]
+LOOPS = "torsor accel and simulate close them"
 #: what is exported as code where nothing is named
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
 ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
@@ -35,14 +36,15 @@ def export(
     from torsor.cli.outcome import Typed
     from torsor.compile.infix import identifier
     from torsor.io.losses import losses
+    from torsor.quantities import QUANTITIES as EVERY
 
     if to not in ("c", "python") and quantity:
         raise Typed(f"--quantity is for code; --to {to} writes the robot itself")
     path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a name in a file is no path
     usual, lost = list(USUAL), list[str]()
     if robot.loops and not quantity and to in ("c", "python"):
-        usual.remove("forward_dynamics")
-        lost.append("forward_dynamics, which code would compute with the loops open; torsor accel and simulate close them")
+        usual = [x for x in USUAL if not EVERY[x].under_loops]
+        lost = [f"{x}, which code would compute with the loops cut; {LOOPS}" for x in USUAL if x not in usual]
     specs = tuple(quantity or usual)
     if to == "c":
         files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]

@@ -37,8 +37,10 @@ TERMINAL = {
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
     r"\brobot\.assemble\(q\) closes the loops": "leave out --q to start where they close",
     r"\brobot\.constrained\(\)\.project_velocity\(q, v\) keeps the loops": "leave out --v to start at rest",
-    r"; robot\.constrained\(\)\.kernel\(\) closes them, robot\.without_loops\(\) has none":
+    r"; use robot\.constrained\(\)\.kernel\(\), or robot\.without_loops\(\) for the tree":
         "; torsor accel and simulate close them",
+    r"; use (robot\.constrained\(.*\)), or robot\.without_loops\(\) for the tree":
+        r"; in Python, \1 has it under loops, and robot.without_loops() is the tree",
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
     r"\bintegrator='(\w+)'": r"--integrator \1",

@@ -82,7 +82,8 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
     goal = rest = inside(robot, robot.neutral())
     if target is not None:
         goal = words.state("--target", target, words.state_names(robot)["q"], rest)
-    both, base = robot.kernel("mass_matrix", "gravity_force"), _base(robot)
+    tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops change nothing in τ = M a + g
+    both, base = tree.kernel("mass_matrix", "gravity_force"), _base(robot)
 
     def control(t: float, q: Array, v: Array) -> Array:
         M, g = both(q)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -76,6 +76,11 @@ class Constrained:
         self._entry: Callable[..., Any] | None = None
 
     # -- what it is ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tree(self) -> Robot:
+        """The robot with its loops cut: the spanning tree, whose M and h are those of M a + h = τ + Aᵀλ."""
+        return self.robot.without_loops() if self.robot.loops else self.robot
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -171,7 +176,7 @@ class Constrained:
         has friction laws, which cannot count here yet (``friction=False`` leaves them out).
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
-        tree = self.robot.inverse_dynamics(q, v, a, wrenches, friction=False)
+        tree = self.tree.inverse_dynamics(q, v, a, wrenches, friction=False)
         a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         gap = np.einsum("...kn,...n->...k", A, a) + drift

@@ -13,6 +13,7 @@ from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
 from torsor.model.friction import refuse_friction
 from torsor.model.joints import JointType
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
@@ -108,6 +109,7 @@ class LargeTree:
         model: Model = robot if isinstance(robot, Model) else robot.model
         refuse_rotors(model, "a large tree")
         refuse_friction(model, "a large tree")
+        refuse_loops(model, "a large tree", CLOSED)
         for i, c in enumerate(model.coupling):
             if c is not None:
                 raise ModelError(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms import innovations as factorization
 from torsor.compile import Argument, Kernel, trace
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.model.regrouping import regrouped
 from torsor.recording import check_configuration, numeric
 from torsor.version import __version__
@@ -116,6 +117,7 @@ class Innovations:
 
 def innovations(robot: Robot, q: ArrayLike) -> Innovations:
     """The innovations factorization of M at q, as operators."""
+    refuse_loops(robot.model, "innovations", CLOSED)
     return Innovations(robot, q)
 
 

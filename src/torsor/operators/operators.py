@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.wrenches import on_bodies
 from torsor.errors import SingularError, UnknownName
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.operators import assembly
 from torsor.operators.bodies import Array, Bodies, cross_force, cross_motion
 from torsor.operators.elimination import Elimination, eliminated, is_flat, kkt_matrix
@@ -189,6 +190,7 @@ def operators(
 
     if frame not in FRAMES:
         raise UnknownName("frame of the operators", frame, FRAMES)
+    refuse_loops(robot.model, "operators", CLOSED)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
     f = on_bodies(robot.model, one_wrench_each(robot, wrenches))[1:]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torsor.algorithms import gravity_force, rnea
 from torsor.algorithms.configuration import difference
+from torsor.model.loops import refuse_loops
 from torsor.model.regrouping import regrouped
 from torsor.simulate.recorded import recorded_once
 
@@ -30,6 +31,7 @@ Law: TypeAlias = Callable[..., list[Any]]
 
 def gravity_compensation(robot: Robot) -> Law:
     """(q) → g(q): the robot floats where it is put (MR 8.10)."""
+    refuse_loops(robot.model, "gravity compensation")
     model = regrouped(robot.model)
 
     @recorded_once
@@ -68,6 +70,7 @@ def computed_torque(robot: Robot) -> Law:
     Inverse dynamics of the acceleration wanted: the error decays as ë + kd ė + kp e = 0, kp [1/s²], kd [1/s].  Without a motion
     to follow, the target is a place to rest.
     """
+    refuse_loops(robot.model, "computed torque")
     model, tree = regrouped(robot.model), robot.model
 
     @recorded_once

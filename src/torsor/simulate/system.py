@@ -169,7 +169,7 @@ def closed(
         return held.project(q, v, time=t if timed else None)
 
     def mobility(q: Array) -> Array:
-        return held.acceleration_projector(q) @ robot.mass_matrix_inverse(q)
+        return held.acceleration_projector(q) @ held.tree.mass_matrix_inverse(q)
 
     projected = project if stabilization == "projection" else None
     return System(robot, robot.model, dynamics, mobility, project=projected, held=held)

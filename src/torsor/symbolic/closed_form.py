@@ -18,6 +18,7 @@ from torsor.compile.program import Argument, Program, program
 from torsor.errors import ArgumentError, UnknownName
 from torsor.mechanism import Mechanism
 from torsor.model import Description, Model, assemble
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.model.regrouping import regrouped
 from torsor.scalar import Graph
 from torsor.symbolic.expanded import Expanded, Letters
@@ -62,6 +63,7 @@ def symbolic(robot: Mechanism, parameters: str = "symbols", form: str = "auto") 
         raise ArgumentError(f"parameters must be 'symbols' or 'numbers', not {parameters!r}")
     if form not in ("auto", "expanded", "program"):
         raise ArgumentError(f"form must be 'auto', 'expanded' or 'program', not {form!r}")
+    refuse_loops(robot.model, "symbolic", CLOSED)
     return ClosedForm(robot, parameters, form)
 
 

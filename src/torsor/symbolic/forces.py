@@ -14,6 +14,7 @@ from torsor.compile import Argument, Kernel, Program, forward, trace
 from torsor.errors import ArgumentError
 from torsor.locks import new_lock
 from torsor.model import Model
+from torsor.model.loops import refuse_loops
 from torsor.scalar import is_constant
 from torsor.spatial import Vec
 from torsor.symbolic.rational import check_coordinates
@@ -47,6 +48,7 @@ def centrifugal_and_coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[
     >>> centrifugal.round(6), coriolis.round(6)
     (array([-4.,  1.]), array([-4.,  0.]))
     """
+    refuse_loops(_model(robot), "centrifugal_and_coriolis")
     return _kernel(robot, "centrifugal_and_coriolis", _split)(q, v)
 
 

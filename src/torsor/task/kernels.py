@@ -12,6 +12,7 @@ from torsor.algorithms import task_space as ts
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
 from torsor.model import Model
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.model.regrouping import regrouped
 from torsor.quantities import sizes
 from torsor.recording import FEW, check_configuration, numeric
@@ -75,11 +76,8 @@ class Recording:
             )
         self.model, self.lean, self.targets = model, regrouped(model), targets
         self.row, self.given, self.route = QUANTITIES[name], given, route
-        if model.loops and self.row.route:
-            raise ArgumentError(
-                f"robot {model.name!r} has loops, and task-space dynamics would leave them open; "
-                "robot.constrained() closes them, robot.without_loops() has none"
-            )
+        if self.row.route:
+            refuse_loops(model, "task-space dynamics", CLOSED)
         k = sum(len(t.rows) for t in targets)
         shapes = sizes(model) | dict.fromkeys(("force", "twist", "acceleration"), (k,)) | {"null_torque": (model.nv,)}
         self.inputs = [Argument(x, shapes[x]) for x in self.row.inputs]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.stacked import Stacked
 from torsor.algorithms.stacked import stacked as generic
+from torsor.model.loops import refuse_loops
 from torsor.understanding.state import one_state, one_wrench_each
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def stacked(
     array([[4.755, 1.878],
            [1.878, 1.   ]])
     """
+    refuse_loops(robot.model, "stacked")
     zero: Any = np.zeros(robot.nv)
     qs, vs, acc = one_state(robot, q=q, v=zero if v is None else v, a=zero if a is None else a)
     s = generic(robot.model, qs, vs, acc, one_wrench_each(robot, wrenches))

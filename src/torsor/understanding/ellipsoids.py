@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
+from torsor.model.loops import CLOSED, refuse_loops
 from torsor.plotting import drawing
+from torsor.procedures.basis import canonical_axes
 from torsor.understanding.state import coordinate_names, one_state
 from torsor.understanding.text import columns
 
@@ -29,7 +31,9 @@ class Ellipsoid:
     """The image of the unit ball under a symmetric matrix: ``matrix`` = Σ lengths_k axis_k axis_kᵀ.
 
     ``axes`` has the principal directions as columns, ``lengths`` the semi-axes, the longest first: eigenvectors and eigenvalues
-    (MR §8.1.3).  ``rows`` says what the coordinates are.  A length is infinite where nothing can move: ``report`` says so.
+    (MR §8.1.3).  The largest entry of each axis is positive; of equal lengths, which have no axes of their own, the directions
+    nearest to the first coordinates are chosen.  ``rows`` says what the coordinates are.  A length is infinite where nothing
+    can move: ``report`` says so.
     """
 
     what: str
@@ -123,10 +127,12 @@ def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
     >>> torque_ellipsoid(ts.robots.two_link(), np.radians([0, 90])).lengths.round(3)
     array([3.414, 0.586])
     """
+    refuse_loops(robot.model, "an ellipsoid of M", CLOSED)
     one_state(robot, q=q)
     values, vectors = np.linalg.eigh(robot.mass_matrix(q))
     order = np.argsort(-np.abs(values))
-    return Ellipsoid("torque", coordinate_names(robot), _signed(vectors[:, order]), np.abs(values[order]))
+    axes = canonical_axes(values[order], vectors[:, order])
+    return Ellipsoid("torque", coordinate_names(robot), axes, np.abs(values[order]))
 
 
 def mass_ellipsoid(
@@ -150,7 +156,7 @@ def mass_ellipsoid(
     J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
     axes, sigma, _ = np.linalg.svd(np.linalg.solve(L, J.T).T)
     sigma = np.pad(sigma, (0, len(names) - len(sigma)))[::-1]  # the smallest first: the largest mass
-    axes = _signed(axes[:, ::-1])
+    axes = canonical_axes(sigma, axes[:, ::-1])
     blocked = sigma <= SINGULAR * sigma[-1]
     with np.errstate(divide="ignore"):
         lengths = np.where(blocked, np.inf, sigma**-2.0)
@@ -182,18 +188,13 @@ def acceleration_ellipsoid(
 
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
     """L with M = L Lᵀ; where there is none, the joint that moves no mass is named."""
+    refuse_loops(robot.model, "an ellipsoid of M", CLOSED)
     one_state(robot, q=q)
     try:
         return np.linalg.cholesky(robot.mass_matrix(q))
     except np.linalg.LinAlgError:
         robot.mass_matrix_inverse(q)  # names the joint, where one moves no mass
         raise SingularError(f"the mass matrix of {robot.name!r} is not positive definite here: see robot.report") from None
-
-
-def _signed(axes: np.ndarray) -> np.ndarray:
-    """Each axis in the direction of its largest component: the sign of an eigenvector is nobody's business."""
-    largest = np.take_along_axis(axes, np.argmax(np.abs(axes).round(9), axis=0, keepdims=True), axis=0)
-    return axes * np.where(largest < 0, -1.0, 1.0)
 
 
 def _report(frame: str, names: tuple[str, ...], axes: np.ndarray, sigma: np.ndarray, blocked: np.ndarray) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName
 from torsor.losses import losses_of
+from torsor.model.loops import refuse_loops
 from torsor.plotting import COLORS, drawing
 from torsor.understanding.state import coordinate_names, one_state, one_wrench_each
 from torsor.understanding.text import columns
@@ -154,6 +155,7 @@ def explain(
     τ                     31.43   10.81
     """
     losses = losses_of(robot.model, damping, friction)
+    refuse_loops(robot.model, "explain")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
     t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches), *losses)
     names = coordinate_names(robot)

@@ -14,6 +14,7 @@ from torsor.algorithms.kinematics import accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.errors import UnknownName
 from torsor.model.description import FLOATING_BASE
+from torsor.model.loops import refuse_loops
 from torsor.spatial import Acceleration, Motion, Transform
 from torsor.spatial.vector import IDENTITY
 from torsor.understanding.state import one_state, one_wrench_each
@@ -108,6 +109,7 @@ def newton_euler_trace(
     if at not in PLACES:
         raise UnknownName("place for a body's frame", at, PLACES)
     model = robot.model
+    refuse_loops(model, "newton_euler_trace")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
     f = on_bodies(model, one_wrench_each(robot, wrenches))
     X, S = joints(model, qs)

@@ -49,7 +49,7 @@ class Look:
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
     center_of_mass: Array
-    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, and "friction" of laws; their sum is inverse dynamics
+    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, and "friction" of laws; their sum is inverse dynamics (see Stage)
     kinetic: float
     potential: float
     origin: Array  #: of the chosen frame
@@ -66,6 +66,9 @@ class Look:
 class Stage:
     """A robot to look at: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
 
+    Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
+    model.  The page says so beside them.
+
     >>> import torsor as ts
     >>> stage = Stage(ts.robots.two_link())
     >>> stage.look([0.0, 0.0]).tau.round(2)
@@ -77,6 +80,7 @@ class Stage:
 
     def __init__(self, robot: Robot, scene: Scene | None = None):
         self.robot = robot
+        self.tree = robot.without_loops() if robot.loops else robot
         self.scene = Scene.of(robot, style="skeleton") if scene is None else scene
         self.names = coordinate_names(robot)
 
@@ -131,8 +135,8 @@ class Stage:
         pulled = sum((robot.jacobian(q, f, "body").T @ F for f, F in wrenches.items()), start=zero)
         torque = {
             "inertia": robot.mass_matrix(q) @ a,
-            "velocity": robot.velocity_force(q, v),
-            "gravity": robot.gravity_force(q),
+            "velocity": self.tree.velocity_force(q, v),
+            "gravity": self.tree.gravity_force(q),
             "external": -pulled,
         }
         if robot.model.joints_with_friction:
@@ -157,7 +161,7 @@ class Stage:
     def mass(self, q: ArrayLike, frame: str) -> Mass | None:
         """How massy a frame feels, by direction (MR 8.21); None where the mass matrix has no inverse."""
         try:
-            found = self.robot.mass_ellipsoid(q, frame)
+            found = self.tree.mass_ellipsoid(q, frame)
         except SingularError:
             return None
         R = found.axes * np.sign(np.linalg.det(found.axes))  # three axes of a right-handed frame
@@ -176,7 +180,7 @@ class Stage:
         """
         robot = self.robot
         if np.any(v) or np.any(a):
-            return robot.explain(q, v, a, wrenches).parts if robot.nv <= MANY else ()
+            return self.tree.explain(q, v, a, wrenches).parts if robot.nv <= MANY else ()
         weights = gravity_force_by_link(robot.model, np.asarray(q, float).tolist(), robot.description.bodies)
         parts = [Part("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0]
         return (*parts, *(Part("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
@@ -188,7 +192,7 @@ class Stage:
         def wrench(t: float, q: Array, v: Array) -> Array:
             return self.wrench(q, frame, f)[frame]
 
-        control = (lambda t, q, v: robot.gravity_force(q)) if carried else None
+        control = (lambda t, q, v: self.tree.gravity_force(q)) if carried else None
         laws = bool(robot.model.joints_with_friction) and not robot.loops  # in loops laws cannot count yet
         result = robot.simulate(
             q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,

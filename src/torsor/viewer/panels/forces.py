@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _NONE = "(no joint)"
 _TEXT = "font-size:11.5px;padding:2px 12px 6px;line-height:1.45"
 
+#: beside the bars of a robot with loops
+TREE = (
+    "These are the joint forces of the tree with its loops cut, every joint driven. The forces of the drives alone: "
+    "<code>robot.constrained().inverse_dynamics(q, v, a, actuated=[...])</code>."
+)
+
 
 class Forces:
     """τ = M a + c + g − Jᵀf in bars; at rest that is what holds the robot."""
@@ -31,6 +37,8 @@ class Forces:
                 self.units += _units(joint.type, joint.v_slice.stop - joint.v_slice.start)
                 self.limits += list(joint.effort_limit)
         self.bars = gui.add_html("")
+        if robot.loops:
+            gui.add_html(f'<div style="{_TEXT}">{TREE}</div>')
         self.explain = gui.add_dropdown(
             "Explain", (_NONE, *names), initial_value=_NONE, hint="one joint's force, cause by cause"
         )
