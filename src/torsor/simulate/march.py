@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,45 +14,19 @@ from torsor.simulate import limits
 from torsor.simulate.adaptive import Adaptive
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, Segment, crossed, located
 from torsor.simulate.progress import Progress
+from torsor.simulate.record import Record
 from torsor.simulate.sampled import Law
+from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Advance
 from torsor.simulate.system import Frozen, System
 
 Array: TypeAlias = np.ndarray
 
-#: records kept as single arrays before they are packed into one
-BLOCK = 4096
 #: records of an adaptive step, which is long, its end among them
 WITHIN = 4
 
 
 Signal = Callable[[float, Array, Array], float]
-
-
-class Record:
-    """Rows (t, q, v, τ, *wrenches), packed as they come."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple] = []
-        self.blocks: list[list[Array]] = []
-
-    def add(self, *row: Any) -> None:
-        self.rows.append(row)
-        if len(self.rows) == BLOCK:
-            self._pack()
-
-    def extend(self, *columns: Array) -> None:
-        self._pack()
-        self.blocks.append(list(columns))
-
-    def _pack(self) -> None:
-        if self.rows:
-            self.blocks.append([np.array(column) for column in zip(*self.rows, strict=True)])
-            self.rows = []
-
-    def columns(self) -> list[Array]:
-        self._pack()
-        return [np.concatenate(parts) for parts in zip(*self.blocks, strict=True)]
 
 
 @dataclass
@@ -97,6 +71,7 @@ class Run:
     ended: bool = False
     struck: dict[str, float] = field(default_factory=dict)  #: when each stop was struck last
     memories: list[Memory] = field(default_factory=list)  #: states beside the motion
+    positions: SingularPositions | None = None  #: of a linkage under an adaptive integrator
 
     def accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         system, F = self.system, [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
@@ -257,6 +232,8 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
         if time is not None and (found is None or time < found[0]):
             found = time, act
     end = segment.t if found is None else found[0]
+    if isinstance(method, Adaptive) and run.positions is not None:
+        run.positions.check(run.t, end, segment.at, run.q)
     run.steps += 1
     if isinstance(method, Adaptive):
         _kept(run, segment, end, wanted)

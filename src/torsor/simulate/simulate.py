@@ -17,9 +17,11 @@ from torsor.simulate import system as systems
 from torsor.simulate.adaptive import METHODS, Adaptive
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
+from torsor.simulate.record import Record
 from torsor.simulate.result import Result, Stopped, names_of, split
 from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
-from torsor.simulate.stages import advance, stages
+from torsor.simulate.singular import SingularPositions
+from torsor.simulate.stages import Unsettled, advance, stages
 from torsor.simulate.steps import STEPS, Midpoint
 from torsor.simulate.whole import held_step, whole
 from torsor.simulate.windings import COMMANDS, Windings
@@ -73,7 +75,8 @@ def simulate(
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
     ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
     currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
-    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None).
+    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None);
+    adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
     A state that is not finite stops the run with :class:`Stopped`, which names time, step and joint and has the result so far.
@@ -92,7 +95,7 @@ def simulate(
     stops = hard_stops.stops_of(system, limits)
     at, speed = _started(system, start, motors)
     run = march.Run(
-        system, forces, stops, events_of(events), march.Record(), Progress(duration, progress), 0.0,
+        system, forces, stops, events_of(events), Record(), Progress(duration, progress), 0.0,
         hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
@@ -242,6 +245,8 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
         longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
     if run.memories:
         longest = min(longest, 10 * dt)  # temperatures take currents as linear in a step
+    if run.system.held is not None:
+        run.positions = SingularPositions(run.system.held)
     method = Adaptive(run.system, info["integrator"], run.quickest(), tolerance, tolerance, longest)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
@@ -263,9 +268,18 @@ def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: t
         return error  # nothing was computed: the arguments are to blame
     joint, result = info["coordinates"][march.culprit(run, info["dt"])], _result(run, info, frames)
     overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
-    why = overflow if isinstance(error, NotFinite) else error
+    why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
     return Stopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
+
+
+def _advice(run: march.Run, error: TorsorError) -> str:
+    """Another integrator for a step that was not solved; a linkage may be near a singular position, which has none."""
+    if not isinstance(error, Unsettled):
+        return ""
+    if run.system.held is None:
+        return ", or an adaptive integrator"
+    return ", or integrator='rk4'; is the linkage near a singular position (robot.constrained().mobility(q).rank)?"
 
 
 def _wild(result: Result, dt: float) -> str:

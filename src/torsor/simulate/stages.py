@@ -139,7 +139,7 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
             least = min(least, change)
         raise Unsettled(
             f"the equation of the {name} step was not solved by iterating it at t = {t:.6g} s, dt = {dt:g} s (w still "
-            f"changes by {change:.1e}); take a smaller dt, or an adaptive integrator"
+            f"changes by {change:.1e}); take a smaller dt"
         )
 
     return advanced
