@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, triples
+from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.trig import neat
 
@@ -54,13 +54,19 @@ def generalized_force(old: Mapping[Any, Any], coordinates: Sequence[Any], forces
 
 
 def change_coordinates(
-    equations: EquationsOfMotion, old: Mapping[Any, Any], coordinates: Sequence[Any], *, simplify: bool = True
+    equations: EquationsOfMotion,
+    old: Mapping[Any, Any],
+    coordinates: Sequence[Any],
+    *,
+    time: Any = None,
+    simplify: bool = True,
 ) -> EquationsOfMotion:
     """M' = JᵀMJ, c' = Jᵀ(c + M J̇ q̇'), g' = Jᵀg, τ' = Jᵀτ: the same motion in other coordinates, J = ∂q/∂q' (ASADA Example 7.2).
 
     ``old`` gives each coordinate of the equations as a function of the new ones.  The new equations' τ' are the forces of the
     new coordinates: :func:`generalized_force` has them in terms of the old.  There may be fewer new coordinates than old: then
-    the motion is constrained to what they reach, without the forces that keep it there.
+    the motion is constrained to what they reach, without the forces that keep it there.  ``time`` is the symbol of explicit
+    time in ``old`` (a rotating frame): then q̇ = J q̇' + ∂q/∂t, and what is left of c' at q̇' = 0 is part of g'.
 
     >>> import sympy as sp
     >>> import torsor as ts
@@ -85,10 +91,16 @@ def change_coordinates(
     if clash := {*q, *v, *a} & {*equations.q, *equations.v, *equations.a}:
         raise ArgumentError(f"new coordinates need names of their own; {sorted(map(str, clash))} are in use")
     position = sp.Matrix([expression(f"old[{k}]", old[k]) for k in equations.q])
+    t = time_symbol(time, (*q, *v, *a), {f"old[{k}]": x for k, x in zip(equations.q, position, strict=True)})
     J = position.jacobian(q)
-    speed = J * sp.Matrix(v)
-    bias = speed.jacobian(q) * sp.Matrix(v)  # J̇ q̇'
+    speed = J * sp.Matrix(v) + (sp.zeros(len(position), 1) if t is None else position.diff(t))
+    bias = speed.jacobian(q) * sp.Matrix(v) + (sp.zeros(len(position), 1) if t is None else speed.diff(t))  # q̈ − J q̈'
     table = dict(zip((*equations.q, *equations.v), (*position, *speed), strict=True))
     M, c, g, Q = (part.xreplace(table) for part in (equations.M, equations.c, equations.g, equations.forces))
     parts = {"M": J.T * M * J, "c": J.T * (c + M * bias), "g": J.T * g, "forces": J.T * Q}
+    if t is not None:
+        left = parts["c"].xreplace(dict.fromkeys(v, sp.Integer(0)))
+        parts |= {"c": parts["c"] - left, "g": parts["g"] + left, "M_t": parts["M"].diff(t)}
+    elif equations.M_t is not None:
+        parts["M_t"] = J.T * equations.M_t.xreplace(table) * J
     return assembled(q, v, a, parts, simplify=simplify)

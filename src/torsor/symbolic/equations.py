@@ -73,12 +73,32 @@ def triples(coordinates: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
     return q, v, a
 
 
+def time_symbol(time: Any, own: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    """The symbol of explicit time: ``time``, checked; None where nothing given depends on a symbol called t.
+
+    Without ``time`` such a symbol is refused: its derivative d/dt would be missing from the equations.
+
+    >>> import sympy as sp
+    >>> time_symbol(sp.Symbol("t"), [sp.Symbol("x")], {})
+    t
+    """
+    sp = sympy_library()
+    if time is not None and (not isinstance(time, sp.Symbol) or time in own):
+        raise ArgumentError(f"time must be a SymPy symbol other than the coordinates and their rates, not {time!r}")
+    for name, expression in given.items() if time is None else ():
+        if stray := [x for x in expression.free_symbols if str(x) == "t" and x not in own]:
+            raise ArgumentError(f"{name} depends on {stray[0]}: give time={stray[0]} if that is time, else rename the symbol")
+    return time
+
+
 @dataclass(frozen=True)
 class EquationsOfMotion:
     """τ = M(q) a + c(q, v) + g(q) − Q (MR 8.1, 8.10): what :func:`lagrange` and :func:`kane` return.
 
     ``q``, ``v``, ``a`` are symbols; ``M``, ``c``, ``g`` and ``forces`` (Q, what acts besides τ) SymPy matrices.  ``Gamma``,
     ``C``, ``h``, ``tau`` and ``M_rate`` follow from them.  Methods take numbers, one state or a batch, and run machine code.
+    Where they depend on time explicitly (a driven support), c has the term ∂M/∂t q̇, g all that is left at q̇ = 0, and ``M_t``
+    is ∂M/∂t; time is a parameter: ``with_values({t: 0.3})``.
 
     >>> import sympy as sp
     >>> from torsor.symbolic import coordinate_symbols, lagrange
@@ -96,6 +116,7 @@ class EquationsOfMotion:
     c: Any
     g: Any
     forces: Any
+    M_t: Any = None
 
     # -- what follows ----------------------------------------------------------------------------------------
 
@@ -133,8 +154,9 @@ class EquationsOfMotion:
 
     @cached_property
     def M_rate(self) -> Any:
-        """Ṁ = Σ_k ∂M/∂q_k v_k."""
-        return self.M.applyfunc(lambda m: neat(sum(m.diff(q) * v for q, v in zip(self.q, self.v, strict=True))))
+        """Ṁ = Σ_k ∂M/∂q_k v_k + ∂M/∂t."""
+        moved = self.M.applyfunc(lambda m: sum(m.diff(q) * v for q, v in zip(self.q, self.v, strict=True)))
+        return (moved if self.M_t is None else moved + self.M_t).applyfunc(neat)
 
     @cached_property
     def h(self) -> Any:
@@ -162,7 +184,8 @@ class EquationsOfMotion:
                 raise UnknownName("parameter of these equations", str(key), names)
         made = expressions("values", list(values.values()), len(values))
         table = dict(zip((names[str(key)] for key in values), made, strict=True))
-        parts = {name: getattr(self, name).xreplace(table) for name in ("M", "c", "g", "forces")}
+        given = {name: getattr(self, name) for name in ("M", "c", "g", "forces", "M_t")}
+        parts = {name: part.xreplace(table) for name, part in given.items() if part is not None}
         return replace(self, **parts)
 
     # -- to read ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
 from torsor.model.rotor import refuse_rotors
-from torsor.symbolic.equations import EquationsOfMotion, assembled, triples
+from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
@@ -45,11 +45,13 @@ def kane(
     *,
     gravity: Sequence[Any] = (0, 0, 0),
     forces: Any = None,
+    time: Any = None,
     simplify: bool = True,
 ) -> EquationsOfMotion:
     """τᵣ + Qᵣ = Σ m (p̈ − g)·∂ṗ/∂q̇ᵣ + (I α + ω × I ω)·∂ω/∂q̇ᵣ, the sum over the bodies: Kane's equations with speeds q̇.
 
-    ``coordinates`` and ``forces`` as for :func:`torsor.lagrange`; ``gravity`` [m/s²] in the inertial frame.
+    ``coordinates``, ``forces`` and ``time``, the symbol of explicit time in positions and rotations, as for
+    :func:`torsor.lagrange`; ``gravity`` [m/s²] in the inertial frame.
 
     >>> import sympy as sp
     >>> from torsor.symbolic import coordinate_symbols
@@ -66,37 +68,42 @@ def kane(
         raise ArgumentError("bodies must be a sequence of torsor.symbolic.Body")
     total = sp.zeros(len(q), 1)
     for k, body in enumerate(bodies):
-        total += _projected(body, f"bodies[{k}]", q, v, a, down)
+        total += _projected(body, f"bodies[{k}]", (q, v, a, time), down)
     still = dict.fromkeys(a, sp.Integer(0))
     rest = {**still, **dict.fromkeys(v, sp.Integer(0))}
     h, g = total.xreplace(still), total.xreplace(rest)
     parts = {"M": total.jacobian(a), "c": h - g, "g": g, "forces": Q}
+    if time is not None:
+        parts["M_t"] = parts["M"].diff(time)
     return assembled(q, v, a, parts, simplify=simplify)
 
 
-def _projected(body: Body, name: str, q: Any, v: Any, a: Any, down: Any) -> Any:
-    """−(F_r* + the weight's F_r) of one body, for each r."""
+def _projected(body: Body, name: str, state: Any, down: Any) -> Any:
+    """−(F_r* + the weight's F_r) of one body, for each r; ``state`` is (q, v, a, time)."""
     sp = sympy_library()
+    q, v, a, time = state
     m = expression(f"{name}.mass", body.mass)
     p = sp.Matrix(expressions(f"{name}.position", body.position, 3))
+    time_symbol(time, (*q, *v, *a), {f"{name}.position": p})
     partial = p.jacobian(q)  # ∂ṗ/∂q̇ᵣ, the partial velocities
-    dot = partial * sp.Matrix(v)
-    ddot = _rate(dot, q, v, a)
+    ddot = _rate(_rate(p, state), state)
     result = partial.T * ((ddot - down) * m)
     if (body.rotation is None) != (body.inertia is None):
         raise ArgumentError(f"{name} needs rotation and inertia, or neither")
     if body.rotation is None:
         return result
     R, I = _matrix(f"{name}.rotation", body.rotation), _matrix(f"{name}.inertia", body.inertia)
-    spin = R.T * _rate(R, q, v, a)  # [ω] in the body's axes
+    time_symbol(time, (*q, *v, *a), {f"{name}.rotation": R, f"{name}.inertia": I})
+    spin = R.T * _rate(R, state)  # [ω] in the body's axes
     w = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]]).applyfunc(neat)
-    alpha = _rate(w, q, v, a)
+    alpha = _rate(w, state)
     return result + w.jacobian(v).T * (I * alpha + w.cross(I * w))
 
 
-def _rate(x: Any, q: Any, v: Any, a: Any) -> Any:
-    """dx/dt of a matrix of functions of q and q̇."""
-    rates = [*zip(q, v, strict=True), *zip(v, a, strict=True)]
+def _rate(x: Any, state: Any) -> Any:
+    """dx/dt of a matrix of functions of q, q̇ and time."""
+    q, v, a, time = state
+    rates = [*zip(q, v, strict=True), *zip(v, a, strict=True), *([] if time is None else [(time, 1)])]
     return x.applyfunc(lambda e: sympy_library().Add(*(e.diff(s) * d for s, d in rates)))
 
 

@@ -7,14 +7,20 @@ from typing import Any
 
 from torsor import algorithms
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, triples
+from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
 from torsor.symbolic.trig import identical, neat
 
 
 def lagrange(
-    kinetic: Any, potential: Any, coordinates: Sequence[Any], *, forces: Any = None, simplify: bool = True
+    kinetic: Any,
+    potential: Any,
+    coordinates: Sequence[Any],
+    *,
+    forces: Any = None,
+    time: Any = None,
+    simplify: bool = True,
 ) -> EquationsOfMotion:
     """τ + Q = d/dt ∂L/∂q̇ − ∂L/∂q, L = K(q, q̇) − P(q): the equations of motion of your own energies (MR 8.3, ASADA 7.2.2).
 
@@ -24,7 +30,10 @@ def lagrange(
     numbers are read as the fractions they print.  ``simplify=False`` leaves the entries as differentiation gives them.
 
     M = ∂²K/∂q̇², c = q̇ᵀΓ(q)q̇ (MR 8.13–8.18), g = ∂P/∂q.  Where K has terms of lower order in q̇ (a driven frame), those without q̇
-    count with P, and those linear in it add their gyroscopic force to c; C q̇ = c holds without them.
+    count with P, and those linear in it, bᵀq̇, add their gyroscopic force to c; C q̇ = c holds without them.
+
+    ``time`` is the symbol of explicit time in K (a support moved as A sin Ωt); of ``dynamicsymbols`` it is their argument.
+    Then ∂M/∂t q̇ is part of c and ∂b/∂t part of g.
 
     >>> import sympy as sp
     >>> from torsor.symbolic import coordinate_symbols
@@ -35,11 +44,12 @@ def lagrange(
     tau1 = L**2*m*thetaddot + L*g*m*sin(theta) + b*thetadot
     """
     sp = sympy_library()
-    coordinates, symbols = _without_time(coordinates)
+    coordinates, symbols, clock = _without_time(coordinates)
     q, v, a = triples(coordinates)
     K, P = (expression(n, _replaced(x, symbols)) for n, x in (("kinetic", kinetic), ("potential", potential)))
     Q = [expression(f"forces[{i}]", _replaced(x, symbols)) for i, x in enumerate(_forces(forces, q, symbols))]
     _check(K, P, Q, q, v, a)
+    t = time_symbol(clock if time is None else time, (*q, *v, *a), {"kinetic": K})
     short = neat if simplify else sp.expand
     n, rest = range(len(q)), dict.fromkeys(v, sp.Integer(0))
     M = [[short(K.diff(v[i], v[j])) for j in n] for i in n]
@@ -53,9 +63,13 @@ def lagrange(
     def velocity(i: int) -> Any:
         """d/dt ∂K/∂q̇ᵢ − ∂K/∂qᵢ without q̈: what is quadratic and what is linear in q̇ (MR 8.15, 8.16)."""
         quadratic = sum((M[i][j].diff(q[k]) - M[j][k].diff(q[i]) / 2) * v[j] * v[k] for j in n for k in n)
-        return quadratic + sum((b[i].diff(q[j]) - b[j].diff(q[i])) * v[j] for j in n)
+        linear = sum((b[i].diff(q[j]) - b[j].diff(q[i])) * v[j] for j in n)
+        return quadratic + linear + (0 if t is None else sum(M[i][j].diff(t) * v[j] for j in n))
 
-    parts = {"M": M, "c": [velocity(i) for i in n], "g": [(P - K0).diff(x) for x in q], "forces": Q}
+    at_rest = [(P - K0).diff(q[i]) + (0 if t is None else b[i].diff(t)) for i in n]
+    parts = {"M": M, "c": [velocity(i) for i in n], "g": at_rest, "forces": Q}
+    if t is not None:
+        parts["M_t"] = [[m.diff(t) for m in row] for row in M]
     return assembled(q, v, a, parts, simplify=simplify)
 
 
@@ -102,19 +116,19 @@ def joint_coordinates(model: Any, coordinates: Sequence[Any] | None) -> Sequence
 # -- what was given ------------------------------------------------------------------------------------------
 
 
-def _without_time(coordinates: Any) -> tuple[Any, dict[Any, Any]]:
-    """Functions of time as pairs of symbols, and what to replace by them; pairs as they are."""
+def _without_time(coordinates: Any) -> tuple[Any, dict[Any, Any], Any]:
+    """Functions of time as pairs of symbols, what to replace by them, and the symbol of time; pairs as they are."""
     from sympy.core.function import AppliedUndef
 
     if not isinstance(coordinates, Sequence) or not any(isinstance(x, AppliedUndef) for x in coordinates):
-        return coordinates, {}
-    if not all(isinstance(x, AppliedUndef) and len(x.args) == 1 for x in coordinates):
-        raise ArgumentError("coordinates must all be functions of time, or all pairs (q, v) of symbols")
+        return coordinates, {}, None
+    if not all(isinstance(x, AppliedUndef) and len(x.args) == 1 and x.args == coordinates[0].args for x in coordinates):
+        raise ArgumentError("coordinates must all be functions of one time, or all pairs (q, v) of symbols")
     pairs = coordinate_symbols([x.func.__name__ for x in coordinates])
     table: dict[Any, Any] = {}
     for f, (q, v) in zip(coordinates, pairs, strict=True):
         table |= {f.diff(f.args[0]): v, f: q}
-    return pairs, table
+    return pairs, table, coordinates[0].args[0]
 
 
 def _replaced(x: Any, symbols: Mapping[Any, Any]) -> Any:
