@@ -16,7 +16,9 @@ CASES = {
     "moved support": lambda th: ([A * sp.sin(W * t) + l * sp.sin(th), -l * sp.cos(th)], -m * g * l * sp.cos(th)),
     "pivot moved up and down": lambda th: ([l * sp.sin(th), A * sp.cos(W * t) - l * sp.cos(th)], -m * g * l * sp.cos(th)),
     "bead on a turning wire": lambda r: ([r * sp.cos(W * t), r * sp.sin(W * t)], 0),
-    "rope that is reeled in": lambda th: ([(l - A * t) * sp.sin(th), (A * t - l) * sp.cos(th)], m * g * (A * t - l) * sp.cos(th)),
+    "rope that is reeled in": lambda th: (
+        [(l - A * t) * sp.sin(th), (A * t - l) * sp.cos(th)], m * g * (A * t - l) * sp.cos(th)
+    ),
     "time in P alone": lambda x: ([x, sp.Integer(0)], A * x * sp.sin(W * t)),
 }  # fmt: skip
 
