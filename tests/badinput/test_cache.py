@@ -237,7 +237,8 @@ def test_a_disk_that_fills_up_while_writing(folder):
         "    M = ts.robots.two_link().mass_matrix(np.zeros(2))\n"
         "print(M.shape, [w.category.__name__ for w in caught])\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-B", "-c", code]  # -B: bytecode of torsor cut off at 100 bytes would stop later processes
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "(2, 2) ['CacheWarning']"
     assert not list(folder.iterdir())
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from torsor.compile import workspace
 from torsor.compile.lanes import Builder
 
 #: bytes of a row from which it may be worth going round the caches
@@ -56,16 +59,75 @@ done:
 """
 
 
-def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str) -> str:
-    """``i64 @batch(ptr args, i64 start, i64 end, i1 stream)``: rows start … end−1; the first bad row's block, or −1.
+#: n times one number, from an address on
+FILL = """
+define internal void @fill(ptr %to, i64 %n, {E} %x) nounwind noinline {
+entry:
+  %one = insertelement <{K} x {E}> poison, {E} %x, i32 0
+  %all = shufflevector <{K} x {E}> %one, <{K} x {E}> poison, <{K} x i32> zeroinitializer
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%inext, %body]
+  %inext = add i64 %i, {K}
+  %fits = icmp sle i64 %inext, %n
+  br i1 %fits, label %body, label %tail
+body:
+  %p = getelementptr {E}, ptr %to, i64 %i
+  store <{K} x {E}> %all, ptr %p, align {A}
+  br label %head
+tail:
+  %k = phi i64 [%i, %head], [%knext, %rest]
+  %more = icmp slt i64 %k, %n
+  br i1 %more, label %rest, label %done
+rest:
+  %q = getelementptr {E}, ptr %to, i64 %k
+  store {E} %x, ptr %q
+  %knext = add i64 %k, 1
+  br label %tail
+done:
+  ret void
+}
+"""
+
+
+def loop(text: str, b: Builder) -> str:
+    """One of the functions above for the builder's numbers."""
+    item = 4 if b.single else 8
+    return text.replace("{E}", b.E).replace("{K}", str(32 // item)).replace("{A}", str(item))
+
+
+class Driver(NamedTuple):
+    """IR of a driver, and the bytes of the two buffers that its caller provides (see :mod:`torsor.compile.workspace`)."""
+
+    text: str
+    work: int
+    stage: int = 0
+
+
+def _staged(b: Builder, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
+    """{argument: (its size, where its rows are staged, bytes from lane to lane)} of long rows, while there is room for them."""
+    found, start, item = {}, 0, 4 if b.single else 8
+    for k, size in enumerate(outputs):
+        step = -(-size * item // workspace.ALIGN) * workspace.ALIGN
+        if size * item >= LONG_ROW and start + b.width * step <= workspace.STAGE:
+            found[inputs + k] = (size, start, step)
+            start += b.width * step
+    return found
+
+
+def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str) -> Driver:
+    """``i64 @batch(ptr args, i64 start, i64 end, ptr work, ptr stage)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
-    it computes and stores the same bits, so there is no tail to treat apart.  With ``stream``, long rows are written to a
-    staging place first and copied from there round the caches: for results larger than those.
+    it computes and stores the same bits, so there is no tail to treat apart.  Unless ``stage`` is null, long rows are written
+    there first and copied from there round the caches: for results larger than those.
     """
     W, n = b.width, len(inputs) + len(outputs)
     item = 4 if b.single else 8
-    staged = {len(inputs) + k: size for k, size in enumerate(outputs) if size * item >= LONG_ROW}
+    staged = _staged(b, len(inputs), outputs)
+    arrays = workspace.Arrays()
+    arrays.add("%lanes", "ptr", n * W, 8)
+    arrays.add("%scratch", b.T, slots + 1, item * W)
     o = []
     for lane in range(W):
         o.append(f"  %raw{lane} = add i64 %s, {lane}")
@@ -79,28 +141,27 @@ def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, 
         for lane in range(W):
             o.append(f"  %off{a}_{lane} = mul i64 %row{lane}, %stride{a}")
             o.append(f"  %direct{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
-            stage = f"%stage{a}_{lane}" if a in staged else f"%direct{a}_{lane}"
-            o.append(f"  %p{a}_{lane} = select i1 %stream, ptr {stage}, ptr %direct{a}_{lane}")
+            place = f"%direct{a}_{lane}"
+            if a in staged:
+                _, start, step = staged[a]
+                o.append(f"  %stage{a}_{lane} = getelementptr i8, ptr %stage, i64 {start + lane * step}")
+                o.append(f"  %p{a}_{lane} = select i1 %stream, ptr %stage{a}_{lane}, ptr {place}")
+                place = f"%p{a}_{lane}"
             o.append(f"  %lp{a}_{lane} = getelementptr ptr, ptr %lanes, i64 {a * W + lane}")
-            o.append(f"  store ptr %p{a}_{lane}, ptr %lp{a}_{lane}")
+            o.append(f"  store ptr {place}, ptr %lp{a}_{lane}")
     setup = "\n".join(o)
     any_bad = "%nan" if W == 1 else "%anynan"
     reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
-    stages = "\n".join(
-        f"  %stage{a}_{lane} = alloca [{size} x {b.E}], align 32" for a, size in staged.items() for lane in range(W)
-    )
     copies = "\n".join(
         f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {size})"
-        for a, size in staged.items() for lane in range(W)
+        for a, (size, _, _) in staged.items() for lane in range(W)
     )  # fmt: skip
-    stream = STREAM.replace("{E}", b.E).replace("{K}", str(32 // item)).replace("{A}", str(item)) if staged else ""
-    return f"""{stream}
-define i64 @batch(ptr %args, i64 %start, i64 %end, i1 %stream) nounwind {{
+    text = f"""{loop(STREAM, b) if staged else ""}
+define i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage) nounwind {{
 entry:
-{stages}
-  %lanes = alloca [{max(1, n * W)} x ptr], align 16
-  %scratch = alloca [{slots + 1} x {b.T}], align 64
+{arrays.text()}
   %last = sub i64 %end, 1
+  %stream = icmp ne ptr %stage, null
   br label %head
 head:
   %s = phi i64 [%start, %entry], [%next, %after]
@@ -129,16 +190,20 @@ done:
   ret i64 %bad
 }}
 """
+    stages = sum(W * step for _, _, step in staged.values())
+    return Driver(text, arrays.size, stages)
 
 
-def one_driver(b: Builder, slots: int, calls: str) -> str:
-    """``i1 @one(ptr lanes)``: one state, its rows at the addresses given; true if something was not finite."""
+def one_driver(b: Builder, slots: int, calls: str) -> Driver:
+    """``i1 @one(ptr lanes, ptr work)``: one state, its rows at the addresses given; true if something was not finite."""
     first = "%check" if b.width == 1 else "%lane0"
     pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"
     zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
-    return f"""
-define i1 @one(ptr %lanes) nounwind {{
-  %scratch = alloca [{slots + 1} x {b.T}], align 64
+    arrays = workspace.Arrays()
+    arrays.add("%scratch", b.T, slots + 1, (4 if b.single else 8) * b.width)
+    text = f"""
+define i1 @one(ptr %lanes, ptr %work) nounwind {{
+{arrays.text()}
   store {b.T} {zero}, ptr %scratch
 {calls}
   %check = load {b.T}, ptr %scratch
@@ -147,3 +212,4 @@ define i1 @one(ptr %lanes) nounwind {{
   ret i1 %bad
 }}
 """
+    return Driver(text, arrays.size)

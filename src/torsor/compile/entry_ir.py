@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.program import Argument, Program
+from torsor.compile.workspace import WORK
 
 # PyArrayObject: refcount 0, type 8, data 16, nd 24, dimensions 32, strides 40, base 48, descr 56, flags 64
 TYPE, DATA, ND, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
@@ -160,6 +161,7 @@ class Entry:
     def require_short(self, alone: str) -> None:
         """A batch needs the batch kernel, and to be short enough to be computed here; an empty one is not (−1 unsigned).
 
+        A state needs a kernel that works on the stack; :mod:`torsor.compile.workspace` has the others.
         With one thread alone there is nobody to share with, so that much more is short: ``most`` << patience.
         """
         w = self.w
@@ -167,7 +169,8 @@ class Entry:
         rows, patience = w.put(f"ptrtoint ptr {self.api['most']} to i64"), w.put(f"load i64, ptr {self.api['patience']}")
         most, less_one = w.put(f"shl i64 {rows}, {patience}"), w.put(f"sub i64 {self.length}, 1")
         short = w.put(f"icmp ult i64 {less_one}, {most}")
-        w.require(w.put(f"or i1 {alone}, {w.put(f'and i1 {built}, {short}')}"))
+        own = w.put(f"icmp eq ptr {w.field('ptr', '@table', 8 * WORK)}, null")
+        w.require(w.choose(alone, "i1", own, w.put(f"and i1 {built}, {short}")))
 
     # -- what goes out ---------------------------------------------------------------------------------------
 
@@ -236,10 +239,10 @@ class Entry:
         w = self.w
         w.do(f"br i1 {alone}, label %single, label %many")
         w.label("single")
-        bad = w.put(f"call i1 @one(ptr {self.lanes})")
+        bad = w.put(f"call i1 @one(ptr {self.lanes}, ptr null)")
         w.do(f"br i1 {bad}, label %drop, label %done")
         w.label("many")
-        row = w.put(f"call i64 {self.api['batch']}(ptr {self.rows}, i64 0, i64 {self.length}, i1 false)")
+        row = w.put(f"call i64 {self.api['batch']}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
         w.do(f"br i1 {w.put(f'icmp sge i64 {row}, 0')}, label %drop, label %done")
         w.label("drop")
         for array in filter(None, made):

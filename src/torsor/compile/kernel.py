@@ -18,6 +18,7 @@ from torsor.compile.entry_ir import entry_ir
 from torsor.compile.program import Program
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, cost, spread
+from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
@@ -33,8 +34,8 @@ LONGEST = 400_000
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
 
-_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_bool)
-_ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+_ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Kernel:
@@ -98,7 +99,7 @@ class Kernel:
     def _connect(self) -> None:
         """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
-        if one is not None and batch is not None and "call" in one.address:
+        if one is not None and batch is not None and "call" in one.address and not batch.read(WORK):
             entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
 
     def _build(self, form: str) -> native.Library | None:
@@ -186,7 +187,8 @@ class Kernel:
         elif not batch:
             kept = [np.require(a, requirements=["C", "A"]) for a in arrays]
             pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
-            bad = _ONE(library.address["one"])(ctypes.addressof(pointers))
+            buffer, _ = buffers(library)
+            bad = _ONE(library.address["one"])(ctypes.addressof(pointers), buffer.address)
         else:
             bad = self._batch(library, arrays, batch, results, count)
         if bad:
@@ -203,8 +205,9 @@ class Kernel:
         function = _BATCH(library.address["batch"])
         stream = sum(r.nbytes for r in results) > CACHES
 
-        def work(start: int, end: int, stop: ctypes.c_int64, owned: object = (table, library)) -> int:
-            return function(arguments, start, end, stream)
+        def work(start: int, end: int, stop: ctypes.c_int64, owned: object = table) -> int:
+            buffer, stage = buffers(library, stream)
+            return function(arguments, start, end, buffer.address, stage.address)
 
         return spread(work, count, self._cost, align=64) >= 0
 

@@ -6,17 +6,21 @@ object code needs no relocation to anything but itself and can be cached on disk
 
 from __future__ import annotations
 
-from torsor.compile.drivers import batch_driver, one_driver
+import itertools
+
+from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
 from torsor.compile.lanes import LIBM, Builder
 from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.sincos import sincos
+from torsor.compile.workspace import STAGED, WORK
 
 #: where the Python C API begins in the table; see entry.py
 PYTHON_API = len(LIBM)
 TABLE_SIZE = 32
 
 PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
+LONG_RUN = 64  # equal constants in a row of results from which they are written by a loop
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 #: largest constants with which an overflow shows in the inputs, which are limited to 1e28 (single: 3e8) by the check
 _CONSTANTS = {False: 1e28, True: 1e4}
@@ -38,6 +42,21 @@ def groups(sizes: list[int], width: int, one: bool) -> list[list[tuple[int, int]
     return out
 
 
+def constant_runs(program: Program) -> dict[tuple[int, int], tuple[int, float]]:
+    """{(output, first column): (columns, number)} of long runs of one number that depends on no input."""
+    runs, start = {}, 0
+    for a, output in enumerate(program.outputs):
+        results = program.results[start : start + output.size]
+        start += output.size
+        first = 0
+        for v, same in itertools.groupby(results):
+            count = sum(1 for _ in same)
+            if count >= LONG_RUN and program.code[v][0] == "const":
+                runs[a, first] = (count, program.code[v][1][0])
+            first += count
+    return runs
+
+
 class Emitter:
     """The chunks of one program for one builder."""
 
@@ -46,7 +65,9 @@ class Emitter:
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
         starts = [sum(self.out_sizes[:a]) for a in range(len(self.out_sizes))]
-        self.out_groups = self.output_groups()
+        self.fills = self.filled()
+        inside = {(a, k) for (a, first), (count, _) in self.fills.items() for k in range(first, first + count)}
+        self.out_groups = [group for group in self.output_groups() if not inside.issuperset(group)]
         flat = [[starts[a] + k for a, k in group] for group in self.out_groups]
         self.place = {tuple(f): g for f, g in zip(flat, self.out_groups, strict=True)}
         self.s: Schedule = schedule(program, fma, flat)
@@ -77,6 +98,10 @@ class Emitter:
         """The columns that are stored together."""
         return groups(self.out_sizes, self.b.width, self.b.one)
 
+    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+        """Runs of a constant, written by a loop: a store of each would take longer to compile than the rest."""
+        return constant_runs(self.program)
+
     # -- one chunk -------------------------------------------------------------------------------------------
 
     def chunk(self, c: int) -> str:
@@ -94,6 +119,10 @@ class Emitter:
         for group in s.stores[c]:
             self.store(group)
         if c == 0:
+            for (a, first), (count, x) in self.fills.items():
+                for lane in range(1 if b.one else b.width):
+                    place = b.put(f"getelementptr {b.E}, ptr {self.row(len(self.in_sizes) + a, lane)}, i64 {first}")
+                    b.lines.append(f"  call void @fill(ptr {place}, i64 {count}, {b.E} {Builder(1, single=b.single).const(x)})")
             self.bad += [self.column(a, k) for a, k in self.unread]
         self.flag()
         body = "\n".join(b.lines)
@@ -262,7 +291,8 @@ class Emitter:
         calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
         slots = self.s.slots
         driver = one_driver(b, slots, calls) if b.one else batch_driver(b, self.in_sizes, self.out_sizes, slots, calls)
-        return "\n".join((header(b), self.trigonometry(), chunks, driver))
+        fill = loop(FILL, b) if self.fills else ""
+        return "\n".join((header(b, driver.work, driver.stage), self.trigonometry(), fill, chunks, driver.text))
 
     def trigonometry(self) -> str:
         if not any(op in ("sin", "cos") for op, _ in self.s.code):
@@ -272,13 +302,17 @@ class Emitter:
         return _single_sincos(self.b, self.fma)
 
 
-def header(b: Builder) -> str:
+def header(b: Builder, work: int, stage: int = 0) -> str:
+    """Declarations, and the table of addresses with the sizes of the driver's buffers at its end."""
     S, T = b.suffix, b.T
+    table = ["ptr null"] * TABLE_SIZE
+    table[WORK], table[STAGED] = (f"ptr inttoptr (i64 {size} to ptr)" for size in (work, stage))
     wide = Builder(b.width)
     declarations = {f"declare {t} @llvm.{f}.{s}({', '.join([t] * n)})"
                     for t, s in ((T, S), (wide.T, wide.suffix)) for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))}  # fmt: skip
     reduce = f"declare i1 @llvm.vector.reduce.or.v{b.width}i1({b.B})" if b.width > 1 else ""
-    return f"@table = global [{TABLE_SIZE} x ptr] zeroinitializer\n" + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
+    head = f"@table = global [{TABLE_SIZE} x ptr] [{', '.join(table)}]\n"
+    return head + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
 
 
 def _single_sincos(b: Builder, fma: bool) -> str:

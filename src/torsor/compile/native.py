@@ -130,6 +130,10 @@ class Library:
         table = (ctypes.c_uint64 * len(addresses)).from_address(self._table + 8 * first)
         table[:] = addresses  # type: ignore[assignment]
 
+    def read(self, place: int) -> int:
+        """One entry of the module's table."""
+        return ctypes.c_uint64.from_address(self._table + 8 * place).value
+
 
 @cache
 def c_library(names: tuple[str, ...]) -> list[int]:

@@ -18,6 +18,7 @@ from torsor.compile.scan_ir import scan_module
 from torsor.compile.scan_replay import replay_scan
 from torsor.compile.threads import cost, spread
 from torsor.compile.wiring import wired
+from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
@@ -25,7 +26,7 @@ from torsor.locks import new_lock
 ONE_WIDTH = 2
 
 _I64 = ctypes.c_int64
-_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, ctypes.c_void_p, ctypes.c_void_p)
+_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes.c_void_p] * 3)
 
 
 class NotFinite(TorsorError):
@@ -219,8 +220,9 @@ class Scan:
         function = _SCAN(library.address["scan"])
         where = address(index) if index is not None else 0
 
-        def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index, library)) -> int:
-            return function(arguments, start, end, T, every, where, ctypes.addressof(stop))
+        def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index)) -> int:
+            buffer, _ = buffers(library)
+            return function(arguments, start, end, T, every, where, buffer.address, ctypes.addressof(stop))
 
         return spread(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
 

@@ -6,6 +6,7 @@ from torsor.compile.lanes import Builder
 from torsor.compile.llvm import Emitter, groups, header
 from torsor.compile.program import Program, divisors
 from torsor.compile.wiring import Wiring
+from torsor.compile.workspace import Arrays
 
 Group = list[tuple[int, int]]
 
@@ -33,6 +34,9 @@ class ScanEmitter(Emitter):
         self.unread = [(a, k) for a, k in self.unread if a not in wiring.carry]
         self.arguments = len(self.in_sizes) + len(self.out_sizes) + len(self.sums)
         self.count = 1 if b.one else b.width  # of lanes with rows of their own
+
+    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+        return {}  # an output may be wanted in an area or added to a row, not only stored
 
     def input_groups(self) -> list[Group]:
         wide = [0 if a in self.wiring.carry else n for a, n in enumerate(self.in_sizes)]
@@ -125,16 +129,17 @@ class ScanEmitter(Emitter):
     def module(self) -> str:
         chunks = [self.chunk(c) for c in range(len(self.s.cuts) - 1)]
         calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(len(chunks)))
-        parts = (header(self.b), self.trigonometry(), *chunks, self.begin(), self.finish(), Driver(self).text(calls))
-        return "\n".join(parts)
+        driver = Driver(self)
+        ends = self.begin(), self.finish(), driver.text(calls)
+        return "\n".join((header(self.b, driver.arrays().size), self.trigonometry(), *chunks, *ends))
 
 
 class Driver:
-    """``i64 @scan(args, start, end, steps, every, index, stop)``: states start … end−1 through all steps.
+    """``i64 @scan(args, start, end, steps, every, index, work, stop)``: states start … end−1 through all steps.
 
-    ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output.  The result
-    is −1, or state × steps + step of the first value that was not finite.  Once the word at ``stop`` is not 0, states are left
-    after their next step, and the results are worthless.
+    ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output; ``work`` is
+    the caller's buffer (:mod:`torsor.compile.workspace`).  The result is −1, or state × steps + step of the first value that
+    was not finite.  Once the word at ``stop`` is not 0, states are left after their next step, and the results are worthless.
     """
 
     def __init__(self, e: ScanEmitter):
@@ -245,25 +250,31 @@ class Driver:
         b.lines.append(f"  %code = select i1 {first}, i64 {code}, i64 %bad")
         return self.take()
 
+    def arrays(self) -> Arrays:
+        """What the loops keep from step to step."""
+        e, b, item = self.e, self.b, 4 if self.b.single else 8
+        arrays = Arrays()
+        arrays.add("%lanes", "ptr", e.arguments * e.count + 2, 8)
+        arrays.add("%bases", "ptr", 2 * len(self.indexed()) * e.count, 8)
+        arrays.add("%scratch", b.T, e.s.slots + 1, item * b.width)
+        arrays.add("%area0", b.T, e.area_size, item * b.width)
+        arrays.add("%area1", b.T, e.area_size, item * b.width)
+        arrays.add("%dump", b.E, max([1, *(e.out_sizes[o] for o in e.sums)]), item)  # for rows that nobody reads
+        return arrays
+
     def text(self, calls: str) -> str:
-        e, b = self.e, self.b
+        b = self.b
         b.lines = []
         strides, block, point, check, advance = (
             part() for part in (self.strides, self.block, self.point, self.check, self.advance)
         )
         zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
         first, step = (self.final, -1) if self.w.reverse else ("0", 1)
-        dump = max([1, *(e.out_sizes[o] for o in e.sums)])
         return f"""
 declare i64 @llvm.cttz.i64(i64, i1)
-define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index, ptr %stop) nounwind {{
+define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index, ptr %work, ptr %stop) nounwind {{
 entry:
-  %lanes = alloca [{e.arguments * e.count + 2} x ptr], align 16
-  %bases = alloca [{max(1, 2 * len(self.indexed()) * e.count)} x ptr], align 16
-  %scratch = alloca [{e.s.slots + 1} x {b.T}], align 64
-  %area0 = alloca [{e.area_size} x {b.T}], align 64
-  %area1 = alloca [{e.area_size} x {b.T}], align 64
-  %dump = alloca [{dump} x {b.E}], align 64
+{self.arrays().text()}
   %lastrow = sub i64 %end, 1
 {strides}
   br label %head
@@ -298,7 +309,7 @@ step:
   br i1 %again, label %step, label %after
 after:
   call void @finish(ptr %lanes, ptr %scratch, ptr @table)
-  %snext = add i64 %s, {e.count}
+  %snext = add i64 %s, {self.e.count}
   br label %head
 done:
   fence seq_cst

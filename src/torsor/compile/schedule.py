@@ -18,8 +18,8 @@ from torsor.compile.program import Program
 #: operations per function: the flat minimum of build time and run time on UR5 … Talos
 CHUNK = 500
 
-#: groups of results stored per function: each is a transpose and a store per lane
-STORES = 48
+#: store instructions per function, and groups of results: LLVM's time grows with the square of the first
+STORES, GROUPS = 96, 48
 
 Code = list[tuple[str, tuple]]
 
@@ -50,11 +50,12 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
         home[cuts[c] : cuts[c + 1]] = [c] * (cuts[c + 1] - cuts[c])
     stores: list[list[list[int]]] = [[] for _ in cuts[1:]]
     made, last = _lifetimes(code, home)
+    most = max(1, min(GROUPS, STORES // max(map(len, groups), default=1)))  # a group is a store per lane
     for group in groups:
         values = [results[g] for g in group if code[results[g]][0] != "const"]
         where = max((made.get(v, home[v]) for v in values), default=0)
-        if len(stores[where]) >= STORES:  # a chunk of stores alone, at the end
-            if len(stores[-1]) >= STORES or cuts[-1] != cuts[-2]:
+        if len(stores[where]) >= most:  # a chunk of stores alone, at the end
+            if len(stores[-1]) >= most or cuts[-1] != cuts[-2]:
                 cuts.append(cuts[-1])
                 stores.append([])
             where = len(stores) - 1
