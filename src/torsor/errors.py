@@ -78,6 +78,10 @@ class CompileError(TorsorError, RuntimeError):
     """A program that could not be turned into machine code."""
 
 
+class OutOfMemory(TorsorError, MemoryError):
+    """A program too large to be compiled in the memory that is left."""
+
+
 class ModelWarning(UserWarning):
     """A model that loads, but that no physical robot has."""
 

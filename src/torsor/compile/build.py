@@ -19,7 +19,7 @@ def available() -> native.Host | None:
     """What the code generator needs to know of this processor; None, with one warning, where there is no LLVM."""
     try:
         return native.host()
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # not installed; cannot be loaded, as where memory is limited
         _warn_once(f"llvmlite is not available ({error}); kernels run in NumPy, correct but slow")
         return None
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from torsor.compile import memory
 from torsor.errors import CompileError
 from torsor.locks import new_lock
 
@@ -100,6 +101,7 @@ def compile_ir(ir: str) -> bytes:
     """The object file of a module."""
     llvm = _llvm()
     with _lock:
+        memory.require(memory.COMPILING, len(ir), "compiling this kernel")
         context = llvm.create_context()
         try:
             module = llvm.parse_assembly(ir, context)
@@ -116,6 +118,7 @@ class Library:
         for symbol in (*symbols, "table"):
             builder.export_symbol(symbol)
         with _lock:
+            memory.require(memory.LOADING, len(image), "loading this kernel")
             try:
                 self._linker = _linker()
                 self._tracker = builder.link(self._linker, f"torsor{next(_names)}")
