@@ -93,6 +93,30 @@ def test_a_state_beside_overconstrained_loops_is_answered_to_its_drift(drift):
     assert np.abs(turned).max() < 1e2 * drift
 
 
+@pytest.mark.parametrize("drift", [1e-10, 1e-8, 1e-6])
+def test_drift_beside_a_branch_of_lower_rank_is_not_taken_for_a_row(drift):
+    """Peaucellier's cell with two of its corners on each other: five rows count all along this branch, six on the usual one."""
+    cell = mechanisms.peaucellier()
+    system = cell.constrained()
+    q = cell.assemble([-0.2486281, 0.10861734, 2.29797187, -0.12838633, 1.93475925, 0.79260052, -1.17558213])
+    found = system.mobility(q)
+    assert (found.rank, found.generic_rank, len(system.independent_rows)) == (5, 5, 6)
+    rng = np.random.default_rng(0)
+    v, tau = system.project_velocity(q, rng.normal(size=7)), rng.normal(size=7)
+    exact = system.forward_dynamics(q, v, tau).a
+    for method in ("auto", "null_space"):
+        a = system.forward_dynamics(cell.integrate(q, drift * rng.normal(size=7)), v, tau, method=method).a
+        assert np.abs(a - exact).max() < 1e3 * drift * np.abs(exact).max()
+
+
+def test_a_massless_link_of_a_loop_is_refused_with_its_joint():
+    bars = mechanisms.four_bar(masses=(0.4, 0.0, 0.8))
+    q = bars.assemble([1.0, 0, 0], fixed=["crank"])
+    for call in (bars.constrained().mobility, lambda q: bars.forward_dynamics(np.tile(q, (2, 1)), [0] * 3, [0] * 3)):
+        with pytest.raises(ts.SingularError, match="joint 'coupler' moves no mass"):
+            call(q)
+
+
 def test_a_velocity_that_breaks_overconstrained_loops_is_answered():
     ring = mechanisms.bricard()
     v = np.random.default_rng(1).normal(size=ring.nv)

@@ -15,6 +15,8 @@ from torsor.spatial.linear import MASSLESS
 #: as zero.  They are known to some 1e-16, so the smallest that counts still gives an acceleration to 1e-6.  This covers the
 #: rounding of a state that closes its loops; for a state beside them see :mod:`torsor.constrained.local_rank`
 RANK = 1e-10
+#: singular values above this are trusted at a state that may be beside its loops; PIVOT of the kernels is its square
+CLEAR = 1e-4
 #: length of a row against the longest below which only rounding is left of it: it is zero here
 SHORT = 1e-9
 
@@ -39,15 +41,17 @@ class Whitened(NamedTuple):
         largest = self.s.max(axis=-1, initial=0.0, keepdims=True)
         return (self.s > tolerance * np.where(largest > 0, largest, 1.0)).sum(axis=-1)
 
-    def has_rank(self, rank: int, gap: float = 10.0) -> np.ndarray:
-        """Whether ``rank`` singular values stand out, by a factor of ``gap``, from rounding and from those after them."""
+    def has_rank(self, rank: int) -> np.ndarray:
+        """Whether ``rank`` singular values are far from zero and stand out from those after them.
+
+        A smaller one may be that of a state near a singular configuration, or what drift leaves of a row that is dependent
+        where the loops are closed: the state alone does not tell.
+        """
         s = self.s
         if rank > s.shape[-1]:
             return np.zeros(s.shape[:-1], bool)
         rest = s[..., rank] if rank < s.shape[-1] else np.zeros(s.shape[:-1])
-        if not rank:
-            return rest == 0
-        return (s[..., rank - 1] > RANK * s[..., 0]) & (s[..., rank - 1] > gap * rest)
+        return (s[..., rank - 1] > CLEAR * s[..., 0]) & (s[..., rank - 1] > 10 * rest) if rank else rest == 0
 
     def at(self, states: np.ndarray) -> Whitened:
         """The states marked."""
@@ -67,20 +71,19 @@ def in_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None) -> tuple
 
 
 def _massless(M: np.ndarray, model: Model | None) -> str:
-    """Error message for mass matrices of which one has no Cholesky factor: the joint with the smallest pivot."""
-    for one in M.reshape(-1, *M.shape[-2:]) if model is not None else ():
-        owner = mass_factors.owners(model)
+    """Error message for mass matrices of which one has no Cholesky factor: it names the joint with the smallest pivot."""
+    if model is None:
+        return "the mass matrix is singular: some joint moves no mass; add inertia to the links it carries, or an armature"
+    least, name = np.inf, ""
+    for one in M.reshape(-1, *M.shape[-2:]):
         try:
             _, inverse = mass_factors.factored(model, one.tolist())
         except SingularError as error:
             return str(error)
-        shares = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left when the joints outward of j are free
-        if shares.min(initial=1.0) < 1e-14:
-            return MASSLESS.format(owner[int(np.argmin(shares))])
-    return (
-        "the mass matrix of the spanning tree is singular: some joint moves no mass; add inertia to the links it carries, "
-        "an armature to the joint, or lock it (robot.lock)"
-    )
+        share = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left with the joints outward of j free
+        if share.min() < least:
+            least, name = float(share.min()), mass_factors.owners(model)[int(np.argmin(share))]
+    return MASSLESS.format(name)
 
 
 def whitened(M: np.ndarray, A: np.ndarray, model: Model | None = None, zero: np.ndarray | None = None) -> Whitened:
