@@ -35,8 +35,8 @@ class Robot(Computed):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` takes an
-    array for the result where a caller wants no allocation.  A robot with loops refuses results that hold only for its tree with
-    the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
+    array for the result where a caller wants no allocation.  A robot with loops refuses results that hold only for its tree
+    with the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,8 @@ class Whitened(NamedTuple):
         rest = s[..., rank] if rank < s.shape[-1] else np.zeros(s.shape[:-1])
         return (s[..., rank - 1] > CLEAR * s[..., 0]) & (s[..., rank - 1] > 10 * rest) if rank else rest == 0
 
-    def at(self, states: np.ndarray) -> Whitened:
-        """The states marked."""
+    def at(self, states: Any) -> Whitened:
+        """Some states of the batch, by index or mask."""
         return Whitened(*(part[states] for part in self))
 
 
