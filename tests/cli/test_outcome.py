@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -202,6 +203,24 @@ def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
     assert said == "torsor: interrupted; nothing was left half-written\n"
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "as it was\n"
+
+
+def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monkeypatch):
+    """SIGINT comes when 0.2 s of the motion are computed, as from a terminal."""
+    monkeypatch.setattr(
+        "torsor.simulate.progress.Progress.__call__", lambda self, t: t >= 0.2 and signal.raise_signal(signal.SIGINT)
+    )
+    ended = torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01", "--out", "m.csv", "--plot", "m.svg")
+    assert ended.code == 130
+    assert re.fullmatch(
+        r"torsor: the simulation of 'cart_pole' was interrupted at t = 0\.2\d* of 100 s, step \d+; wrote m.csv, wrote m.svg: "
+        r"\d+ records until then\n",
+        ended.err,
+    )
+    kept = ts.simulate.load(tmp_path / "m.csv", robot=ts.robots.cart_pole())
+    assert 0.2 <= kept.t[-1] < 0.25
+    assert len(kept.t) > 20
+    assert torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01").err.endswith(" records until then\n")
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):

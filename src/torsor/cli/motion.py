@@ -46,9 +46,10 @@ def simulate(
     """Let a robot move: an energy audit, curves, a file, a replay page."""
     from torsor.cli import words
     from torsor.cli.out import emit
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import Partial, Typed
     from torsor.cli.showing import PAGES, PICTURES, known
     from torsor.cli.starting import control_of, start_of
+    from torsor.simulate import Interrupted
     from torsor.simulate.files import FORMATS
 
     if target is not None and control != "pd":
@@ -62,9 +63,14 @@ def simulate(
     law, says = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None
     loads = words.wrenches(robot, wrench)
-    result = robot.simulate(
-        start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
-    )
+    try:
+        result = robot.simulate(
+            start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
+        )
+    except Interrupted as stop:
+        files = _written(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
+        wrote = ", ".join(f"wrote {path}" for path in files.values())
+        raise Partial(f"{stop}; {wrote or '--out motion.csv would keep it'}: {len(stop.result.t)} records until then") from None
     files = _written(result, plot, out, replay, open, tuple(mesh_root or ()))
     emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
 

@@ -26,6 +26,10 @@ class Typed(TorsorError):
     """What was typed cannot be meant: exit code 2."""
 
 
+class Partial(BaseException):
+    """An interrupted command that wrote what it had until then: exit code 130.  Typer lets it pass, as it is no Exception."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command; everything it has to say has been said."""
     debug = "--debug" in arguments
@@ -35,6 +39,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with _manners():
             return _run(words)
+    except Partial as stop:
+        say(str(stop))
+        return INTERRUPTED
     except (KeyboardInterrupt, _Terminated) as stop:
         say("interrupted; nothing was left half-written")
         return TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED

@@ -24,6 +24,8 @@ Law = Callable[[float, Array, Array], ArrayLike]
 #: |λ| dt of the fastest motion, by default; Runge and Kutta's method is stable to about 2.8
 RESOLVED = 0.6
 STABLE = 2.8
+#: steps of a simulation; more would take hours, and their records all memory
+STEPS_AT_MOST = 1e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,11 @@ def simulate(
     if fastest * dt > STABLE:
         why = "vibrations, damping or feedback this fast"
         raise ArgumentError(f"steps of {dt:g} s are too long for {why}, {fastest:.4g} rad/s: below {STABLE / fastest:.2g} s")
+    if duration / dt > STEPS_AT_MOST:
+        raise ArgumentError(
+            f"{duration:g} s in steps of {dt:.2g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:.0e}; "
+            "fewer modes, or beams without their stiffest direction, allow longer steps"
+        )
     kernels = stages(flexible.flexible.rigid, (1.0,) * len(flexible.modes), "rk4")  # η behind the joints, by addition
     step = advance(kernels, "rk4", acceleration)
     t = np.linspace(0.0, duration, int(np.ceil(duration / dt - 1e-9)) + 1)

@@ -20,28 +20,60 @@ Array: TypeAlias = np.ndarray
 
 #: by the word users choose with: the class in scipy.integrate
 METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau"}
+#: accepted steps that are allowed at least, and per step of dt or tick of a sampled control
+STEPS, STEPS_PER_TICK = 10_000, 10
+#: over so many steps the mean must not fall below the shortest [s], or that share of the duration, if it is less
+WINDOW, SHORTEST, SHARE = 1000, 1e-9, 1e-8
 #: how far a rotation may go from the centre of its coordinates [rad]; they end at π
 FARTHEST = 1.0
 
 
-class Adaptive:
-    """One accepted step after another.  ``relative`` and ``absolute`` are the tolerances of SciPy's error control."""
+_ADVICE = (
+    "forces that jump with the state (sign, if, a switch) make adaptive steps ever shorter: give the controller a rate, "
+    "ts.simulate.Sampled(function, rate), smooth the jump, or take fixed steps, integrator='rk4'; otherwise a larger tolerance "
+    "needs fewer steps, and max_steps= allows more"
+)
 
-    def __init__(self, system: System, name: str, acceleration: Acceleration, relative: float, absolute: float, longest: float):
+
+class TooManySteps(TorsorError, ArithmeticError):
+    """An adaptive integrator used up its steps, or hardly moved on: the motion is not smooth enough for its tolerance."""
+
+
+class Budget:
+    """Counts accepted steps, and raises when there are too many, or when they have become too short on average."""
+
+    def __init__(self, steps: int, duration: float):
+        self.steps, self.shortest = steps, min(SHORTEST, SHARE * duration)
+        self.used, self.began = 0, 0.0
+
+    def spend(self, t: float) -> None:
+        """One more step, beginning at t."""
+        if self.used >= self.steps:
+            raise TooManySteps(f"max_steps = {self.steps} adaptive steps are used up; {_ADVICE}")
+        self.used += 1
+        if self.used % WINDOW == 0:
+            if t - self.began < WINDOW * self.shortest:
+                raise TooManySteps(f"the last {WINDOW} adaptive steps advanced by {t - self.began:.1e} s only; {_ADVICE}")
+            self.began = t
+
+
+class Adaptive:
+    """One accepted step after another; ``tolerance`` is both the relative and the absolute one of SciPy's error control."""
+
+    def __init__(self, system: System, name: str, acceleration: Acceleration, tolerance: float, longest: float, budget: Budget):
         try:
             import scipy.integrate as methods
         except ImportError:
             raise MissingExtra("scipy", "sparse", f"integrator={name!r}") from None
         self.system, self.acceleration = system, acceleration
         self.make: Any = getattr(methods, METHODS[name])
-        self.options = {"rtol": relative, "atol": absolute, "max_step": longest}
+        self.options, self.budget = {"rtol": tolerance, "atol": tolerance, "max_step": longest}, budget
         self.chart, self.moved = _kernels(system)
         self.nv = system.model.nv + len(system.inertias)
         self.curved = any(j.nq != j.nv for j in system.model.joint)
         self.solver: Any = None
         self.center = np.zeros(0)
         self.last: float | None = None
-        self.count = 0
 
     def restart(self) -> None:
         """After a jump, or a new force: nothing of the past counts."""
@@ -49,12 +81,13 @@ class Adaptive:
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> Segment:
         """One step, no further than ``stop``."""
+        self.budget.spend(t)
         if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._far():
             self._begin(t, q, v, stop)
         message = self.solver.step()
         if self.solver.status == "failed":
             raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
-        self.count, self.last = self.count + 1, self.solver.step_size
+        self.last = self.solver.step_size
         center, dense = self.center, cache(self.solver.dense_output)  # which costs evaluations: only if it is asked for
         return Segment(float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s)))
 

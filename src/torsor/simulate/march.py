@@ -166,14 +166,14 @@ def alone(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> 
             a = tau if by_force else accelerate(t, q, v, tau)
             if kept is None or k in kept:
                 add(t, q, v, tau, *(w(t, *seen(q, v)) for w in forces.wrenches)) if extra else add(t, q, v, tau)
-            q, v = advance(q, v, t, h, a)
+            state = advance(q, v, t, h, a)
             if project is not None:
-                q, v = project(q, v, times[k + 1])
+                state = project(*state, times[k + 1])
             if not k & 255:
                 run.progress(t)
-            run.steps = k + 1
+            (q, v), run.steps = state, k + 1
     finally:
-        run.t, run.q, run.v = (times[-1] if run.steps == len(widths) else t), q, v
+        run.t, run.q, run.v = times[run.steps], q, v
     run.keep()
 
 
@@ -214,7 +214,7 @@ def watched(run: Run, grid: Grid, method: Fixed | Adaptive, dense: Iterable[floa
             run.progress(run.t)
         if run.ended:
             return
-    if not run.record.rows or run.record.rows[-1][0] != run.t:
+    if run.record.latest != run.t:
         run.keep()
 
 

@@ -30,9 +30,16 @@ class Record:
 
     def _pack(self) -> None:
         if self.rows:
-            self.blocks.append([np.array(column) for column in zip(*self.rows, strict=True)])
-            self.rows = []
+            block = [np.array(column) for column in zip(*self.rows, strict=True)]
+            self.blocks, self.rows = [*self.blocks, block], []  # no call between the two: Ctrl-C finds each row once
 
     def columns(self) -> list[Array]:
         self._pack()
         return [np.concatenate(parts) for parts in zip(*self.blocks, strict=True)]
+
+    @property
+    def latest(self) -> float | None:
+        """The time of the last row."""
+        if self.rows:
+            return float(self.rows[-1][0])
+        return float(self.blocks[-1][0][-1]) if self.blocks and len(self.blocks[-1][0]) else None

@@ -35,6 +35,23 @@ class Stopped(TorsorError, ArithmeticError):
         super().__init__(message)
         self.result, self.time, self.step, self.joint = result, time, step, joint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.result, self.time, self.step, self.joint)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation: ``time`` [s], ``step``; ``result`` has what was simulated until then.
+
+    It is a KeyboardInterrupt, not a TorsorError, so that ``except Exception`` does not catch it.
+    """
+
+    def __init__(self, message: str, result: Result, time: float, step: int):
+        super().__init__(message)
+        self.result, self.time, self.step = result, time, step
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.result, self.time, self.step)
+
 
 class Animation(NamedTuple):
     """For a viewer: times [s] and, by frame, the poses (T, 4, 4) in the world."""

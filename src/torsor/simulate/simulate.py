@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,14 +12,14 @@ from numpy.typing import ArrayLike
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.losses import Losses, left_out, losses_of, refuse_laws
+from torsor.simulate import adaptive, march
 from torsor.simulate import limits as hard_stops
-from torsor.simulate import march
 from torsor.simulate import system as systems
-from torsor.simulate.adaptive import METHODS, Adaptive
+from torsor.simulate.adaptive import METHODS
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
-from torsor.simulate.result import Result, Stopped, names_of, split
+from torsor.simulate.result import Interrupted, Result, Stopped, names_of, split
 from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Unsettled, advance, stages
@@ -50,6 +51,7 @@ def simulate(
     integrator: str = "rk4",
     dt: float = 1e-3,
     tolerance: float = 1e-8,
+    max_steps: int | None = None,
     events: Any = None,
     limits: Any = None,
     damping: bool = False,
@@ -69,7 +71,8 @@ def simulate(
     controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v).
     Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
-    "lsoda", "radau" to a ``tolerance``, relative and absolute.  ``events``: functions of (t, q, v), or :class:`Event`.
+    "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
+    sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
     Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; ``damping=True``
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
@@ -79,7 +82,8 @@ def simulate(
     adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
-    A state that is not finite stops the run with :class:`Stopped`, which names time, step and joint and has the result so far.
+    A state that is not finite stops the run with :class:`Stopped`, which names time, step and joint and has the result so far;
+    Ctrl-C with :class:`Interrupted`, a KeyboardInterrupt that has it too.
 
     >>> import torsor as ts
     >>> fall = simulate(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], 1.0)
@@ -87,7 +91,7 @@ def simulate(
     True
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
-    every = _checked(duration, dt, tolerance, integrator, record)
+    every = _checked(duration, dt, tolerance, integrator, record, max_steps)
     laws, losses = wrench_laws(robot, wrenches), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
@@ -106,11 +110,13 @@ def simulate(
         info["states"] = columns
     try:
         if integrator in METHODS:
-            _adaptive(run, info, steady, every, record == "all")
+            _adaptive(run, info, steady, every, record == "all", max_steps)
         else:
             _fixed(run, info, steady, every, control if _known(steady, dt) and not drives else _UNKNOWN)
     except TorsorError as error:
         raise _stopped(run, error, info, tuple(laws)) from error
+    except KeyboardInterrupt as stop:
+        raise _interrupted(run, info, tuple(laws)) or stop from None
     finally:
         run.progress.close()
     return _result(run, info, tuple(laws))
@@ -126,7 +132,7 @@ def _known(steady: Control, dt: float) -> bool:
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
 
-def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any) -> int:
+def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
     """Every how many steps a state is kept."""
     for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
@@ -135,6 +141,11 @@ def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: An
         raise UnknownName("integrator", integrator, [*STEPS, *METHODS])
     if integrator in STEPS and duration / dt > STEPS_AT_MOST:
         raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:.0e}")
+    if max_steps is not None:
+        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+            raise ArgumentError(f"max_steps must be a whole number from 1, not {max_steps!r}")
+        if integrator in STEPS and duration / dt > max_steps * (1 + 1e-9):
+            raise ArgumentError(f"{duration:g} s in steps of dt = {dt:g} s are more than max_steps = {max_steps}")
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
     if isinstance(record, bool) or not isinstance(record, (int, np.integer)) or record < 1:
@@ -231,7 +242,7 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
         march.alone(run, grid, step)
 
 
-def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool) -> None:
+def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
     """Steps as SciPy's methods choose them, from tick to tick."""
     if any(m.felt for m in run.memories):
         raise ArgumentError(
@@ -247,7 +258,9 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
         longest = min(longest, 10 * dt)  # temperatures take currents as linear in a step
     if run.system.held is not None:
         run.positions = SingularPositions(run.system.held)
-    method = Adaptive(run.system, info["integrator"], run.quickest(), tolerance, tolerance, longest)
+    most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
+    budget = adaptive.Budget(most, duration)
+    method = adaptive.Adaptive(run.system, info["integrator"], run.quickest(), tolerance, longest, budget)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = march.Grid(times, [], set(range(len(times))), None)
@@ -271,6 +284,17 @@ def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: t
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
     return Stopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
+
+
+def _interrupted(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
+    """Ctrl-C with what was computed until then; None where nothing was."""
+    with suppress(Exception, KeyboardInterrupt):  # the controller may fail, or be interrupted, once more
+        if run.steps and (run.record.latest or 0.0) < run.t:
+            run.keep()
+    if run.record.latest is None:
+        return None
+    when = f"interrupted at t = {run.t:.6g} of {info['duration']:g} s, step {run.steps}"
+    return Interrupted(f"the simulation of {info['robot']!r} was {when}", _result(run, info, frames), run.t, run.steps)
 
 
 def _advice(run: march.Run, error: TorsorError) -> str:

@@ -1,0 +1,174 @@
+"""Simulations that do not come to their end: too many steps, Ctrl-C."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.errors import ArgumentError
+from torsor.flexible import FlexibleRobot, beam
+from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps
+from torsor.simulate.adaptive import Budget
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.two_link()
+
+
+class Switch:
+    """A controller that jumps with the state; counts its calls."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, t, q, v):
+        self.calls += 1
+        return -1e3 * np.sign(q)
+
+
+# -- a budget of steps -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["rk45", "lsoda", pytest.param("dop853", marks=pytest.mark.night)])
+def test_adaptive_integrator_that_hardly_advances_is_stopped(arm, integrator):
+    law = Switch()
+    with pytest.raises(Stopped, match=r"1000 adaptive steps advanced by .* s only.*Sampled.*rk4.*max_steps") as caught:
+        arm.simulate([1, 0], [0, 0], 0.3, law, integrator=integrator)
+    assert law.calls < 60_000
+    assert isinstance(caught.value.__cause__, TooManySteps)
+    assert caught.value.result.t[-1] <= caught.value.time < 1e-6
+    assert len(caught.value.result.t) > 100
+
+
+def test_controller_with_a_rate_is_simulated_to_the_end(arm):
+    run = arm.simulate([1, 0], [0, 0], 0.05, Sampled(Switch(), 1000), integrator="rk45")
+    assert run.t[-1] == 0.05
+
+
+def test_max_steps_is_the_number_of_steps_allowed(arm):
+    whole = arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45")
+    steps = whole.info["steps"]
+    again = arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45", max_steps=steps)
+    np.testing.assert_array_equal(again.q, whole.q)
+    with pytest.raises(Stopped, match=f"max_steps = {steps - 1} adaptive steps are used up") as caught:
+        arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45", max_steps=steps - 1)
+    assert caught.value.step == steps - 1
+    np.testing.assert_array_equal(caught.value.result.q[-1], whole.q[-5])  # four records per step
+    for wrong in (0, -1, 1.5, True, "many"):
+        with pytest.raises(ArgumentError, match="max_steps must be a whole number from 1"):
+            arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45", max_steps=wrong)
+    with pytest.raises(ArgumentError, match="more than max_steps = 999"):
+        arm.simulate([0, 0], [0, 0], 1.0, max_steps=999)
+
+
+def test_budget_allows_short_steps_for_a_while_and_in_short_runs():
+    """1000 steps of 1e-12 s in 1 s are too short on average; 900 are not, nor are all of them in a run of 1 ns."""
+    stiff, t = Budget(10**6, 1.0), 0.0
+    for k in range(5000):
+        stiff.spend(t)
+        t += 1e-12 if k < 900 else 1e-6
+    for _ in range(1999):
+        stiff.spend(t)
+    with pytest.raises(TooManySteps, match="1000 adaptive steps"):
+        stiff.spend(t + 1e-9)
+    brief = Budget(10**6, 1e-9)
+    for k in range(2000):
+        brief.spend(k * 1e-12)
+
+
+def test_flexible_simulation_with_too_many_steps_is_refused():
+    links = {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}
+    robot = FlexibleRobot.of(ts.robots.two_link(), links)
+    with pytest.raises(ArgumentError, match=r"1e\+09 steps; at most 1e\+07"):
+        ts.flexible.motion.simulate(robot, robot.neutral(), np.zeros(robot.nv), 1e3, dt=1e-6)
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------------------------
+
+SECONDS = 20.0  # of which some pass
+WAYS = {
+    "all in machine code": {},
+    "a kernel per step": {"control": Sampled(lambda t, q, v: -q, 100)},
+    "a kernel per stage": {"control": lambda t, q, v: -q},
+    "events": {"events": lambda t, q, v: 1.0 + t},
+    "adaptive": {"integrator": "dop853"},
+    "elastic": {"springs": ts.flexible.Spring(800.0, 2.0, rotor_inertia=0.1)},
+    "first and last": {"record": "last", "control": lambda t, q, v: -q},
+    "every tenth": {"record": 10},
+}
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Send SIGINT to this process when a simulation has come to a time."""
+
+    def at(time):
+        def progress(self, t):
+            if t >= time:
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr("torsor.simulate.progress.Progress.__call__", progress)
+
+    return at
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ctrl_c_has_the_result_so_far(arm, way, interrupt):
+    """The rows are those of a run that was not interrupted."""
+    words = {"control": None, "dt": 5e-3, **WAYS[way]}
+    control = words.pop("control")
+    interrupt(0.5)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        arm.simulate([0, 0], [0, 0], SECONDS, control, **words)
+    stop = caught.value
+    assert isinstance(stop, Interrupted)
+    assert not isinstance(stop, Exception)
+    assert 0.5 <= stop.time <= SECONDS
+    assert stop.result.t[-1] == stop.time
+    assert (np.diff(stop.result.t) > 0).all()
+    interrupt(np.inf)
+    whole = arm.simulate([0, 0], [0, 0], stop.time + 0.1, control, **{**words, "record": "all"})
+    kept = np.isin(whole.t, stop.result.t[:-1])  # adaptive steps may end elsewhere
+    assert kept.sum() >= (1 if way == "first and last" else 5)
+    np.testing.assert_array_equal(whole.q[kept], stop.result.q[np.isin(stop.result.t, whole.t[kept])])
+
+
+def test_ctrl_c_in_a_controller_that_hangs_is_answered_by_the_second(arm):
+    """The last state needs the controller once more, which is interrupted again: the rows before it are there."""
+
+    def hanging(t, q, v):
+        if t > 0.05:
+            signal.raise_signal(signal.SIGINT)
+        return -q
+
+    with pytest.raises(Interrupted) as caught:
+        arm.simulate([0, 0], [0, 0], 1.0, hanging)
+    assert 0.04 < caught.value.result.t[-1] <= 0.05
+
+
+def test_ctrl_c_before_the_first_record_is_a_plain_keyboard_interrupt(arm):
+    with pytest.raises(KeyboardInterrupt) as caught:
+        arm.simulate([0, 0], [0, 0], 1.0, lambda t, q, v: signal.raise_signal(signal.SIGINT))
+    assert not isinstance(caught.value, Interrupted)
+
+
+def test_stopped_and_interrupted_survive_pickling(arm):
+    run = arm.simulate([0, 0], [0, 0], 0.01)
+    for error in (Stopped("why", run, 1.0, 2, "joint1"), Interrupted("Ctrl-C", run, 1.0, 2)):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (str(copy), copy.time, copy.step) == (str(error), 1.0, 2)
+        np.testing.assert_array_equal(copy.result.q, run.q)
+
+
+def test_ctrl_c_in_the_middle_of_a_step_records_no_state_within_it(arm):
+    law = lambda t, q, v: -q if t < 0.0203 else signal.raise_signal(signal.SIGINT)  # noqa: E731
+    with pytest.raises(Interrupted) as caught:
+        arm.simulate([0.3, 0.2], [0, 0], 1.0, law, dt=1e-3)
+    clean = arm.simulate([0.3, 0.2], [0, 0], 0.02, lambda t, q, v: -q, dt=1e-3)
+    np.testing.assert_array_equal(caught.value.result.q, clean.q)
+    assert caught.value.result.t[-1] == pytest.approx(0.02)
