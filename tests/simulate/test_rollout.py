@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+import random
+import time
 
 import numpy as np
 import pytest
@@ -394,6 +396,45 @@ def test_a_number_read_from_elsewhere_is_read_again(arm):
     assert np.array_equal(rollout(arm, *start, dt=DT, steps=2, controller=promised).q, second.q)
     gain[0] = 1.0
     assert np.array_equal(rollout(arm, *start, dt=DT, steps=2, controller=promised).q, second.q)
+
+
+class Counter:
+    """A controller with a memory."""
+
+    def __init__(self):
+        self.k = 0
+
+    def __call__(self, q):
+        self.k += 1
+        return [self.k * q[0], 0]
+
+
+_rng = np.random.default_rng(0)
+CHANGING = {
+    "NumPy's global generator": lambda q: [q[0] + np.random.normal(), 0],
+    "a generator": lambda q: [q[0] + _rng.normal(), 0],
+    "Python's": lambda q: [q[0] * random.random(), 0],
+    "a clock": lambda q, v: [q[0], time.perf_counter_ns() * v[0]],
+    "a counter": Counter(),
+    "promised": recorded_once(lambda q: [q[0] + _rng.normal(), 0]),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGING)
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_controller_that_records_differently_a_second_time_is_refused(arm, kind, integrator):
+    with pytest.raises(ArgumentError, match=r"recorded a second time: it reads random numbers.*per_robot_and_step"):
+        rollout(arm, np.zeros((3, 2)), np.zeros(2), dt=DT, steps=2, controller=CHANGING[kind], integrator=integrator)
+
+
+def test_noise_per_robot_and_step_is_a_parameter(arm):
+    """Against a loop by hand: every robot and step has its own row."""
+    N, T = 4, 6
+    noise, (q0, v0) = np.random.default_rng(3).normal(size=(N, T, 2)), states(arm, N)
+    r = rollout(arm, q0, v0, dt=DT, controller=lambda q, v, noise: -5 * q - v + noise, steps=T,
+                parameters={"noise": per_robot_and_step(noise)})  # fmt: skip
+    q, _ = by_hand(arm, q0, v0, lambda k, q, v: -5 * q - v + noise[:, k], DT, steps=T)
+    np.testing.assert_allclose(r.q, q, rtol=0, atol=1e-12)
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------------

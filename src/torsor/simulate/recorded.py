@@ -26,6 +26,7 @@ def recorded_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """The promise that a controller reads nothing that changes but its arguments.
 
     Without it, a controller is recorded anew at each rollout, to see whether a number it reads from elsewhere has changed.
+    Random numbers are refused either way: they are parameters, ``per_robot_and_step(noise)``.
 
     >>> @recorded_once
     ... def brake(v):
@@ -92,6 +93,11 @@ class Controller:
             raise ArgumentError(f"controls are given, but controller {name} has no argument u, so they would do nothing")
         given = known if controls else known - {"u"}
         return cls(function, tuple(a for a in arguments if a in given), nv)
+
+    @property
+    def name(self) -> str:
+        """As errors call it."""
+        return _name(self.function)
 
     @property
     def unchanging(self) -> bool:

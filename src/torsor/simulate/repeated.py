@@ -66,9 +66,20 @@ class Repeated:
         """What the kernel depends on.  A controller counts with what it records now: it may read what has changed since."""
         law: Any = self.controller
         if law is not None and not law.unchanging:
-            now = trace(lambda *x: {"tau": self.control(*x)}, self.inputs)
-            law = now.code, now.results
+            law = self.recorded_control()
         return self.step, tuple((f.argument, f.stepped) for f in self.feeds), self.losses, law
+
+    def recorded_control(self) -> tuple:
+        """The controller's program.  It is recorded twice: one draw of random numbers would count for all robots and steps."""
+        assert self.controller is not None
+        first, second = (trace(lambda *x: {"tau": self.control(*x)}, self.inputs) for _ in range(2))
+        if (first.code, first.results) != (second.code, second.results):
+            raise ArgumentError(
+                f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random numbers, "
+                "a clock or a counter, whose first value would count for all robots and steps; draw the noise "
+                "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
+            )
+        return first.code, first.results
 
     # -- one step --------------------------------------------------------------------------------------------
 
@@ -112,6 +123,8 @@ class Repeated:
 
     def scan(self) -> Scan:
         """All steps, for all robots."""
+        if self.controller is not None and self.controller.unchanging:
+            self.recorded_control()  # a promise is checked once, when the kernel is made
         fixed = [f.argument.name for f in self.feeds if not f.stepped]
         name = f"{self.robot.name}.rollout"
         return Scan(self.program(), carry={"q0": "q", "v0": "v"}, fixed=fixed, name=name, version=__version__)

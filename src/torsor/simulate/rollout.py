@@ -64,7 +64,8 @@ def rollout(
     ``controls`` are joint forces held over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function over
     scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint forces, is
     recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.  A parameter
-    is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``.
+    is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is such a
+    parameter, drawn beforehand, and a controller that draws random numbers itself is refused.
     ``wrenches={frame: F}`` act on the robots, F (6,) at and in that frame, spread as parameters are.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
