@@ -97,7 +97,7 @@ def humanoid() -> Held:
     for side in ("left", "right"):
         frame = f"{side}_ankle_roll_link"
         T = robot.pose(home, frame)
-        feet.append(constraints.fixed_pose(frame, T[:3, 3], pin.rpy.matrixToRpy(T[:3, :3])))
+        feet.append(constraints.fixed_pose(frame, xyz=T[:3, 3], rpy=pin.rpy.matrixToRpy(T[:3, :3])))
     return Held("G1 standing", robot.constrained(*feet), home, 0.1)
 
 

@@ -8,7 +8,7 @@ from torsor.algorithms import crba, gravity_force, velocity_force
 m1, m2, L1, L2, g = sp.symbols("m1 m2 L1 L2 g", positive=True)
 q, v = sp.symbols("theta1 theta2"), sp.symbols("w1 w2")
 
-model = ts.robots.two_link(m1, m2, L1, L2, g).model  # MR Figure 8.1, with its letters
+model = ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g).model  # MR Figure 8.1, with its letters
 
 
 def tidy(x):

@@ -24,7 +24,7 @@ class Losses(NamedTuple):
 
     def force(self, model: Model, v: Sequence[Any], load: Sequence[Any]) -> list[Any]:
         """The lost joint force (nv), over any scalar: inverse dynamics adds it, forward dynamics subtracts it from τ."""
-        return friction_force(model, v, load) if self.friction else damping_force(model, v)
+        return friction_force(model, v, load=load) if self.friction else damping_force(model, v)
 
 
 #: the rigid-body equations alone

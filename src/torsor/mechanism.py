@@ -168,7 +168,7 @@ class Mechanism:
         """
         return type(self)(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
-    def with_payload(self, at: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Self:
+    def with_payload(self, at: str, mass: float, *, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Self:
         """A load fixed to a link or frame: mass [kg], com [m] and inertia about the com [kg·m²], both in that frame.
 
         ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three of a diagonal; None is a point mass.

@@ -95,15 +95,15 @@ class Robot(Computed):
         self,
         q: ArrayLike,
         v: ArrayLike | None = None,
+        *,
         tau: ArrayLike | None = None,
         wrenches: Wrenches | None = None,
-        *,
         frame: str = "body",
     ) -> Operators:
         """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 made of them; one state at a time."""
         from torsor import operators
 
-        return operators.operators(self, q, v, tau, wrenches, frame=frame)
+        return operators.operators(self, q, v, tau=tau, wrenches=wrenches, frame=frame)
 
     def innovations(self, q: ArrayLike) -> Innovations:
         """M(q) = L Lᵀ as operators in O(N): M x, M⁻¹x, L x, L⁻¹x, log det M, samples (F&O §3.5)."""

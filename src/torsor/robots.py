@@ -65,7 +65,7 @@ def _bundled(make: Callable[P, Description]) -> Callable[P, Robot]:
 
 
 @_bundled
-def two_link(m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: Any = 9.81) -> Description:
+def two_link(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: Any = 9.81) -> Description:
     """The planar 2R arm of MR Figure 8.1: point masses m₁, m₂ [kg] at the ends of links L₁, L₂ [m], gravity along −ŷ.
 
     Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].
@@ -83,7 +83,7 @@ def two_link(m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: Any 
 
 
 @_bundled
-def rp_arm(m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: Any = 0.0, g: Any = 9.81) -> Description:
+def rp_arm(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: Any = 0.0, g: Any = 9.81) -> Description:
     """A planar RP arm (SLIDES example 4): it turns by θ₁ about ẑ, and its second link slides out to the distance θ₂ [m].
 
     Mass m₁ [kg] at the distance L₁ [m] with inertia I₁ [kg·m²] about its centre, m₂ at θ₂ with I₂; gravity along −ŷ:
@@ -102,7 +102,7 @@ def rp_arm(m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: Any =
 
 
 @_bundled
-def cartesian(m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> Description:
+def cartesian(*, m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> Description:
     """A 3P Cartesian arm (SLIDES example 5): link 1 [kg] slides up ẑ, carries link 2 along ŷ, which carries link 3 along x̂.
 
     τ₁ = (m₁ + m₂ + m₃)(q̈₁ + g),  τ₂ = (m₂ + m₃)q̈₂,  τ₃ = m₃q̈₃.
@@ -123,7 +123,7 @@ def cartesian(m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> Des
 
 @_bundled
 def furuta(
-    m1: Any = 2.0, m2: Any = 2.0, L1: Any = 1.0, L2: Any = 1.0, I1: Any = 4.0, I2: Any = 4.0, g: Any = 10.0
+    *, m1: Any = 2.0, m2: Any = 2.0, L1: Any = 1.0, L2: Any = 1.0, I1: Any = 4.0, I2: Any = 4.0, g: Any = 10.0
 ) -> Description:
     """The rotational inverted pendulum of MR Exercise 8.4 (Figure 8.16), in its zero position the pendulum upright.
 

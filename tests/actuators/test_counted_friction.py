@@ -170,7 +170,7 @@ def test_task_inverse_dynamics_with_laws_is_undone_by_forward_dynamics(bare):
     np.testing.assert_allclose(force, rigid.inverse_dynamics(Q, V, wanted).force, rtol=1e-12)
     np.testing.assert_allclose(tau, rigid.inverse_dynamics(Q, V, wanted).tau + arm.friction_force(V), rtol=1e-12)
     np.testing.assert_allclose(task.forward_dynamics(Q, V, tau=tau), wanted, rtol=1e-10)
-    by_force = task.forward_dynamics(Q, V, [3.0, 4.0])
+    by_force = task.forward_dynamics(Q, V, force=[3.0, 4.0])
     left = bare.task("tip", ("vx", "vy")).joint_force(Q, [3.0, 4.0]) - arm.friction_force(V)
     np.testing.assert_allclose(by_force, rigid.forward_dynamics(Q, V, tau=left), rtol=1e-12)
 

@@ -82,11 +82,11 @@ def test_directions_and_load():
 def test_over_every_scalar(law):
     """The same law recorded and compiled, and over SymPy, gives what floats give."""
     inputs = [Argument("v", ()), Argument("load", ())]
-    kernel = Kernel(trace(lambda v, load: {"f": law.force(v[0], load[0])}, inputs))
+    kernel = Kernel(trace(lambda v, load: {"f": law.force(v[0], load=load[0])}, inputs))
     v, load = sp.symbols("v load", real=True)
-    formula = sp.sympify(law.force(v, load))
+    formula = sp.sympify(law.force(v, load=load))
     for x in (-3.0, -0.04, 0.0, 0.01, 2.0):
-        expected = law.force(x, 20.0)
+        expected = law.force(x, load=20.0)
         assert kernel(x, 20.0) == pytest.approx(expected, rel=1e-14, abs=1e-15)
         assert float(formula.subs({v: x, load: 20.0})) == pytest.approx(expected, rel=1e-13, abs=1e-15)
 
@@ -112,7 +112,7 @@ def test_friction_only_takes_energy(c, v, load):
     ]
     for law in laws:
         for one in (law, law.smooth(0.01), law.smooth(0.3, "root")):
-            assert one.power(v, load) >= 0
+            assert one.power(v, load=load) >= 0
 
 
 @pytest.mark.parametrize("kind", fr.SIGMOIDS)
@@ -149,8 +149,8 @@ def test_smooth_levels_are_its_forces(law):
     """kinetic and force say the same thing of every law, on both sides."""
     for v in (0.004, 0.1, 3.0):
         back, ahead = law.kinetic(v, 7.0)
-        assert law.force(v, 7.0) == pytest.approx(ahead + law.drag(v), rel=1e-14)
-        assert law.force(-v, 7.0) == pytest.approx(-back + law.drag(-v), rel=1e-14)
+        assert law.force(v, load=7.0) == pytest.approx(ahead + law.drag(v), rel=1e-14)
+        assert law.force(-v, load=7.0) == pytest.approx(-back + law.drag(-v), rel=1e-14)
 
 
 # -- LuGre ---------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_pictures(law):
     assert max(at_rest.max(), 0) == max(*curve.breakaway(5.0)[1:], curve.kinetic(0.0, 5.0).forward)
     assert min(at_rest.min(), 0) == -max(curve.breakaway(5.0).backward, curve.kinetic(0.0, 5.0).backward)
     assert (np.diff(v) >= 0).all()
-    assert tau[-1] == curve.force(float(v[-1]), 5.0)
+    assert tau[-1] == curve.force(float(v[-1]), load=5.0)
     assert law.plot(0.5, ax=ax) is ax
     assert "velocity" in ax.get_xlabel()
     plt.close(ax.figure)

@@ -109,11 +109,11 @@ def test_drive_there_and_back():
     motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, friction=Viscous(1e-4))
     drive = Drive(motor, LOSSY)
     for torque, w, a in ((30.0, 2.0, 5.0), (-30.0, 2.0, -5.0), (30.0, -2.0, 40.0)):
-        needed = drive.motor_torque(torque, w, a)
+        needed = drive.motor_torque(torque, w, acceleration=a)
         by_hand = torque / 50 * (1 / 0.8 if torque * w > 0 else 0.7) + (2e-5 + 1e-6) * 50 * a + 1e-4 * 50 * w
         assert needed == pytest.approx(by_hand, rel=1e-14)
-        assert drive.torque(needed, w, a) == pytest.approx(torque, rel=1e-13)
-        assert drive.current(torque, w, a) == pytest.approx(by_hand / 0.05)
+        assert drive.torque(needed, w, acceleration=a) == pytest.approx(torque, rel=1e-13)
+        assert drive.current(torque, w, acceleration=a) == pytest.approx(by_hand / 0.05)
 
 
 def test_saturated_drive():
@@ -130,7 +130,7 @@ def test_compiled_equals_float():
         torque, w, a, eta = x
         exact = Drive(MOTOR, Gearbox(50, eta))
         smooth = Drive(MOTOR, Gearbox(50, eta, smoothing=3.0))
-        return [f(torque, w, a) for d in (exact, smooth) for f in (d.motor_torque, d.torque, d.saturated_torque)]
+        return [f(torque, w, acceleration=a) for d in (exact, smooth) for f in (d.motor_torque, d.torque, d.saturated_torque)]
 
     kernel = Kernel(trace(lambda x: {"y": outputs(x)}, [Argument("x", (4,))]))
     x = np.random.default_rng(4).uniform([-90, -12, -30, 0.3], [90, 12, 30, 1], (60, 4))

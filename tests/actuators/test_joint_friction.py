@@ -94,7 +94,7 @@ def test_power_is_the_sum_over_joints(seed):
 def test_the_kernel_is_the_algorithm():
     robot = with_random_laws(30)
     _, v, load = state(robot, 3)
-    expected = friction_force(robot.model, v.tolist(), load.tolist())
+    expected = friction_force(robot.model, v.tolist(), load=load.tolist())
     np.testing.assert_allclose(robot.friction_force(v, load=load), np.array(expected, float), rtol=1e-13, atol=1e-15)
 
 

@@ -26,10 +26,10 @@ def test_power_balance_over_symbols():
     """I V = τ w + I² R + L I dI/dt + friction, which is where the book gets 8.103."""
     k, r, l, w, i, rate, b = sp.symbols("k_t R L w I Idot b", positive=True)
     motor = Motor(torque_constant=k, resistance=r, inductance=l, friction=lambda w: b * w)
-    supplied = motor.electrical_power(i, w, rate)
+    supplied = motor.electrical_power(i, w, current_rate=rate)
     assert sp.expand(supplied - (motor.mechanical_power(i, w) + motor.heat(i) + l * i * rate + b * w**2)) == 0
-    assert sp.expand(motor.voltage(i, w, rate) - (k * w + i * r + l * rate)) == 0
-    assert sp.simplify(motor.voltage(i, w, motor.current_rate(i, w, V)) - V) == 0
+    assert sp.expand(motor.voltage(i, w, current_rate=rate) - (k * w + i * r + l * rate)) == 0
+    assert sp.simplify(motor.voltage(i, w, current_rate=motor.current_rate(i, w, V)) - V) == 0
 
 
 def test_speed_torque_line():

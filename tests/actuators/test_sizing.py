@@ -24,7 +24,7 @@ T = np.arange(4001) * 5e-4  # two seconds, one period of what follows
 def test_exercise_8_9():
     """dθ̈/dG = 0 at G = √(I_link/I_rotor), and there it is a maximum; the rotor then feels as heavy as the link."""
     G, tau, link, rotor = sp.symbols("G tau_m I_link I_rotor", positive=True)
-    a = load_acceleration(G, tau, link, rotor)
+    a = load_acceleration(G, motor_torque=tau, load_inertia=link, rotor_inertia=rotor)
     assert sp.simplify(a - G * tau / (link + G**2 * rotor)) == 0
     (best,) = sp.solve(sp.diff(a, G), G)
     assert sp.simplify(best - inertia_matching_ratio(link, rotor)) == 0
@@ -48,7 +48,7 @@ def test_matching_against_a_load(opposing, efficiency):
 
 def test_drive_accelerates_as_the_exercise_says():
     drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=2e-4), Gearbox(40, 0.7))
-    a = load_acceleration(40, 0.4, 0.8, 2e-4, opposing_torque=3.0, efficiency=0.7)
+    a = load_acceleration(40, motor_torque=0.4, load_inertia=0.8, rotor_inertia=2e-4, opposing_torque=3.0, efficiency=0.7)
     assert drive.motor_torque(0.8 * a + 3.0, speed=1.0, acceleration=a) == pytest.approx(0.4, rel=1e-13)
 
 
@@ -65,7 +65,7 @@ def test_matching_needs_its_torque():
 def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.Study:
     """A bare inertia swung as w = top sin(πt): τ = load · top π cos(πt)."""
     w, a = top * np.sin(np.pi * T), top * np.pi * np.cos(np.pi * T)
-    return sizing.study(drive, w, load * a, T[1], a, name="swing")
+    return sizing.study(drive, speeds=w, torques=load * a, dt=T[1], accelerations=a, name="swing")
 
 
 def test_sinusoid():
@@ -102,11 +102,13 @@ def test_energy_balance():
 def test_differenced_accelerations():
     drive = Drive(MOTOR, Gearbox(50, 0.8))
     w = 6 * np.sin(np.pi * T)
-    by_differences = sizing.study(drive, w, 3 * np.cos(np.pi * T), T[1])
-    exact = sizing.study(drive, w, 3 * np.cos(np.pi * T), T[1], 6 * np.pi * np.cos(np.pi * T))
+    by_differences = sizing.study(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1])
+    exact = sizing.study(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1], accelerations=6 * np.pi * np.cos(np.pi * T))
     assert by_differences.torque == pytest.approx(exact.torque, abs=1e-5)
     rigid = Drive(Motor(torque_constant=0.05, resistance=0.5), Gearbox(50, 0.8))
-    assert not np.allclose(exact.torque, sizing.study(rigid, w, 3 * np.cos(np.pi * T), T[1]).torque, rtol=1e-3)
+    assert not np.allclose(
+        exact.torque, sizing.study(rigid, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1]).torque, rtol=1e-3
+    )
 
 
 def test_too_small():
@@ -164,7 +166,7 @@ def test_text_and_picture():
 )
 def test_nonsense(speeds, torques, dt, message):
     with pytest.raises(ArgumentError, match=message):
-        sizing.study(Drive(MOTOR), speeds, torques, dt)
+        sizing.study(Drive(MOTOR), speeds=speeds, torques=torques, dt=dt)
 
 
 # -- a robot -----------------------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def test_robot_is_its_joints():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     drives = {"joint1": Drive(MOTOR, Gearbox(100)), "joint2": Drive(MOTOR, Gearbox(80, inertia=1e-5))}
-    studies = sizing.study_robot(arm, drives, q, v, a, 0.02)
+    studies = sizing.study_robot(arm, drives, q, v, a, dt=0.02)
     armature = [drives[j].apparent_inertia for j in ("joint1", "joint2")]
     tau = arm.inverse_dynamics(q, v, a) + armature * a
     for k, joint in enumerate(("joint1", "joint2")):
@@ -194,7 +196,7 @@ def test_robot_with_wrench():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     F = np.array([0, 0, 0, 0, -5.0, 0])
-    pushed = sizing.study_robot(arm, {"joint2": Drive(MOTOR, Gearbox(10))}, q, v, a, 0.02, {"tip": F})["joint2"]
+    pushed = sizing.study_robot(arm, {"joint2": Drive(MOTOR, Gearbox(10))}, q, v, a, dt=0.02, wrenches={"tip": F})["joint2"]
     tau = arm.inverse_dynamics(q, v, a, {"tip": F})[:, 1]
     assert pushed.torque == pytest.approx(tau / 10 + 2e-5 * 10 * a[:, 1], rel=1e-12, abs=1e-12)
 
@@ -203,15 +205,15 @@ def test_robot_refusals():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     with pytest.raises(UnknownName, match="joint1, joint2"):
-        sizing.study_robot(arm, {"elbow": Drive(MOTOR)}, q, v, a, 0.02)
+        sizing.study_robot(arm, {"elbow": Drive(MOTOR)}, q, v, a, dt=0.02)
     with pytest.raises(ArgumentError, match=r"one trajectory, \(T, n\)"):
-        sizing.study_robot(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], 0.02)
+        sizing.study_robot(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], dt=0.02)
     walker = ts.robots.quadruped()
     with pytest.raises(ArgumentError, match="a drive moves one freedom"):
-        sizing.study_robot(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], 0.02)
+        sizing.study_robot(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     puma = ts.robots.puma560()  # which has its armatures
     with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):
-        sizing.study_robot(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], 0.02)
+        sizing.study_robot(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     geared = arm.with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-5, 1e-5, 2e-5), "ratio": 50}})
     with pytest.raises(ArgumentError, match="a rotor in the robot and rotor inertia in its drive"):
-        sizing.study_robot(geared, {"joint1": Drive(MOTOR)}, q, v, a, 0.02)
+        sizing.study_robot(geared, {"joint1": Drive(MOTOR)}, q, v, a, dt=0.02)

@@ -29,7 +29,9 @@ def test_two_link_by_the_book():
     c = m2 * L1 * L2 * s2 * np.array([-(2 * w1 * w2 + w2**2), w1**2])
     lower = m2 * g * L2 * np.cos(t1 + t2)
     tau = M @ [a1, a2] + c + [(m1 + m2) * g * L1 * np.cos(t1) + lower, lower]
-    np.testing.assert_allclose(one(ts.robots.two_link(m1, m2, L1, L2, g), (t1, t2), (w1, w2), (a1, a2)), tau, rtol=1e-14)
+    np.testing.assert_allclose(
+        one(ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g), (t1, t2), (w1, w2), (a1, a2)), tau, rtol=1e-14
+    )
 
 
 def test_a_free_body_by_euler():

@@ -27,7 +27,7 @@ def held(arm):
 
 @pytest.fixture(scope="module")
 def driven(arm):
-    return arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), (1, 0, 0)), lambda t: 0.1 * sin(t)))
+    return arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.1 * sin(t)))
 
 
 NAN = [np.nan, 0.0]
@@ -37,7 +37,7 @@ CALLS = {
     "tau has shape": lambda s: s.forward_dynamics(Q, V, [1.0, 2.0, 3.0]),
     "v has shape": lambda s: s.slip(Q, [1.0, 2.0, 3.0]),
     "a has shape": lambda s: s.inverse_dynamics(Q, V, [1.0, 2.0, 3.0]),
-    "multipliers has shape": lambda s: s.inverse_dynamics(Q, V, A85, [1.0, 2.0]),
+    "multipliers has shape": lambda s: s.inverse_dynamics(Q, V, A85, multipliers=[1.0, 2.0]),
     "q_guess has shape": lambda s: s.assemble([1.0, 2.0, 3.0]),
     r"q has shape \(2, 2\)": lambda s: s.project([Q, Q]),
     "q has shape .* one configuration at a time": lambda s: s.mobility([Q, Q]),
@@ -63,7 +63,7 @@ CALLS = {
     "breaks the constraint 'tip on a plane": lambda s: s.inverse_dynamics(Q, V, [2.0, 3.0]),
     "no moving joint named 'nose'": lambda s: s.inverse_dynamics(Q, V, A85, actuated=["nose"]),
     r"named in a list, \['joint1'\]": lambda s: s.inverse_dynamics(Q, V, A85, actuated="joint1"),
-    "either multipliers or actuated": lambda s: s.inverse_dynamics(Q, V, A85, [0.0], actuated=["joint1"]),
+    "either multipliers or actuated": lambda s: s.inverse_dynamics(Q, V, A85, multipliers=[0.0], actuated=["joint1"]),
     "cannot produce this motion": lambda s: s.inverse_dynamics(Q, V, A85, actuated=["joint2"]),
     "no part of a wrench named 'upper'": lambda s: s.wrench(Q, [1.0], "tip", rows="upper"),
     "multipliers has shape .2,.": lambda s: s.wrench(Q, [1.0, 2.0], "tip"),

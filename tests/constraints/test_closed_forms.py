@@ -125,7 +125,7 @@ def test_a_driven_coordinate_moves_as_it_is_told():
 
 def test_a_timed_function_is_a_driven_one():
     arm = ts.robots.two_link()
-    one = arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), (1, 0, 0)), lambda t: 0.2 * cos(t)))
+    one = arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.2 * cos(t)))
     two = arm.constrained(C.holonomic(lambda q, t: cos(q[0]) + cos(q[0] + q[1]) - 1 - 0.2 * cos(t), timed=True, name="by hand"))
     q, v, t = [0.3, 0.9], [0.4, -1.0], 0.8
     for f in ("drift", "slip"):
@@ -142,7 +142,7 @@ def _driven_part(t):
 def test_a_falling_ball_bounces():
     """v⁺ = −e v⁻ and the impulse (1 + e) m |v|."""
     robot = ball(0.1, 2.0).build(base="floating")
-    ground = robot.constrained(C.point_on_plane("ball", (0, 0, 1), (0, 0, 0.1)))
+    ground = robot.constrained(C.point_on_plane("ball", (0, 0, 1), through=(0, 0, 0.1)))
     q, v = np.array([0, 0, 0.1, 0, 0, 0, 1.0]), np.array([0, 0, 0.3, 1.0, 0, -3.0])
     for e in (0.0, 0.5, 1.0):
         after = ground.impact(q, v, e)
@@ -155,7 +155,7 @@ def test_a_falling_ball_bounces():
 def test_two_links_hit_a_wall():
     """MR's 2R arm at Example 8.5's state struck in x: ι = −(1 + e) Av / (A M⁻¹ Aᵀ), Δv = M⁻¹Aᵀι by hand."""
     arm = ts.robots.two_link()
-    wall = arm.constrained(C.point_on_plane("tip", (1, 0, 0), (1, 0, 0)))
+    wall = arm.constrained(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)))
     q, v = np.array([-np.pi / 3, 2 * np.pi / 3]), np.array([1.0, 1.0])
     A, W = np.array([0, -math.sqrt(3) / 2]), np.linalg.inv([[2, 0.5], [0.5, 1]])
     iota = -1.5 * (A @ v) / (A @ W @ A)
@@ -193,7 +193,7 @@ def test_coupling_is_a_mimic_joint():
     free = mimic.without_couplings()
     (name,) = [j for j in mimic.joints if mimic.joint(j).mimic is not None]
     leader, k, b = _mimic(mimic, name)
-    system = free.constrained(C.coupling(name, leader, k, b))
+    system = free.constrained(C.coupling(name, leader, k, offset=b))
     rng = np.random.default_rng(0)
     q, v, tau = mimic.random_configuration(rng), rng.normal(size=mimic.nv), rng.normal(size=mimic.nv)
     own = [i for j in free.joints if j != name for i in range(free.nv)[free.joint(j).v_slice]]

@@ -166,7 +166,7 @@ def test_impact_balances_momentum(mechanism):
 def test_inverse_dynamics_round_trip(mechanism):
     system, q, v, tau = mechanism
     a, lam = system.forward_dynamics(q, v, tau)
-    assert_close(system.inverse_dynamics(q, v, a, lam), tau, 1e-9, floor=1)
+    assert_close(system.inverse_dynamics(q, v, a, multipliers=lam), tau, 1e-9, floor=1)
     every = [j for j in system.robot.joints if system.robot.joint(j).mimic is None]
     shortest = system.inverse_dynamics(q, v, a, actuated=every)
     assert_close(system.forward_dynamics(q, v, shortest).a, a, 1e-9, floor=1)

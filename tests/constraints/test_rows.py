@@ -93,9 +93,9 @@ def test_rows_of_points_rods_and_wheels(seed):
     a, b = two_frames(robot, rng)
     (n, d, k), (c, e) = rng.normal(size=(3, 3)), rng.normal(size=(2, 3))
     made = [
-        C.point_on_plane(a, n, c, b),
-        C.point_on_line(a, d, c, b),
-        C.point_at(a, e, b),
+        C.point_on_plane(a, n, through=c, relative_to=b),
+        C.point_on_line(a, d, through=c, relative_to=b),
+        C.point_at(a, e, relative_to=b),
         C.distance(a, b, 0.7),
         C.rolling(a, 0.3, normal=n, through=c, relative_to=b),
         C.rolling(a, 0.3, k, normal=d, through=e, relative_to=b, name="wheel"),
@@ -120,14 +120,18 @@ def test_points_are_where_they_are_said_to_be(seed):
     n /= np.linalg.norm(n)
     Ta, Tb = (np.array(alg.pose(robot.model, q.tolist(), f), float) for f in (a, b))
     seen = np.linalg.inv(Tb) @ Ta
-    made = [C.point_on_plane(a, n, c, b), C.distance(a, b, 0.7), C.rolling(a, 0.2, normal=n, through=c, relative_to=b)]
+    made = [
+        C.point_on_plane(a, n, through=c, relative_to=b),
+        C.distance(a, b, 0.7),
+        C.rolling(a, 0.2, normal=n, through=c, relative_to=b),
+    ]
     phi = rows(robot, made, q, np.zeros(robot.nv)).error
     height = n @ (seen[:3, 3] - c)
     assert np.allclose(phi, [height, np.linalg.norm(seen[:3, 3]) - 0.7, height - 0.2, 0, 0], atol=1e-12)
-    line = rows(robot, [C.point_on_line(a, n, c, b)], q, np.zeros(robot.nv)).error
+    line = rows(robot, [C.point_on_line(a, n, through=c, relative_to=b)], q, np.zeros(robot.nv)).error
     off = (seen[:3, 3] - c) - n * height
     assert math.isclose(np.linalg.norm(line), np.linalg.norm(off), abs_tol=1e-12)
-    assert np.allclose(rows(robot, [C.point_at(a, c, b)], q, np.zeros(robot.nv)).error, seen[:3, 3] - c, atol=1e-12)
+    assert np.allclose(rows(robot, [C.point_at(a, c, relative_to=b)], q, np.zeros(robot.nv)).error, seen[:3, 3] - c, atol=1e-12)
 
 
 def test_slip_of_a_ball_is_the_velocity_of_the_touching_point():
@@ -193,7 +197,7 @@ def test_a_function_gives_the_rows_of_the_frames(seed):
 def test_coupling_rows():
     panda = ts.robots.panda().without_couplings()
     a, b = panda.joints[-2:]
-    c = C.coupling(a, b, 2.0, 0.1)
+    c = C.coupling(a, b, 2.0, offset=0.1)
     rng = np.random.default_rng(0)
     q, v = panda.random_configuration(rng), rng.normal(size=panda.nv)
     r = rows(panda, [c], q, v)
@@ -233,7 +237,7 @@ def test_fixed_pose_holds_where_it_says():
     T = robot.pose(q, "tool0")
     R = T[:3, :3]
     rpy = (math.atan2(R[2, 1], R[2, 2]), math.asin(-R[2, 0]), math.atan2(R[1, 0], R[0, 0]))
-    r = rows(robot, [C.fixed_pose("tool0", T[:3, 3], rpy)], q, np.zeros(6))
+    r = rows(robot, [C.fixed_pose("tool0", xyz=T[:3, 3], rpy=rpy)], q, np.zeros(6))
     assert np.abs(r.error).max() < 1e-13
     assert np.allclose(r.A, robot.jacobian(q, "tool0", "body"), atol=1e-13)
 

@@ -316,7 +316,7 @@ def test_a_robot_of_symbols_is_refused(tmp_path):
     import sympy as sp
 
     with pytest.raises(ts.ArgumentError, match="symbols"):
-        export_c(ts.robots.two_link(sp.Symbol("m")), tmp_path / "a", "mass_matrix")
+        export_c(ts.robots.two_link(m1=sp.Symbol("m")), tmp_path / "a", "mass_matrix")
 
 
 def test_a_joint_that_moves_no_mass_is_named(tmp_path):

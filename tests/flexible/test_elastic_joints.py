@@ -155,7 +155,7 @@ def test_armature_is_the_rotor(arm):
 def test_energy_balance(arm):
     """dE/dt = τ·(motor velocities) − dissipation, with the energy's rate by duals; springs damped, one joint rigid."""
     rigid = arm.joints[2]
-    system = elastic_joints(arm, {n: Spring(5e3, 4.0, 0.3) for n in arm.joints if n != rigid})
+    system = elastic_joints(arm, {n: Spring(5e3, 4.0, rotor_inertia=0.3) for n in arm.joints if n != rigid})
     elastic_rows = [k for k, n in enumerate(arm.joints) if n != rigid]
     q, v, tau = RNG.normal(size=(3, 6))
     theta, omega = q[elastic_rows] + 0.01 * RNG.normal(size=5), v[elastic_rows] + RNG.normal(size=5)
@@ -213,7 +213,7 @@ def test_a_law_of_ones_own():
         root = sqrt(h * h + (p / 3) * (p / 3) * (p / 3))
         return _cbrt(h + root) - _cbrt(root - h)
 
-    law = Law(torque, inverse, lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4, rotor_inertia=B)
+    law = Law(torque, inverse=inverse, stored=lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4, rotor_inertia=B)
     one = elastic_joints(pendulum(), law)
     q, v, a, j, s = RNG.normal(size=(5, 1)) * 0.5
     drive = one.inverse_dynamics(q, v, a, j, s)
@@ -232,8 +232,10 @@ def test_a_law_of_ones_own():
     with pytest.raises(ArgumentError, match="stored"):
         bare.energy(q, v, q, v)
     with pytest.raises(ArgumentError, match="inverse"):
-        Law(torque, lambda t: t / k)
-    damped = elastic_joints(pendulum(), Law(lambda d, rate: k * d + rate * rate * rate, lambda t: t / k, rotor_inertia=B))
+        Law(torque, inverse=lambda t: t / k)
+    damped = elastic_joints(
+        pendulum(), Law(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k, rotor_inertia=B)
+    )
     with pytest.raises(ArgumentError, match="damping"):
         damped.inverse_dynamics(q, v, a, j, s)
 
@@ -244,10 +246,10 @@ def _cbrt(x):
 
 def test_damped_spring_inverse():
     """Across a damped spring the motor's place is given: the motion follows, and no snap is needed."""
-    one = elastic_joints(pendulum(), Spring(K, D, B))
+    one = elastic_joints(pendulum(), Spring(K, D, rotor_inertia=B))
     q, v, a, j = RNG.normal(size=(4, 1))
     theta = q + 0.01
-    drive = one.inverse_dynamics(q, v, a, j, [np.pi], theta)
+    drive = one.inverse_dynamics(q, v, a, j, [np.pi], theta=theta)
     np.testing.assert_array_equal(drive.theta, theta)
     forward = one.forward_dynamics(q, v, theta, drive.omega, drive.tau)
     np.testing.assert_allclose(np.ravel(forward), [a[0], drive.alpha[0]], rtol=1e-11)

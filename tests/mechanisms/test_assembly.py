@@ -37,7 +37,7 @@ def test_held_joints_do_not_move():
 @pytest.mark.parametrize(
     ("robot", "guess", "loop"),
     [
-        (lambda: mechanisms.four_bar(1.0, 0.7, 0.4, 0.5), [2.0, 0, 0], "pin"),
+        (lambda: mechanisms.four_bar(ground=1.0, crank=0.7, coupler=0.4, rocker=0.5), [2.0, 0, 0], "pin"),
         (mechanisms.peaucellier, [2.5, *[0.0] * 6], "corner_upper|corner_lower|pen"),
         (mechanisms.bricard, [-1.2, 0, 0, 0, 0], "hinge6"),
     ],
@@ -50,7 +50,7 @@ def test_a_crank_out_of_reach_is_said_to_be(robot, guess, loop):
 
 def test_the_reach_of_a_crank_is_the_law_of_cosines():
     """It ends where coupler and rocker lie in line: (coupler + rocker)² = crank² + ground² − 2 crank ground cos θ."""
-    system = mechanisms.four_bar(1.0, 0.7, 0.4, 0.5).constrained()
+    system = mechanisms.four_bar(ground=1.0, crank=0.7, coupler=0.4, rocker=0.5).constrained()
     most = acos((0.7**2 + 1.0**2 - 0.9**2) / (2 * 0.7))
     q = turned(system, "crank", np.linspace(0.0, 0.9999 * most, 20))[-1]
     with pytest.raises(ts.ClosureError, match="'pin' stays open"):

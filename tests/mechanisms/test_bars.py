@@ -91,7 +91,7 @@ def test_four_bar_keeps_its_energy(linkage):
 
 def test_parallelogram_needs_a_start():
     """Drawn upright it is a parallelogram: the rocker turns as the crank does."""
-    system = mechanisms.four_bar(1.0, 0.5, 1.0, 0.5, start=np.pi / 2).constrained()
+    system = mechanisms.four_bar(ground=1.0, crank=0.5, coupler=1.0, rocker=0.5, start=np.pi / 2).constrained()
     v = system.project_velocity(system.robot.neutral(), [1.0, 0, 0])
     assert v == pytest.approx([v[0], -v[0], v[0]], abs=1e-14)
 
@@ -101,7 +101,7 @@ R, L, E = 0.3, 1.0, 0.1  # crank, rod, offset
 
 @pytest.fixture(scope="module")
 def engine():
-    return mechanisms.slider_crank(R, L, offset=E).constrained()
+    return mechanisms.slider_crank(crank=R, rod=L, offset=E).constrained()
 
 
 def slider_x(theta):

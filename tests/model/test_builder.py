@@ -36,18 +36,18 @@ def test_symbols_stay_symbols():
 
 def test_the_ways_to_write_an_inertia_agree():
     full = np.array([[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]])
-    by_matrix = Builder("r").link("a", 1.5, (1, 2, 3), full).description()
-    by_lists = Builder("r").link("a", 1.5, np.array([1, 2, 3]), full.tolist()).description()
-    by_six = Builder("r").link("a", 1.5, [1, 2, 3], (2.0, 0.1, 0.2, 3.0, 0.3, 4.0)).description()
+    by_matrix = Builder("r").link("a", 1.5, com=(1, 2, 3), inertia=full).description()
+    by_lists = Builder("r").link("a", 1.5, com=np.array([1, 2, 3]), inertia=full.tolist()).description()
+    by_six = Builder("r").link("a", 1.5, com=[1, 2, 3], inertia=(2.0, 0.1, 0.2, 3.0, 0.3, 4.0)).description()
     assert by_matrix == by_lists == by_six
-    diagonal = Builder("r").link("a", 1.5, (1, 2, 3), (2.0, 3.0, 4.0)).description()
-    assert diagonal == Builder("r").link("a", 1.5, (1, 2, 3), np.diag([2.0, 3.0, 4.0])).description()
+    diagonal = Builder("r").link("a", 1.5, com=(1, 2, 3), inertia=(2.0, 3.0, 4.0)).description()
+    assert diagonal == Builder("r").link("a", 1.5, com=(1, 2, 3), inertia=np.diag([2.0, 3.0, 4.0])).description()
     assert np.allclose([list(row) for row in by_six.links[0].inertia.about_com.rows], full, atol=1e-14)
 
 
 def test_an_inertia_in_turned_axes():
     rpy = (0.3, -0.5, 1.1)
-    G = Builder("r").link("a", 2.0, (0.1, 0, 0), (1.0, 2.0, 2.5), rpy=rpy).description().links[0].inertia
+    G = Builder("r").link("a", 2.0, com=(0.1, 0, 0), inertia=(1.0, 2.0, 2.5), rpy=rpy).description().links[0].inertia
     R = np.array([list(row) for row in from_rpy(*rpy)])
     assert np.allclose([list(row) for row in G.about_com.rows], R @ np.diag([1.0, 2.0, 2.5]) @ R.T, atol=1e-14)
 

@@ -64,7 +64,13 @@ def test_structural_zeros_stay_whole():
 def test_an_inertia_goes_into_a_link():
     """The six numbers of I_c are what Builder.link takes."""
     I = rigid.composite([rigid.cone(0.1, 0.3).inertia(mass=2.0), rigid.placed(rigid.rod(1).inertia(mass=1.0), xyz=(0.5, 0, 0))])
-    robot = ts.Builder("top").link("base").link("body", I.m, I.com, I.about_com).joint("j", "spherical", "base", "body").build()
+    robot = (
+        ts.Builder("top")
+        .link("base")
+        .link("body", I.m, com=I.com, inertia=I.about_com)
+        .joint("j", "spherical", "base", "body")
+        .build()
+    )
     assert np.allclose(robot.mass_matrix(robot.neutral()), I.I.rows)
 
 

@@ -22,7 +22,7 @@ RNG = np.random.default_rng(3)
 
 def body(b, name):
     S = RNG.normal(size=(3, 3))
-    return b.link(name, RNG.uniform(0.5, 2), RNG.normal(size=3), S @ S.T)
+    return b.link(name, RNG.uniform(0.5, 2), com=RNG.normal(size=3), inertia=S @ S.T)
 
 
 def hang(b, name, type, parent, child, **extra):
@@ -38,7 +38,7 @@ def chain(*types):
     b = body(Builder("chain"), "base")
     for i, type in enumerate(types):
         hang(b, f"j{i}", type, f"l{i - 1}" if i else "base", f"l{i}")
-    return hang(b, "side", "revolute", "l0", "branch").frame("tool", f"l{len(types) - 1}", (0.1, 0.2, 0.3), (1, 2, 3))
+    return hang(b, "side", "revolute", "l0", "branch").frame("tool", f"l{len(types) - 1}", xyz=(0.1, 0.2, 0.3), rpy=(1, 2, 3))
 
 
 def random_state(model):
@@ -128,24 +128,24 @@ def test_lock_refuses_what_it_cannot_do():
 
 def arm(b, prefix=""):
     return (
-        b.link(f"{prefix}upper", 2.0, (0.3, 0, 0.1), (0.1, 0.2, 0.3))
-        .link(f"{prefix}lower", 1.0, (0.2, 0.1, 0), (0.02, 0.03, 0.04))
+        b.link(f"{prefix}upper", 2.0, com=(0.3, 0, 0.1), inertia=(0.1, 0.2, 0.3))
+        .link(f"{prefix}lower", 1.0, com=(0.2, 0.1, 0), inertia=(0.02, 0.03, 0.04))
         .joint(f"{prefix}elbow", "revolute", f"{prefix}upper", f"{prefix}lower", xyz=(0.5, 0, 0), axis=(0, 1, 0))
-        .frame(f"{prefix}wrist", f"{prefix}lower", (0.4, 0, 0), (0, 0.5, 0))
+        .frame(f"{prefix}wrist", f"{prefix}lower", xyz=(0.4, 0, 0), rpy=(0, 0.5, 0))
     )
 
 
 def gripper(b, prefix=""):
     return (
-        b.link(f"{prefix}palm", 0.5, (0, 0, 0.05), (0.001, 0.002, 0.003))
-        .link(f"{prefix}left", 0.1, (0, 0.01, 0.02))
-        .link(f"{prefix}right", 0.1, (0, -0.01, 0.02))
+        b.link(f"{prefix}palm", 0.5, com=(0, 0, 0.05), inertia=(0.001, 0.002, 0.003))
+        .link(f"{prefix}left", 0.1, com=(0, 0.01, 0.02))
+        .link(f"{prefix}right", 0.1, com=(0, -0.01, 0.02))
         .joint(f"{prefix}grip", "prismatic", f"{prefix}palm", f"{prefix}left", xyz=(0, 0, 0.1), axis=(0, 1, 0))
         .joint(
             f"{prefix}grip2", "prismatic", f"{prefix}palm", f"{prefix}right", xyz=(0, 0, 0.1), axis=(0, 1, 0),
             mimic=(f"{prefix}grip", -1.0, 0.0),
         )
-        .frame(f"{prefix}grasp", f"{prefix}palm", (0, 0, 0.12))
+        .frame(f"{prefix}grasp", f"{prefix}palm", xyz=(0, 0, 0.12))
     )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def test_attach_and_payload_are_what_building_it_at_once_gives():
         .link("flange")
         .joint("flange", "fixed", "lower", "flange", xyz=(0.4, 0, 0), rpy=(0, 0.5, 0))
         .joint("mount", "fixed", "flange", "g_palm", xyz=(0, 0, 0.1), rpy=(0, 0, 0.3))
-        .link("load", 0.7, (0.01, 0, 0.02), (1e-3, 2e-3, 2.5e-3))
+        .link("load", 0.7, com=(0.01, 0, 0.02), inertia=(1e-3, 2e-3, 2.5e-3))
         .joint("hold", "fixed", "g_palm", "load", xyz=(0, 0, 0.12))
         .description()
     )

@@ -29,7 +29,7 @@ frames = st.sampled_from(["body", "world"])
 def case(seed, frame="body", **options):
     robot = Robot(random_tree(seed, **options))
     q, v, tau = state(robot, seed)
-    return robot, q, v, tau, operators(robot, q, v, tau, PUSH, frame=frame)
+    return robot, q, v, tau, operators(robot, q, v, tau=tau, wrenches=PUSH, frame=frame)
 
 
 def over_floats(name, robot, *state, **words):
@@ -111,7 +111,7 @@ def test_point_masses_and_massless_links():
     """Bodies that are no pivots are eliminated all the same; only F&O 28 needs I⁻¹, and names the joint."""
     robot = ts.robots.two_link()
     q, v, tau = [0.3, 0.5], [1.0, 2.0], [3.0, 4.0]
-    o = operators(robot, q, v, tau)
+    o = operators(robot, q, v, tau=tau)
     assert_close(o.joint_acceleration(o.by_elimination()[0]), robot.forward_dynamics(q, v, tau))
     assert [e.number for e in o.equations()] == [23, 24, 25, 26, 27, 29]
     with pytest.raises(SingularError, match="joint1"):
@@ -124,7 +124,7 @@ def test_point_masses_and_massless_links():
         Joint("b", Revolute(Vec(1, 0, 0)), "empty", "tip", at),
     )
     wrist = Robot(Description("wrist", links, joints))
-    o = operators(wrist, [0.1, 0.7], [0.5, -1.0], [1.0, 2.0])
+    o = operators(wrist, [0.1, 0.7], [0.5, -1.0], tau=[1.0, 2.0])
     assert_close(
         o.joint_acceleration(o.by_elimination()[0]), wrist.forward_dynamics([0.1, 0.7], [0.5, -1.0], [1.0, 2.0]), 1e-11
     )

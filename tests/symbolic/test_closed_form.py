@@ -59,7 +59,7 @@ def equal(ours, book) -> bool:
 
 def test_mr_8_10_with_the_symbols_of_the_book():
     m1, m2, L1, L2, g = symbols("m1 m2 L1 L2 g", positive=True)
-    form = symbolic(ts.robots.two_link(m1, m2, L1, L2, g))
+    form = symbolic(ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g))
     off = m2 * (L1 * L2 * cos(q2) + L2**2)
     assert equal(form.M, [m1 * L1**2 + m2 * (L1**2 + 2 * L1 * L2 * cos(q2) + L2**2), off, off, m2 * L2**2])
     assert equal(form.c, [-m2 * L1 * L2 * sin(q2) * (2 * w1 * w2 + w2**2), m2 * L1 * L2 * w1**2 * sin(q2)])

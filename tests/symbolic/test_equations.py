@@ -199,7 +199,7 @@ WRONG = {
     "incomplete": (lambda: change_coordinates(lagrange(K, P, ONE), {}, coordinate_symbols("x")), "old has no theta"),
     "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "names of their own"),
     "no kernel robot": (lambda: centrifugal_and_coriolis(7, [0], [0]), "robot must be a Robot, not int"),
-    "symbols": (lambda: passivity_matrix(ts.robots.two_link(m), [0, 0], [0, 0]), "lagrange_of takes them"),
+    "symbols": (lambda: passivity_matrix(ts.robots.two_link(m1=m), [0, 0], [0, 0]), "lagrange_of takes them"),
     "quasi-velocities": (lambda: three_index_symbols(ts.robots.quadruped(), np.zeros(19)), "needs v = dq/dt"),
     "shape": (lambda: point_force(ts.robots.two_link(), [0, 0], "tip", [1, 2]), "force has shape (2,)"),
 }

@@ -36,7 +36,7 @@ def test_figure_8_4(arm):
     """A force along y feels both masses at (0°, 90°), one along x only the second; at (0°, 150°) (1, 0) gives (0.4, 0.35)."""
     np.testing.assert_allclose(arm.mass_matrix(np.radians([0, 90])), np.diag([1, 2]), atol=1e-12)
     still = Task(ts.robots.two_link().with_gravity((0, 0, 0)), "tip", ("vx", "vy"))
-    acceleration = still.forward_dynamics(np.radians([0, 150]), [0, 0], [1, 0])
+    acceleration = still.forward_dynamics(np.radians([0, 150]), [0, 0], force=[1, 0])
     np.testing.assert_allclose(acceleration, [0.4, 0.35], atol=0.005)
 
 
@@ -61,7 +61,7 @@ def test_what_exists_at_a_singularity_is_given(arm):
     np.testing.assert_allclose(arm.inverse_mass_matrix(STRETCHED), J @ np.linalg.inv(M) @ J.T, atol=1e-14)
     a = robot.forward_dynamics(STRETCHED, v, J.T @ F)
     np.testing.assert_allclose(
-        arm.forward_dynamics(STRETCHED, v, F), robot.acceleration(STRETCHED, v, a, "tip")[3:5], atol=1e-12
+        arm.forward_dynamics(STRETCHED, v, force=F), robot.acceleration(STRETCHED, v, a, "tip")[3:5], atol=1e-12
     )
 
 
@@ -99,7 +99,7 @@ def test_damped(arm):
         Lambda = np.linalg.inv(A + 0.2**2 * np.eye(2))
         np.testing.assert_allclose(damped.mass_matrix(q), Lambda, rtol=1e-12, atol=1e-12)
         F, tau = damped.inverse_dynamics(q, [0.3, 0.2], [1, -1])
-        free = arm.forward_dynamics(q, [0.3, 0.2], [0, 0])
+        free = arm.forward_dynamics(q, [0.3, 0.2], force=[0, 0])
         np.testing.assert_allclose(F, Lambda @ ([1, -1] - free), rtol=1e-12)
         np.testing.assert_allclose(tau, arm.jacobian(q).T @ F, rtol=1e-12)
     assert np.linalg.eigvalsh(damped.mass_matrix(STRETCHED)).max() <= 1 / 0.2**2 + 1e-9

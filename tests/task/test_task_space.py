@@ -129,14 +129,14 @@ def test_inverse_and_forward_dynamics_agree_with_joint_space(case):
     a = c.robot.forward_dynamics(c.q, c.v, tau)
     size = np.abs(c.J).max() * np.abs(a).max()
     c.close(c.J @ a + c.dJ @ c.v, wanted, size)
-    c.close(t.forward_dynamics(c.q, c.v, F), wanted, size)
+    c.close(t.forward_dynamics(c.q, c.v, force=F), wanted, size)
     c.close(t.forward_dynamics(c.q, c.v, tau=tau), wanted, size)
 
 
 def test_null_torque_leaves_the_task_alone(case):
     c, t = case, case.task
     wanted, tau0 = np.linspace(-2, 3, len(t.rows)), np.linspace(1, -1, c.robot.nv)
-    F, tau = t.inverse_dynamics(c.q, c.v, wanted, tau0)
+    F, tau = t.inverse_dynamics(c.q, c.v, wanted, null_torque=tau0)
     c.close(F, t.inverse_dynamics(c.q, c.v, wanted).force)
     c.close(tau, c.J.T @ F + t.null_space(c.q) @ tau0)
     a = c.robot.forward_dynamics(c.q, c.v, tau)
@@ -173,12 +173,12 @@ def test_batches_are_loops():
     q, v, wanted, tau = rng.normal(size=(3, 5, 6)), rng.normal(size=(5, 6)), rng.normal(size=6), rng.normal(size=(3, 1, 6))
     for options in ({}, {"singular": "damped", "damping": 0.2}, {"singular": "truncated", "tolerance": 0.05}):
         task = Task(robot, "tool0", **options)
-        F, t = task.inverse_dynamics(q, v, wanted, tau)
+        F, t = task.inverse_dynamics(q, v, wanted, null_torque=tau)
         Lambda, N = task.mass_matrix(q), task.null_space(q)
         assert F.shape == t.shape == (3, 5, 6)
         assert Lambda.shape == N.shape == (3, 5, 6, 6)
         for i, j in np.ndindex(3, 5):
-            one = task.inverse_dynamics(q[i, j], v[j], wanted, tau[i, 0])
+            one = task.inverse_dynamics(q[i, j], v[j], wanted, null_torque=tau[i, 0])
             same = np.array_equal if not options else np.allclose  # eigh may round otherwise in a batch
             assert same(one.force, F[i, j])
             assert same(one.tau, t[i, j])

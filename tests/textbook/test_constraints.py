@@ -98,7 +98,7 @@ class TestExample85:
     def test_inverse_dynamics(self, channel):
         """τ₁ = 2a − 0.578, τ₂ = 0.5a − 0.866 f − 0.289 for θ̈ = (a, −1.155) and a force f against the channel."""
         for a, f in [(0, 0), (1, 0), (0, 1), (-2, 3)]:
-            tau = channel.inverse_dynamics(Q, V, [a, -2 / R3], [-f])
+            tau = channel.inverse_dynamics(Q, V, [a, -2 / R3], multipliers=[-f])
             assert np.allclose(tau, [2 * a - 0.578, 0.5 * a - 0.866 * f - 0.289], atol=5 * PRINTED)
             assert np.allclose(tau, [2 * a - 1 / R3, a / 2 - R3 / 2 * f - 2 / R3 + R3 / 2], atol=1e-13)
             back = channel.forward_dynamics(Q, V, tau)
@@ -154,7 +154,7 @@ class TestModernRobotics:
 
     def test_8_93_equation_of_motion(self, c):
         c.same(c.M @ c.a + c.h + c.A.T @ c.lam, c.tau)
-        c.same(c.system.inverse_dynamics(c.q, c.v, c.a, -c.lam), c.tau)
+        c.same(c.system.inverse_dynamics(c.q, c.v, c.a, multipliers=-c.lam), c.tau)
 
     def test_8_95_rate_of_the_constraints(self, c):
         c.same(c.Adot @ c.v + c.A @ c.a, np.zeros(len(c.A)))

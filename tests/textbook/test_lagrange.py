@@ -143,7 +143,7 @@ def test_slides_example_4_the_rp_arm():
         m2 * a2 - m2 * th2 * w1**2 + m2 * g * sin(th1),
     ]
     assert identical(eom.tau, printed)
-    assert identical(lagrange_of(ts.robots.rp_arm(m1, m2, L1, I1, I2, g), coordinates=TWO).tau, printed)
+    assert identical(lagrange_of(ts.robots.rp_arm(m1=m1, m2=m2, L1=L1, I1=I1, I2=I2, g=g), coordinates=TWO).tau, printed)
 
 
 def test_slides_example_5_the_cartesian_arm():
@@ -152,7 +152,7 @@ def test_slides_example_5_the_cartesian_arm():
     eom = lagrange(K, (m1 + m2 + m3) * g * z, coordinates)
     a = eom.a
     assert identical(eom.tau, [(m1 + m2 + m3) * (a[0] + g), (m2 + m3) * a[1], m3 * a[2]])
-    assert identical(lagrange_of(ts.robots.cartesian(m1, m2, m3, g), coordinates=coordinates).tau, eom.tau)
+    assert identical(lagrange_of(ts.robots.cartesian(m1=m1, m2=m2, m3=m3, g=g), coordinates=coordinates).tau, eom.tau)
 
 
 # -- ASADA 7.1, 7.2 ------------------------------------------------------------------------------------------
@@ -243,8 +243,8 @@ def test_asada_7_2_31_and_7_2_32_virtual_work():
     numbers = sp.lambdify([th1, th2, fx, fy], list(Q.subs(values)))
     ours = point_force(robot, q, "tip", F)
     assert np.allclose(ours, np.array([numbers(*a, *b[:2]) for a, b in zip(q, F, strict=True)]), atol=1e-13)
-    assert np.allclose(point_force(robot, q, "link2", F, [1.1, 0, 0]), ours, atol=1e-13), "a point of another frame"
-    assert np.allclose(point_force(robot, q, "link1", F, [0.3, 0, 0])[:, 1], 0)
+    assert np.allclose(point_force(robot, q, "link2", F, point=[1.1, 0, 0]), ours, atol=1e-13), "a point of another frame"
+    assert np.allclose(point_force(robot, q, "link1", F, point=[0.3, 0, 0])[:, 1], 0)
     zero = np.zeros_like(q)
     R = robot.pose(q, "tip")[:, :3, :3]
     wrench = np.concatenate([np.zeros((20, 3)), np.einsum("nji,nj->ni", R, F)], axis=1)
@@ -267,16 +267,16 @@ def test_mr_exercise_8_4_the_furuta_pendulum():
     assert identical(eom.g, [0, -m2 * g * L2 * s2])
     J2 = I2 + m2 * L2**2
     assert identical(eom.c, [2 * J2 * s2 * c2 * w1 * w2 + m2 * L1 * L2 * s2 * w2**2, -J2 * s2 * c2 * w1**2])
-    assert identical(lagrange_of(ts.robots.furuta(m1, m2, L1, L2, I1, I2, g), coordinates=TWO).tau, eom.tau)
+    assert identical(lagrange_of(ts.robots.furuta(m1=m1, m2=m2, L1=L1, L2=L2, I1=I1, I2=I2, g=g), coordinates=TWO).tau, eom.tau)
 
 
 # -- Lagrange, Newton–Euler, Kane ----------------------------------------------------------------------------
 
 ROBOTS = {
-    "two_link": lambda: ts.robots.two_link(m1, m2, L1, L2, g),
-    "rp_arm": lambda: ts.robots.rp_arm(m1, m2, L1, I1, I2, g),
-    "cartesian": lambda: ts.robots.cartesian(m1, m2, m3, g),
-    "furuta": lambda: ts.robots.furuta(m1, m2, L1, L2, I1, I2, g),
+    "two_link": lambda: ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g),
+    "rp_arm": lambda: ts.robots.rp_arm(m1=m1, m2=m2, L1=L1, I1=I1, I2=I2, g=g),
+    "cartesian": lambda: ts.robots.cartesian(m1=m1, m2=m2, m3=m3, g=g),
+    "furuta": lambda: ts.robots.furuta(m1=m1, m2=m2, L1=L1, L2=L2, I1=I1, I2=I2, g=g),
     "acrobot": ts.robots.acrobot,
     "cart_pole": ts.robots.cart_pole,
     "scara": ts.robots.scara,

@@ -154,7 +154,7 @@ def test_spatial_steiner_8_42():
     body, T_ab = random_inertia(), random_pose()
     Ad = rigid.adjoint(rigid.inverse_pose(T_ab))
     assert np.allclose(rigid.to_matrix(rigid.placed(body, T_ab)), Ad.T @ rigid.to_matrix(body) @ Ad, rtol=1e-11, atol=1e-11)
-    at_com = rigid.from_com(2.0, (0, 0, 0), np.diag([1.0, 2, 3]))
+    at_com = rigid.from_com(2.0, (0, 0, 0), inertia=np.diag([1.0, 2, 3]))
     moved = rigid.placed(at_com, xyz=(0.1, 0.2, 0.3))
     assert np.allclose(moved.I.rows, rigid.steiner(np.diag([1.0, 2, 3]), 2.0, (0.1, 0.2, 0.3)), rtol=1e-14)
 

@@ -44,7 +44,7 @@ class Drive:
         """w_m = G w [rad/s]."""
         return self.gearbox.input_speed(speed)
 
-    def motor_torque(self, torque: Any, speed: Any, acceleration: Any = 0) -> Any:
+    def motor_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
         """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: what the motor must make (MR 8.112 for one axis).
 
         τ_m = k_t I.  Where the load drives, ηG is G/η_b: :class:`Gearbox` says when.
@@ -52,19 +52,19 @@ class Drive:
         tau = self.gearbox.input_torque(torque, speed)
         return tau + self._turning * (self.gearbox.ratio * acceleration) + self.motor.friction_torque(self.motor_speed(speed))
 
-    def torque(self, motor_torque: Any, speed: Any, acceleration: Any = 0) -> Any:
+    def torque(self, motor_torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
         """τ = ηG (τ_m − I_rotor G θ̈ − friction(G w)) [N·m]: the inverse of :meth:`motor_torque`."""
         rotor = self._turning * (self.gearbox.ratio * acceleration)
         return self.gearbox.output_torque(motor_torque - rotor - self.motor.friction_torque(self.motor_speed(speed)), speed)
 
-    def current(self, torque: Any, speed: Any, acceleration: Any = 0) -> Any:
+    def current(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
         """The current [A] for a joint torque."""
-        return self.motor.current(self.motor_torque(torque, speed, acceleration))
+        return self.motor.current(self.motor_torque(torque, speed, acceleration=acceleration))
 
-    def saturated_torque(self, torque: Any, speed: Any, acceleration: Any = 0) -> Any:
+    def saturated_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
         """The joint torque [N·m] that comes of a joint torque command, within the motor's limits of current and voltage."""
-        wanted = self.motor_torque(torque, speed, acceleration)
-        return self.torque(self.motor.saturated_torque(wanted, self.motor_speed(speed)), speed, acceleration)
+        wanted = self.motor_torque(torque, speed, acceleration=acceleration)
+        return self.torque(self.motor.saturated_torque(wanted, self.motor_speed(speed)), speed, acceleration=acceleration)
 
     @property
     def region(self) -> Region:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from torsor.actuators.parameters import require
@@ -30,6 +30,7 @@ class Gearbox:
 
     ratio: Any
     efficiency: Any = 1
+    _: KW_ONLY
     inertia: Any = 0
     back_efficiency: Any = None
     smoothing: Any = 0
@@ -90,7 +91,7 @@ class Gearbox:
         return Gearbox(
             self.ratio * second.ratio,
             self.efficiency * second.efficiency,
-            self.inertia + second.inertia / self.ratio**2,
-            self.back_efficiency * second.back_efficiency,
-            self.smoothing + second.smoothing,
+            inertia=self.inertia + second.inertia / self.ratio**2,
+            back_efficiency=self.back_efficiency * second.back_efficiency,
+            smoothing=self.smoothing + second.smoothing,
         )

@@ -10,7 +10,7 @@ from torsor.scalar import is_constant, sqrt
 
 
 def load_acceleration(
-    ratio: Any, motor_torque: Any, load_inertia: Any, rotor_inertia: Any, opposing_torque: Any = 0, efficiency: Any = 1
+    ratio: Any, *, motor_torque: Any, load_inertia: Any, rotor_inertia: Any, opposing_torque: Any = 0, efficiency: Any = 1
 ) -> Any:
     """θ̈ = (ηG τ_m − τ_L)/(I_link + ηG² I_rotor) [rad/s²] (MR Exercise 8.9, there with η = 1 and τ_L = 0).
 

@@ -85,7 +85,7 @@ class Motor:
         """k_t w [V]: what the turning motor generates."""
         return self.torque_constant * speed
 
-    def voltage(self, current: Any, speed: Any, current_rate: Any = 0) -> Any:
+    def voltage(self, current: Any, speed: Any, *, current_rate: Any = 0) -> Any:
         """V = k_t w + I R + L dI/dt [V] (MR 8.103)."""
         return self.torque_constant * speed + current * self.resistance + self.inductance * current_rate  # MR 8.103
 
@@ -133,9 +133,9 @@ class Motor:
         """P_mech = τ w at the shaft [W]; negative where the motor brakes."""
         return self.shaft_torque(current, speed) * speed
 
-    def electrical_power(self, current: Any, speed: Any, current_rate: Any = 0) -> Any:
+    def electrical_power(self, current: Any, speed: Any, *, current_rate: Any = 0) -> Any:
         """P_elec = I V = τ w + I² R + L I dI/dt + friction [W]; negative where the motor generates."""
-        return current * self.voltage(current, speed, current_rate)
+        return current * self.voltage(current, speed, current_rate=current_rate)
 
     def efficiency(self, current: Any, speed: Any) -> Any:
         """Power out over power in, quasi-static: motoring or generating; 0 where power only goes in.

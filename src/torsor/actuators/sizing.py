@@ -151,7 +151,7 @@ class Study:
 
 
 def study(
-    drive: Drive, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, *, name: str = ""
+    drive: Drive, *, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, name: str = ""
 ) -> Study:
     """What a joint's motion asks of its motor: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
 
@@ -171,7 +171,7 @@ def study(
         if given.shape != w.shape:
             raise ArgumentError(f"{label} has shape {given.shape}, expected that of speeds, {w.shape}")
     times = dt * np.arange(len(w))
-    motor_torque = drive.motor_torque(tau, w, a)
+    motor_torque = drive.motor_torque(tau, w, acceleration=a)
     work, loss = np.trapezoid(tau * w, times), np.trapezoid(drive.gearbox.loss(tau, w), times)
     return Study(name, drive, times, drive.motor_speed(w), motor_torque, float(work), float(loss))
 
@@ -182,10 +182,13 @@ def study_robot(
     q: ArrayLike,
     v: ArrayLike,
     a: ArrayLike,
+    *,
     dt: float,
     wrenches: Mapping[str, Any] | None = None,
 ) -> dict[str, Study]:
     """A :func:`study` of each named joint along a trajectory ``(T, n)``, with torques from ``robot.inverse_dynamics``.
+
+    Friction laws of the robot's joints count in these torques; the friction of a motor is added to them.
 
     The rotors' inertias come from the drives: a joint that has an armature or a rotor in the robot is refused.  Give such a
     joint a drive whose motor and gearbox have no inertia.
@@ -204,7 +207,10 @@ def study_robot(
         raise ArgumentError(f"q, v, a must be one trajectory, (T, n); joint forces have shape {tau.shape}")
     v, a = (np.broadcast_to(np.asarray(x, float), tau.shape) for x in (v, a))
     columns = {joint: robot.joint(joint).v_slice.start for joint in drives}
-    return {joint: study(drives[joint], v[:, k], tau[:, k], dt, a[:, k], name=joint) for joint, k in columns.items()}
+    return {
+        joint: study(drives[joint], speeds=v[:, k], torques=tau[:, k], dt=dt, accelerations=a[:, k], name=joint)
+        for joint, k in columns.items()
+    }
 
 
 def summary(studies: Mapping[str, Study]) -> str:

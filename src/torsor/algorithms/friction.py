@@ -8,7 +8,7 @@ from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
 
 
-def friction_force(model: Model, v: Scalars, load: Scalars | None = None) -> list[Any]:
+def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> list[Any]:
     """τ_fric(v, load) of the joints' laws (MR §8.9.4), which inverse dynamics adds and forward dynamics subtracts when asked.
 
     ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A coupled

@@ -80,7 +80,7 @@ def torque_terms(
         external={name: _felt(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
         friction=[0] * n,
     )
-    return replace(terms, friction=friction_force(model, v, terms.total())) if friction else terms
+    return replace(terms, friction=friction_force(model, v, load=terms.total())) if friction else terms
 
 
 def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Any]]:

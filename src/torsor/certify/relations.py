@@ -124,7 +124,7 @@ def sparse_elimination(s: Subject) -> Comparison:
     try:
         rows = []
         for q, v, tau in zip(s.q[:n], s.v, s.tau, strict=False):
-            o = s.tree.operators(q, v, tau)
+            o = s.tree.operators(q, v, tau=tau)
             rows.append(o.joint_acceleration(o.by_elimination()[0]))
     except (ModelError, SingularError, MissingExtra) as error:
         raise Skip(str(error)) from error

@@ -18,7 +18,9 @@ from torsor.model.joints.base import axes_about
 from torsor.spatial.vector import AXES
 
 
-def point_on_plane(frame: str, normal: Any, through: Any = (0, 0, 0), relative_to: str = "world", name: str = "") -> PointAlong:
+def point_on_plane(
+    frame: str, normal: Any, *, through: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
+) -> PointAlong:
     """nᵀ(p − c) = 0: the origin of a frame stays on a plane; its normal n and a point c of it [m] in ``relative_to``'s axes.
 
     >>> point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0)).size
@@ -29,7 +31,7 @@ def point_on_plane(frame: str, normal: Any, through: Any = (0, 0, 0), relative_t
 
 
 def point_on_line(
-    frame: str, direction: Any, through: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
+    frame: str, direction: Any, *, through: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
 ) -> PointAlong:
     """The origin of a frame stays on the line along ``direction`` through a point [m], in ``relative_to``'s axes: two rows.
 
@@ -41,7 +43,7 @@ def point_on_line(
     return PointAlong(what, frame, (x, y), read.vector(through, what), relative_to)
 
 
-def point_at(frame: str, place: Any = (0, 0, 0), relative_to: str = "world", name: str = "") -> PointAlong:
+def point_at(frame: str, place: Any = (0, 0, 0), *, relative_to: str = "world", name: str = "") -> PointAlong:
     """p = c: the origin of a frame stays at a place [m] of ``relative_to``, free to turn there: three rows.
 
     >>> point_at("foot", (0.2, 0, 0)).size
@@ -52,7 +54,7 @@ def point_at(frame: str, place: Any = (0, 0, 0), relative_to: str = "world", nam
 
 
 def fixed_pose(
-    frame: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
+    frame: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), relative_to: str = "world", name: str = ""
 ) -> JointConstraint:
     """T = (xyz [m], rpy [rad]): a frame stays at a pose in ``relative_to``: a weld, six rows.
 
@@ -88,7 +90,7 @@ def joint(
     return JointConstraint(what, kind, relative_to, frame, read.pose(xyz, rpy, what), read.pose(child_xyz, child_rpy, what))
 
 
-def distance(frame: str, other: str, length: float, name: str = "") -> Distance:
+def distance(frame: str, other: str, length: float, *, name: str = "") -> Distance:
     """|p| = length [m] between the origins of two frames: a massless rod, one row; λ is its thrust [N].
 
     >>> distance("hip", "ankle", 0.8).labels()
@@ -125,7 +127,7 @@ def rolling(
     return Rolling(what, frame, r, spin, *plane, relative_to)
 
 
-def coupling(joint: str, leader: str, multiplier: float = 1.0, offset: float = 0.0, name: str = "") -> Coupled:
+def coupling(joint: str, leader: str, multiplier: float = 1.0, *, offset: float = 0.0, name: str = "") -> Coupled:
     """q(joint) = multiplier · q(leader) + offset [rad, m], as a constraint: its force is one of the multipliers [N·m, N].
 
     >>> coupling("finger2", "finger1", name="belt").size

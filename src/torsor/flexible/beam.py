@@ -16,7 +16,7 @@ from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Beam:
     """A uniform Euler–Bernoulli beam along x̂ from its root, with assumed modes.  Made by :func:`beam` and its sisters.
 
@@ -168,8 +168,11 @@ def beam(
     origin = read.pose(xyz, rpy, "beam")
     Iy, Iz = rotary_per_length
     counts: tuple[int, int, int] = tuple(modes)  # type: ignore[assignment]
-    constants = (length, mass_per_length, EI_y, EI_z, GJ, polar_per_length, (Iy, Iz))
-    return Beam(*constants, counts, shapes, damping, foreshortening, slices, origin)
+    return Beam(
+        length=length, mass_per_length=mass_per_length, EI_y=EI_y, EI_z=EI_z, GJ=GJ, polar_per_length=polar_per_length,
+        rotary_per_length=(Iy, Iz), modes=counts, shapes=shapes, damping=damping, foreshortening=foreshortening, slices=slices,
+        origin=origin,
+    )  # fmt: skip
 
 
 def tube(length: float, radius: float, thickness: float, *, E: float, G: float, density: float, **options: Any) -> Beam:

@@ -118,6 +118,7 @@ class ElasticJoints:
         a: ArrayLike,
         jerk: ArrayLike,
         snap: ArrayLike,
+        *,
         theta: ArrayLike | None = None,
     ) -> Drive:
         """τ = τ_e + B θ̈, and the rotors' motion θ, ω, α, of a motion of the links with its third and fourth derivative.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -26,6 +26,7 @@ class Spring:
 
     stiffness: float
     damping: float = 0
+    _: KW_ONLY
     rotor_inertia: float | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +65,7 @@ class Law:
     """
 
     law: Callable[[Any, Any], Any]
+    _: KW_ONLY
     inverse: Callable[[Any], Any] | None = None
     stored: Callable[[Any], Any] | None = None
     rotor_inertia: float | None = None

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def four_bar(
+    *,
     ground: float = 1.0,
     crank: float = 0.4,
     coupler: float = 0.9,
     rocker: float = 0.8,
-    *,
     masses: tuple[float, float, float] = (0.4, 0.9, 0.8),
     point: tuple[float, float] = (0.45, 0.3),
     start: float = 0.0,
@@ -60,9 +60,9 @@ def four_bar(
 
 
 def slider_crank(
+    *,
     crank: float = 0.3,
     rod: float = 1.0,
-    *,
     offset: float = 0.0,
     masses: tuple[float, float, float] = (0.5, 1.0, 2.0),
     g: float = 9.81,
@@ -100,10 +100,10 @@ def slider_crank(
 
 
 def five_bar(
+    *,
     ground: float = 0.4,
     proximal: float = 0.5,
     distal: float = 0.8,
-    *,
     masses: tuple[float, float] = (0.5, 0.6),
     g: float = 9.81,
 ) -> Robot:

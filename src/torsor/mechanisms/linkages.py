@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-def pantograph(bar: float = 1.0, ratio: float = 2.0, *, spread: float = 1.2, density: float = 1.0, g: float = 9.81) -> Robot:
+def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, density: float = 1.0, g: float = 9.81) -> Robot:
     """The pantograph: what the tracer draws, the copy draws ``ratio`` times as large about the pivot O: OQ = ratio · OP.
 
     Two long bars of ``bar`` [m], O–B and B–Q; a short bar A–P and a tie C–P make the parallelogram A, B, C, P, with
@@ -55,7 +55,7 @@ def pantograph(bar: float = 1.0, ratio: float = 2.0, *, spread: float = 1.2, den
     )
 
 
-def peaucellier(crank: float = 0.5, arm: float = 1.5, side: float = 0.75, *, density: float = 1.0, g: float = 9.81) -> Robot:
+def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, density: float = 1.0, g: float = 9.81) -> Robot:
     """Peaucellier's and Lipkin's inversor: a crank's circle turned into an exactly straight line (1864).
 
     Two ``arm`` bars [m] from O, the origin, end at two corners of a rhombus of four ``side`` bars; its inner corner P is led by

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def stewart_platform(
+    *,
     base: float = 1.0,
     platform: float = 0.6,
     height: float = 1.0,
-    *,
     pair: float = radians(20),
     masses: tuple[float, float, float] = (2.0, 1.0, 10.0),
     g: float = 9.81,
@@ -64,11 +64,11 @@ def stewart_platform(
 
 
 def delta_robot(
+    *,
     base: float = 0.2,
     arm: float = 0.3,
     rod: float = 0.7,
     platform: float = 0.08,
-    *,
     width: float = 0.1,
     masses: tuple[float, float, float] = (0.5, 0.1, 0.5),
     g: float = 9.81,

@@ -43,7 +43,7 @@ class Builder:
         self._loops: list[Loop] = []
         self._rotors: list[Rotor] = []
 
-    def link(self, name: str, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
+    def link(self, name: str, mass: Any = 0, *, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
 
         ``inertia`` is a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), the three of a diagonal, or None for a point
@@ -124,7 +124,7 @@ class Builder:
         self._loops.append(loop_joint(name, type, parent, child, **at, axis=axis, second_axis=second_axis, pitch=pitch))
         return self
 
-    def frame(self, name: str, link: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
+    def frame(self, name: str, link: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
         """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self

@@ -168,9 +168,9 @@ def operators(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike | None = None,
+    *,
     tau: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
-    *,
     frame: str = "body",
 ) -> Operators:
     """P, H, I, S, T of a robot's tree at one state, and F&O 23–29 made of them.  Needs the extra ``sparse`` (SciPy).

@@ -48,7 +48,7 @@ class Dry(NamedTuple):
     drag: np.ndarray
 
 
-def dry_friction(model: Model, v: np.ndarray, load: np.ndarray | None = None) -> Dry:
+def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None) -> Dry:
     """The levels of a model's laws.  Laws with a memory are left out: their force is no set, and their state not here.
 
     A coupled joint slides at k v and its force counts k times; with k < 0 its directions change places.
@@ -79,7 +79,7 @@ def sticking_joints(model: Model) -> tuple[str, ...]:
 
 def sticking_rows(model: Model) -> tuple[int, ...]:
     """The rows of v whose friction laws can hold a joint at rest, under some load; laws with an internal state are left out."""
-    low, high = dry_friction(model, np.zeros(model.nv), np.ones(model.nv)).hold
+    low, high = dry_friction(model, np.zeros(model.nv), load=np.ones(model.nv)).hold
     return tuple(int(k) for k in np.flatnonzero((low != 0) | (high != 0)))
 
 

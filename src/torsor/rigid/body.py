@@ -20,7 +20,7 @@ from torsor.spatial import Force, Inertia, Motion, Sym, Vec
 Body = Inertia | ArrayLike
 
 
-def from_com(mass: Any, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Inertia:
+def from_com(mass: Any, com: Any = (0, 0, 0), *, inertia: Any = None, rpy: Any = (0, 0, 0)) -> Inertia:
     """I_o = R I_c Rᵀ + m(cᵀc 1 − c cᵀ): from mass [kg], centre of mass [m] and inertia about it [kg·m²] (MR 8.26, 8.27).
 
     ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz), three (the diagonal) or None (a point), in axes turned

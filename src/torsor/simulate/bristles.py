@@ -66,7 +66,7 @@ class Bristles:
         """σ₀ z + σ₁ ż + drag of the joints (nv,), as inverse dynamics adds them."""
         tau = np.zeros(len(v))
         for z, r in zip(self.states(t, q, v)[0], self.rows, strict=True):
-            tau[r.at] += r.k * r.law.force(float(z), float(r.k * v[r.at]), float(self.load[r.at]))
+            tau[r.at] += r.k * r.law.force(float(z), float(r.k * v[r.at]), load=float(self.load[r.at]))
         return tau
 
     def columns(self) -> dict[str, list[str]]:

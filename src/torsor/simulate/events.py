@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ class Event:
     """
 
     function: Callable[[float, Array, Array], float]
+    _: KW_ONLY
     direction: int = 0
     terminal: bool = False
     name: str = ""

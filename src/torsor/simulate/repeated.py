@@ -75,8 +75,8 @@ class Repeated:
         first, second = (trace(lambda *x: {"tau": self.control(*x)}, self.inputs) for _ in range(2))
         if (first.code, first.results) != (second.code, second.results):
             raise ArgumentError(
-                f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random numbers, "
-                "a clock or a counter, whose first value would count for all robots and steps; draw the noise "
+                f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random "
+                "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
                 "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
             )
         return first.code, first.results

@@ -154,7 +154,7 @@ class Result:
         q = robot.integrate(self.q[k], robot.difference(self.q[k], self.q[after]), s)
         return q, self.v[k] + (self.v[after] - self.v[k]) * s[..., None]
 
-    def animate(self, frames: Sequence[str] | None = None, fps: float = 30.0, speed: float = 1.0) -> Animation:
+    def animate(self, frames: Sequence[str] | None = None, *, fps: float = 30.0, speed: float = 1.0) -> Animation:
         """Poses of the frames (every link, unless named) for a viewer that shows ``fps`` pictures a second."""
         robot = self._its_robot()
         count = max(1, int((self.t[-1] - self.t[0]) * fps / speed) + 1)

@@ -114,7 +114,7 @@ def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> Syste
     bare = system.dynamics
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        drag = stiction.dry_friction(robot.model, v, tau).drag
+        drag = stiction.dry_friction(robot.model, v, load=tau).drag
         return bare(t, q, v, tau - drag - bristles.forces(t, q, v), *F)
 
     return replace(system, dynamics=dynamics, holding=None, bristles=bristles, direct=None)
@@ -128,7 +128,7 @@ def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         M, h = terms(q, v, still, *F)
-        f, dry = tau - h, stiction.dry_friction(model, v, tau)
+        f, dry = tau - h, stiction.dry_friction(model, v, load=tau)
         if bristles is not None:
             f = f - bristles.forces(t, q, v)
         if system.frozen.leaning:

@@ -71,7 +71,7 @@ def change_coordinates(
     >>> import sympy as sp
     >>> import torsor as ts
     >>> from torsor.symbolic import coordinate_symbols, lagrange_of
-    >>> eom = lagrange_of(ts.robots.two_link(*sp.symbols("m1 m2 L1 L2 g")))
+    >>> eom = lagrange_of(ts.robots.two_link(**{x: sp.Symbol(x) for x in ("m1", "m2", "L1", "L2", "g")}))
     >>> (p1, _), (p2, _) = new = coordinate_symbols("phi1 phi2")
     >>> q1, q2 = eom.q
     >>> change_coordinates(eom, {q1: p1, q2: p2 - p1}, new).M[0, 1]

@@ -65,7 +65,7 @@ def passivity_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     return _kernel(robot, "passivity_matrix", _passivity)(q, v)
 
 
-def point_force(robot: Robot, q: ArrayLike, frame: str, force: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+def point_force(robot: Robot, q: ArrayLike, frame: str, force: ArrayLike, *, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
     """Q = J_rᵀ F, J_r = dr/dq, ``(..., nv)``: the generalized force of a force at a point (ASADA 7.2.31, 7.2.32).
 
     ``force`` F [N] (3) in the world's axes acts on the robot at ``point`` (3) [m], given in the ``frame`` it is fixed in; zero

@@ -127,7 +127,7 @@ def kane_of(
     >>> import sympy as sp
     >>> import torsor as ts
     >>> m1, m2, L1, I1, I2, g = sp.symbols("m1 m2 L1 I1 I2 g")
-    >>> kane_of(ts.robots.rp_arm(m1, m2, L1, I1, I2, g)).M[0, 0]
+    >>> kane_of(ts.robots.rp_arm(m1=m1, m2=m2, L1=L1, I1=I1, I2=I2, g=g)).M[0, 0]
     I1 + I2 + L1**2*m1 + m2*q2**2
     """
     model = model_of(robot)

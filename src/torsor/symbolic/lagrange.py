@@ -84,7 +84,7 @@ def lagrange_of(
     >>> import sympy as sp
     >>> import torsor as ts
     >>> m1, m2, L1, L2, g = sp.symbols("m1 m2 L1 L2 g")
-    >>> lagrange_of(ts.robots.two_link(m1, m2, L1, L2, g)).g[0]
+    >>> lagrange_of(ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g)).g[0]
     g*(L1*(m1 + m2)*cos(q1) + L2*m2*cos(q1 + q2))
     """
     model = model_of(robot)

@@ -126,12 +126,12 @@ class Task:
         self,
         q: ArrayLike,
         v: ArrayLike,
-        force: ArrayLike | None = None,
         *,
+        force: ArrayLike | None = None,
         tau: ArrayLike | None = None,
         friction: bool | None = None,
     ) -> np.ndarray:
-        """V̇, ``(k,)``, under a task force (τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau``.
+        """V̇, ``(k,)``, under a task ``force`` F (k; τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau`` (nv).
 
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """

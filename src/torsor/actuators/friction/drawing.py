@@ -20,7 +20,7 @@ def draw(law: Friction, speed: float | None, load: float, ax: Any, style: dict[s
     hold, start = law.breakaway(load), law.kinetic(0.0, load)
     v = [*(-x for x in reversed(speeds)), 0.0, 0.0, 0.0, 0.0, *speeds]
     at_rest = [-start.backward, -hold.backward, hold.forward, start.forward]
-    tau = [*(law.force(-x, load) for x in reversed(speeds)), *at_rest, *(law.force(x, load) for x in speeds)]
+    tau = [*(law.force(-x, load=load) for x in reversed(speeds)), *at_rest, *(law.force(x, load=load) for x in speeds)]
     return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
 
 
@@ -36,7 +36,7 @@ def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict
         z = law.step(z, x, dt, load)
         if k >= SWEEP_STEPS:  # the first swing forgets how the bristles began
             v.append(x)
-            tau.append(law.force(z, x, load))
+            tau.append(law.force(z, x, load=load))
     return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
 
 

@@ -59,17 +59,17 @@ class Friction(ABC):
         """The part that grows with speed and vanishes at rest: b v."""
         return 0
 
-    def force(self, v: Any, load: Any = 0) -> Any:
+    def force(self, v: Any, *, load: Any = 0) -> Any:
         """τ_fric(v) [N·m or N].  At rest 0, one of the values it may have there: see :meth:`breakaway`."""
         return self.kinetic(v, load).along(sign(v)) + self.drag(v)
 
     def steady(self, v: Any, load: Any = 0) -> Any:
         """The force after a long time at velocity v: :meth:`force` itself, for a law without memory."""
-        return self.force(v, load)
+        return self.force(v, load=load)
 
-    def power(self, v: Any, load: Any = 0) -> Any:
+    def power(self, v: Any, *, load: Any = 0) -> Any:
         """τ_fric(v) v ≥ 0 [W]: what turns to heat."""
-        return self.force(v, load) * v
+        return self.force(v, load=load) * v
 
     def smooth(self, width: Any, kind: str = "tanh") -> Smooth:
         """The law with sgn(v) replaced by a smooth function that is steep over ``width``: see :class:`Smooth`."""

@@ -48,7 +48,7 @@ class LuGre:
         """ż = v − σ₀ |v| z / g(v)."""
         return v - self.stiffness * abs(v) * z / self._g(v, load)
 
-    def force(self, z: Any, v: Any, load: Any = 0) -> Any:
+    def force(self, z: Any, v: Any, *, load: Any = 0) -> Any:
         """τ = σ₀ z + σ₁ ż + drag(v) [N·m or N]."""
         return self.stiffness * z + self._damping(v, load) * self.state_rate(z, v, load) + self.curve.drag(v)
 
@@ -67,15 +67,15 @@ class LuGre:
 
     def steady(self, v: Any, load: Any = 0) -> Any:
         """The force after a long time at velocity v: the curve's."""
-        return self.curve.force(v, load)
+        return self.curve.force(v, load=load)
 
-    def power(self, z: Any, v: Any, load: Any = 0) -> Any:
+    def power(self, z: Any, v: Any, *, load: Any = 0) -> Any:
         """τ v [W]: heat, and what bending the bristles takes; negative while they give it back."""
-        return self.force(z, v, load) * v
+        return self.force(z, v, load=load) * v
 
     def dissipation(self, z: Any, v: Any, load: Any = 0) -> Any:
         """τ v − d/dt ½σ₀z² [W]: what turns to heat."""
-        return self.power(z, v, load) - self.stiffness * z * self.state_rate(z, v, load)
+        return self.power(z, v, load=load) - self.stiffness * z * self.state_rate(z, v, load)
 
     def breakaway(self, load: Any = 0) -> Levels:
         """What bristles bent to the full hold at rest: g(0)."""

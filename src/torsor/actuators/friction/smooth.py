@@ -63,13 +63,13 @@ class Smooth(Friction):
         levels, s = self.law.kinetic(v, load), abs(self.sigma(v))
         return Levels(-levels.along(-s), levels.along(s))
 
-    def force(self, v: Any, load: Any = 0) -> Any:
+    def force(self, v: Any, *, load: Any = 0) -> Any:
         return self.law.kinetic(v, load).along(self.sigma(v)) + self.law.drag(v)
 
     def drag(self, v: Any) -> Any:
         return self.law.drag(v)
 
-    def error(self, v: Any, load: Any = 0) -> Any:
+    def error(self, v: Any, *, load: Any = 0) -> Any:
         """A bound of |force − law.force| at velocity v ≠ 0 [N·m or N]."""
         backward, forward = self.law.kinetic(v, load)
         share = SIGMOIDS[self.kind].error(abs(v) / self.width)

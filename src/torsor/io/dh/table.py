@@ -46,6 +46,7 @@ class DHRow:
 def from_dh(
     rows: Sequence[DHRow | Mapping[str, Any]],
     convention: str = "standard",
+    *,
     name: str = "robot",
     gravity: Any = EARTH,
     tool_xyz: Any = (0, 0, 0),
