@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
@@ -207,6 +207,7 @@ def tree(seed: int):
 
 @pytest.mark.night
 @given(seed=st.integers(0, 10**6))
+@example(85449)  # joints beyond a mimic joint: pinocchio 4.1's crba contradicts its rnea there, and ours agrees with rnea
 @settings(max_examples=60)
 def test_random_trees(seed):
     robot = tree(seed)

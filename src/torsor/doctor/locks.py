@@ -61,6 +61,8 @@ def locks(dynamics: Dynamics) -> Iterator[Lock]:
     model = dynamics.model
     volume = [_volumes(dynamics, q) for q in (0.0, math.pi / 2, math.pi)]
     for i in volume[0]:
+        if any(i not in v for v in volume):  # a joint such as a cam, whose motion is a pure rotation at some angles only
+            continue
         C = (volume[0][i] + volume[2][i]) / 2
         A, B = volume[0][i] - C, volume[1][i] - C
         size = math.hypot(A, B)
