@@ -96,6 +96,19 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 
+def labels(model: Model) -> dict[str, tuple[str, ...]]:
+    """Names of the entries of q and v, by which labelled tables are read: the joint's, with a number where it has several."""
+    q: list[str] = []
+    v: list[str] = []
+    for i, _ in model.outward():
+        if model.coupling[i] is None:
+            name, kind = model.joint_names[i], model.joint[i]
+            q += [name] if kind.nq == 1 else [f"{name}[{k}]" for k in range(kind.nq)]
+            v += [name] if kind.nv == 1 else [f"{name}[{k}]" for k in range(kind.nv)]
+    of_q, of_v = tuple(q), tuple(v)
+    return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
+
+
 #: a quantity and its words: "jacobian:tool0:body", or the tuple where a name contains a colon
 Spec = str | tuple[str, ...]
 

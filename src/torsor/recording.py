@@ -15,7 +15,7 @@ from torsor.losses import NO_LOSSES, Losses
 from torsor.model import Model
 from torsor.model.loops import refuse_loops
 from torsor.model.regrouping import regrouped
-from torsor.quantities import QUANTITIES, Spec, parse, sizes
+from torsor.quantities import QUANTITIES, Spec, labels, parse, sizes
 from torsor.spatial.vector import flat
 from torsor.version import __version__
 
@@ -67,9 +67,11 @@ class Recording:
                 refuse_loops(model, name, instead)
         if len(set(self.labels)) < len(self.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {self.labels} names one twice")
-        shapes = sizes(model)
+        shapes, words = sizes(model), labels(model)
         names = [*dict.fromkeys(x for name, _ in self.rows for x in QUANTITIES[name].inputs), *extra]
-        self.inputs = [Argument(x, shapes[x]) for x in names] + [Argument(f"wrenches[{f!r}]", (6,)) for f in frames]
+        self.inputs = [Argument(x, shapes[x], words.get(x, ())) for x in names] + [
+            Argument(f"wrenches[{f!r}]", (6,)) for f in frames
+        ]
 
     def shortest(self) -> Program:
         """The program, by whichever algorithms take fewer operations where there is a choice."""

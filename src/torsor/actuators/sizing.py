@@ -227,8 +227,10 @@ def summary(studies: Mapping[str, Study]) -> str:
     return columns(head, rows)
 
 
-def _samples(name: str, given: ArrayLike) -> np.ndarray:
-    array = np.asarray(given, float)
+def _samples(name: str, values: ArrayLike) -> np.ndarray:
+    from torsor.compile.given import as_array
+
+    array = as_array(name, values, dtype=float)
     if array.ndim != 1 or len(array) < 2:
         raise ArgumentError(f"{name} has shape {array.shape}, expected (T,) with at least 2 samples")
     if not np.isfinite(array).all():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.compile.given import as_array
 from torsor.compile.program import Argument, Program
 from torsor.errors import ArgumentError
 
@@ -20,10 +21,7 @@ def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     ):
         return value  # the common case, found quickly
     expected = f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"{argument.name} must be an array of shape {expected}; {error}") from None
+    array = as_array(argument.name, value, argument.labels, expected=f"an array of shape {expected}")
     if array.dtype.kind not in "fiu":
         raise ArgumentError(f"{argument.name} must be an array of real numbers of shape {expected}, not of {array.dtype}")
     lead = array.ndim - len(argument.shape)

@@ -21,10 +21,11 @@ LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
 class Argument(NamedTuple):
-    """A named array of a program, without its batch axes."""
+    """A named array of a program, without its batch axes; ``labels`` are the names of its entries, where they have names."""
 
     name: str
     shape: tuple[int, ...]
+    labels: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

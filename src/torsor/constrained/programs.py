@@ -17,6 +17,7 @@ from torsor.constraints.base import Constraint, Rows, State, stacked
 from torsor.constraints.loop import JointConstraint
 from torsor.model import Model
 from torsor.model.regrouping import regrouped
+from torsor.quantities import labels
 from torsor.recording import FEW
 from torsor.scalar import maximum, minimum
 from torsor.spatial import Force
@@ -198,7 +199,7 @@ class Programs:
     def _arguments(self, names: Sequence[str], inputs: Inputs | None = None) -> list[Argument]:
         inputs = inputs or Inputs()
         all_names = [*names, *(["t"] if self.timed else []), *(["decay", "stiffness"] if inputs.gains else [])]
-        out = [Argument(x, self.sizes[x]) for x in all_names]
+        out = [Argument(x, self.sizes[x], labels(self.model).get(x, ())) for x in all_names]
         out += [Argument(f"wrenches[{f!r}]", (6,)) for f in inputs.frames]
         loops = {c.name: c for c in self.constraints if isinstance(c, JointConstraint)}
         return out + [Argument(f"loop_forces[{name!r}]", (loops[name].kind.nv,)) for name in inputs.loops]

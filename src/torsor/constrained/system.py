@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.compile import Kernel
+from torsor.compile.given import as_array
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, settled
 from torsor.constrained.mobility import Mobility, mobility_at
@@ -21,6 +22,7 @@ from torsor.errors import ArgumentError, ClosureError, UnknownName
 from torsor.losses import less_friction, refuse_laws
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
+from torsor.quantities import labels
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -74,6 +76,7 @@ class Constrained:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(settled, self))
         self._entry: Callable[..., Any] | None = None
+        self._labels = labels(robot.model)
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -111,7 +114,7 @@ class Constrained:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
         partial = self.solver.kernel("jacobian_rate")(q, *clock)
-        q, v = np.asarray(q, float), np.asarray(v, float)
+        q, v = as_array("q", q, self._labels["q"], float), as_array("v", v, self._labels["v"], float)
         rates = self.robot.configuration_rate(q, v)
         if clock:
             rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
@@ -124,7 +127,7 @@ class Constrained:
     def slip(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """A v − b, ``(..., k)``: how fast each row is being violated."""
         _, A, speed, _ = self.solver.kernel("rows")(q, v, *self.clock(time))
-        return np.einsum("...kn,...n->...k", A, np.asarray(v, float)) - speed
+        return np.einsum("...kn,...n->...k", A, as_array("v", v, self._labels["v"], float)) - speed
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -241,7 +244,7 @@ class Constrained:
         if not (np.all(np.asarray(restitution) >= 0) and np.all(np.asarray(restitution) <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
         change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
-        return Impact(np.asarray(v, float) + change, impulses)
+        return Impact(as_array("v", v, self._labels["v"], float) + change, impulses)
 
     def reactions(
         self,
@@ -377,13 +380,13 @@ class Constrained:
         return in_metric(M, A, self.robot.model)[1]
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = np.asarray(value, float)
+        array = as_array(label, value, self._labels.get(label, ()), float)
         if array.shape[-1:] != (n,):
             raise ArgumentError(f"{label} has shape {array.shape}, expected (..., {n})")
         return array
 
     def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = np.asarray(value, float)
+        array = as_array(label, value, self._labels.get(label, ()), float)
         if array.shape != (n,):
             raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")
         return array

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Motion:
             given = getattr(self, name)
             if given is None and name != "q":
                 continue
-            array = np.array(given, float)
+            array = as_array(name, given, dtype=float).copy()
             if array.shape != (rows, width):
                 raise ArgumentError(f"{name} has shape {array.shape}, expected ({rows}, {width}): a row for each time")
             if not np.isfinite(array).all():
@@ -123,7 +124,7 @@ def simulate(
     """
     from torsor.simulate.stages import advance, stages
 
-    q, v = np.array(q, float), np.array(v, float)
+    q, v = as_array("q", q, dtype=float).copy(), as_array("v", v, dtype=float).copy()
     force = _law(control, np.zeros(flexible.robot.nv), "control")
     acting = {frame: _law(F, np.zeros(6), f"wrenches[{frame!r}]") for frame, F in (wrenches or {}).items()}
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import algorithms
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.flexible import links as equations
 from torsor.flexible.assembly import Flexible, flexible
@@ -16,6 +17,7 @@ from torsor.flexible.beam import Beam
 from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies, modes
 from torsor.flexible.kernels import Kernels, Quantity
+from torsor.quantities import labels
 from torsor.recording import check_configuration, numeric
 
 if TYPE_CHECKING:
@@ -107,8 +109,8 @@ class FlexibleRobot:
 
     def joined(self, q: ArrayLike, eta: ArrayLike | None = None) -> np.ndarray:
         """(q, η) in one array; straight beams unless η is given.  Velocities too."""
-        q = np.asarray(q, float)
-        eta = np.zeros(len(self.modes)) if eta is None else np.asarray(eta, float)
+        q = as_array("q", q, labels(self._robot.model)["q"], float)
+        eta = np.zeros(len(self.modes)) if eta is None else as_array("eta", eta, self.modes, float)
         batch = np.broadcast_shapes(q.shape[:-1], eta.shape[:-1])
         return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, eta)], axis=-1)
 
@@ -205,7 +207,7 @@ class FlexibleRobot:
 
     def equilibrium(self, q: ArrayLike) -> np.ndarray:
         """q with the η at which the beams rest, joints held: g_η(q, η) + K η = 0, by Newton's method from the η given."""
-        q = np.array(q, float)
+        q = as_array("q", q, dtype=float).copy()
         n = self._robot.nv
         still = np.zeros(self.nv)
         for _ in range(STEPS):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 from torsor.large.tree import LargeTree
 from torsor.model.joints import (
@@ -117,7 +118,7 @@ def random_tree(
 
 
 def _per_link(x: Any, n: int, what: str) -> np.ndarray:
-    array = np.asarray(x, dtype=float)
+    array = as_array(what, x, dtype=float)
     if array.shape not in ((), (n,)):
         raise ArgumentError(f"{what} must be a number or an array of {n}, not of shape {array.shape}")
     check_size(what, *array.ravel()[~(np.abs(array.ravel()) <= LARGEST)].tolist())  # a million links are compared by NumPy

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.compile.given import as_array
 from torsor.errors import ModelError
 from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
@@ -257,8 +258,8 @@ def _whole(value: Any, n: int, name: str) -> Array:
 
 def _numbers(value: Any, shape: tuple[int, ...], name: str) -> Array:
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64).reshape(np.shape(value))
-    except (TypeError, ValueError):
+        array = np.ascontiguousarray(as_array(name, value, dtype=np.float64)).reshape(np.shape(value))
+    except (TypeError, ValueError):  # ArgumentError is a ValueError
         raise ModelError(f"{name} must be numbers of shape {shape}; symbols have no place in a large tree") from None
     if array.shape != shape:
         raise ModelError(f"{name} has shape {array.shape}, expected {shape}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 from torsor.scalar import is_constant
 from torsor.spatial import Force, Inertia, Mat, Motion, Vec
@@ -25,7 +26,7 @@ def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
     """x as floats, its last axes of that shape; leading axes are a batch."""
     wanted = f"an array of floats of shape (..., {', '.join(map(str, shape))})"
     try:
-        a = np.asarray(x)
+        a = as_array(what, x)
         if a.dtype.kind not in "fiubO":  # strings that look like numbers, and complex ones, are not taken for floats
             raise TypeError
         a = a.astype(float)

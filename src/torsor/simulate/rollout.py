@@ -16,6 +16,7 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.losses import Losses, losses_of
 from torsor.procedures.stiction import sticking_joints
+from torsor.quantities import labels
 from torsor.simulate.recorded import Controller
 from torsor.simulate.repeated import Feed, Repeated, wrench_argument
 from torsor.simulate.spread import Spread, spread
@@ -78,8 +79,8 @@ def rollout(
     ((100, 50, 2), 0.05)
     """
     _check(robot, dt)
-    q = coerced(Argument("q0", (robot.nq,)), q0, FLOAT64)
-    v = coerced(Argument("v0", (robot.nv,)), v0, FLOAT64)
+    q = coerced(Argument("q0", (robot.nq,), labels(robot.model)["q0"]), q0, FLOAT64)
+    v = coerced(Argument("v0", (robot.nv,), labels(robot.model)["v0"]), v0, FLOAT64)
     u = _controls(controls, robot.nv, controller is None)
     law = _law(robot, controller, parameters or {}, u is not None)
     axes = max(1, q.ndim - 1, v.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)

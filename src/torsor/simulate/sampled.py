@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
+from torsor.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.windings import rows_of
 
@@ -71,10 +73,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
         return Held(_stateful(control, robot.nv), 1 / control.rate)
     if callable(control):
         return guarded_law(control, _named(control), robot.nv, FORCES)
-    try:
-        table = np.asarray(control, float)
-    except (ValueError, TypeError):
-        raise ArgumentError(f"control must be real numbers or a function, not {type(control).__name__}") from None
+    table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
     if table.shape == (robot.nv,):

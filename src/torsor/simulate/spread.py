@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 
 
@@ -56,7 +57,7 @@ def spread(name: str, values: Any) -> Spread:
 
 
 def _spread(values: ArrayLike, robots: bool, steps: bool) -> Spread:
-    array = np.asarray(values)
+    array = as_array("values", values)
     if array.dtype.kind not in "fiu":
         raise ArgumentError(f"values must be real numbers, not {array.dtype}")
     if array.ndim < robots + steps:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel
+from torsor.compile.given import as_array
 from torsor.compile.scan import NotFinite
+from torsor.quantities import labels
 from torsor.simulate.march import Run
 from torsor.simulate.repeated import Feed, Repeated
 from torsor.simulate.rollout import rollout
@@ -36,7 +38,10 @@ def whole(run: Run, control: Any, duration: float, dt: float, every: int, **opti
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     rest = duration - (n - 1) * dt  # of the last step, where dt does not divide the duration
     even = abs(rest - dt) <= 1e-9 * dt
-    tau = np.broadcast_to(0.0 if control is None else np.asarray(control, float), (n, run.system.robot.nv))
+    tau = np.broadcast_to(
+        0.0 if control is None else as_array("control", control, labels(run.system.robot.model)["tau"], float),
+        (n, run.system.robot.nv),
+    )
     run.forces.box[0] = tau[0].copy()
     run.keep()
     whole_steps = n if even else n - 1

@@ -14,7 +14,7 @@ from torsor.errors import ArgumentError
 from torsor.model import Model
 from torsor.model.loops import CLOSED, refuse_loops
 from torsor.model.regrouping import regrouped
-from torsor.quantities import sizes
+from torsor.quantities import labels, sizes
 from torsor.recording import FEW, check_configuration, numeric
 from torsor.version import __version__
 
@@ -80,7 +80,7 @@ class Recording:
             refuse_loops(model, "task-space dynamics", CLOSED)
         k = sum(len(t.rows) for t in targets)
         shapes = sizes(model) | dict.fromkeys(("force", "twist", "acceleration"), (k,)) | {"null_torque": (model.nv,)}
-        self.inputs = [Argument(x, shapes[x]) for x in self.row.inputs]
+        self.inputs = [Argument(x, shapes[x], labels(model).get(x, ())) for x in self.row.inputs]
         if given:
             self.inputs.append(Argument("Lambda", (k, k)))
 

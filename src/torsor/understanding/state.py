@@ -10,7 +10,7 @@ import numpy as np
 from torsor.compile import Argument
 from torsor.compile.arrays import check_finite, coerced
 from torsor.errors import ArgumentError
-from torsor.quantities import sizes
+from torsor.quantities import labels, sizes
 from torsor.recording import check_configuration, numeric
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
         )
     out = []
     for name, value in given.items():
-        argument = Argument(name, sizes(robot.model)[name])
+        argument = Argument(name, sizes(robot.model)[name], labels(robot.model).get(name, ()))
         array = _single(argument, value)
         if name == "q":
             check_configuration(robot.model, name, array)

@@ -12,6 +12,7 @@ import numpy as np
 from torsor import algorithms as alg
 from torsor.compat.modern_robotics.recorded import Recorded
 from torsor.compile import Argument
+from torsor.compile.given import as_array
 from torsor.errors import ModelError
 from torsor.io.screws import from_mr
 from torsor.model import assemble
@@ -38,7 +39,7 @@ def _chain(M: bytes, m: tuple, G: bytes, g: tuple, S: bytes, s: tuple) -> Chain:
 
 def _array(x: Any, name: str) -> np.ndarray:
     try:
-        return np.asarray(x, dtype=np.float64)
+        return as_array(name, x, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name} must be an array of numbers, or a list of equal ones: {error}") from None
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from torsor.compat.modern_robotics.motions import Adjoint, MatrixLog6, TransInv, se3ToVec
 from torsor.compat.modern_robotics.recorded import Recorded
 from torsor.compile import Argument
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
@@ -192,20 +193,20 @@ def _recorded(function: Callable[..., Any], n: int) -> Recorded:
 
 def _poses(function: Callable[..., Any], M: ArrayLike, screws: ArrayLike, thetalist: ArrayLike) -> Array:
     """As many screws are used as there are angles, so the pose of an inner link needs no other list."""
-    theta, S = np.ascontiguousarray(thetalist, dtype=float), _columns(screws)
+    theta, S = np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)), _columns(screws)
     n = theta.shape[-1]
     if n == 0:
         return np.array(M, dtype=float)
-    return _recorded(function, n)(np.ascontiguousarray(M, dtype=float), np.ascontiguousarray(S[:, :n]), theta)
+    return _recorded(function, n)(np.ascontiguousarray(as_array("M", M, dtype=float)), np.ascontiguousarray(S[:, :n]), theta)
 
 
 def _jacobians(function: Callable[..., Any], screws: ArrayLike, thetalist: ArrayLike) -> Array:
     S = _columns(screws)
-    return _recorded(function, S.shape[1])(S, np.ascontiguousarray(thetalist, dtype=float))
+    return _recorded(function, S.shape[1])(S, np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)))
 
 
 def _columns(screws: ArrayLike) -> Array:
-    S = np.ascontiguousarray(screws, dtype=float)
+    S = np.ascontiguousarray(as_array("screws", screws, dtype=float))
     if S.ndim != 2 or S.shape[0] != 6:
         raise ArgumentError(f"screws must have shape (6, n), one axis a column; the shape given is {S.shape}")
     return S

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.compat.modern_robotics.chain import Chain, chain
+from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
 
 Array = np.ndarray
@@ -105,7 +106,7 @@ def advance(robot: Chain, states: Array, tau: Array, g: Array, F: Array, dt: flo
 
 def _rows(matrix: ArrayLike, name: str) -> Array:
     """N×n, a row a time."""
-    rows = np.array(matrix, dtype=np.float64, order="C")
+    rows = np.array(as_array(name, matrix, dtype=np.float64), order="C")
     if rows.ndim != 2 or not len(rows):
         raise ArgumentError(f"{name} must be N×n, a row a time, N > 0; its shape is {rows.shape}")
     return rows
@@ -113,7 +114,7 @@ def _rows(matrix: ArrayLike, name: str) -> Array:
 
 def _tips(Ftipmat: ArrayLike, N: int) -> Array:
     """N×6; a single zero means no wrench at any time."""
-    F = np.asarray(Ftipmat, dtype=np.float64)
+    F = as_array("Ftipmat", Ftipmat, dtype=np.float64)
     if F.ndim == 0 and F == 0:
         return np.zeros((N, 6))
     return _rows(F, "Ftipmat")

@@ -1,0 +1,71 @@
+"""From an object that a user gives to an array, without losing part of it: a mask, labels or a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+
+
+def as_array(
+    name: str, value: Any, labels: Sequence[str] = (), dtype: Any = None, expected: str = "an array of numbers"
+) -> np.ndarray:
+    """``np.asarray(value, dtype)`` of an argument, or an ArgumentError that names it where NumPy would drop information.
+
+    Masked entries are refused.  Labelled columns (a DataFrame, a Series, an Arrow table, an xarray.DataArray) are put in the
+    order of ``labels``, the names of the argument's entries; other labels are refused.  Columns without labels, or numbered
+    ones, go by position.
+
+    >>> as_array("q", np.ma.array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+    torsor.errors.ArgumentError: q is a masked array with 1 masked entry; fill it (q.filled(0.0)) or leave those states out
+    """
+    _refuse_mask(name, value)
+    try:
+        array = np.asarray(value, dtype)
+    except Exception as error:  # any library's own: a torch tensor that wants gradients raises RuntimeError
+        raise ArgumentError(f"{name} must be {expected}; {error}") from None
+    words = _labels(value)
+    return array if words is None else array[..., _order(name, words, labels)]
+
+
+def _refuse_mask(name: str, value: Any) -> None:
+    """Of an array, or of a list with masked arrays among its items."""
+    for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
+            n = int(np.ma.count_masked(part))
+            raise ArgumentError(
+                f"{name} is a masked array with {n} masked {'entry' if n == 1 else 'entries'}; fill it ({name}.filled(0.0)) "
+                "or leave those states out"
+            )
+
+
+def _labels(value: Any) -> list[str] | None:
+    """The words that label the last axis of a table, series or labelled array; None where there are none."""
+    if type(value) in (np.ndarray, list, tuple, float, int) or isinstance(value, (np.ndarray, np.generic)):
+        return None
+    found: Any = getattr(value, "column_names", None)  # an Arrow table
+    if found is None:
+        found = getattr(value, "columns", None)  # a DataFrame
+    if found is None and hasattr(value, "dims") and hasattr(value, "coords"):  # an xarray.DataArray
+        found = value.coords[value.dims[-1]].values if value.dims and value.dims[-1] in value.coords else None
+    elif found is None and hasattr(value, "dtype"):  # a Series
+        found = getattr(value, "index", None)
+    if found is None or callable(found):
+        return None
+    words = list(found)
+    return words if words and all(isinstance(word, str) for word in words) else None
+
+
+def _order(name: str, words: list[str], labels: Sequence[str]) -> list[int]:
+    """Where each entry of the argument is among the columns."""
+    if sorted(words) == sorted(labels):
+        return [words.index(label) for label in labels]
+    expected = f"the names of its entries are {', '.join(labels)}" if labels else "its entries have no names"
+    raise ArgumentError(
+        f"{name} has columns labelled {', '.join(map(repr, words[:20]))}; {expected}. Give columns by these names, or an array "
+        f"without labels ({name}.to_numpy()) in the order of the entries"
+    )
