@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from torsor.cli.out import plain
 from torsor.cli.outcome import Typed
 from torsor.errors import FileError
-from torsor.io import tables
+from torsor.io import parquet, tables
 from torsor.io.files import label, replacing
 
 Array: TypeAlias = np.ndarray
@@ -36,7 +37,7 @@ Put: TypeAlias = Callable[[Block], None]
 def written(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
     """A function that takes block after block.  Without a path they go to stdout."""
     if path is None:
-        with _stdout() as stream, (_json if as_json else _csv)(stream, columns, about) as put:
+        with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
         return
     with replacing(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
@@ -76,12 +77,10 @@ def _names(columns: Sequence[Column]) -> list[str]:
 
 
 @contextmanager
-def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    def put(block: Block) -> None:
-        stream.write(tables.csv_rows(_flat(block, columns)))
-
-    stream.write(tables.csv_head(_names(columns)))
-    yield put
+def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[Put]:
+    """A digest stands above the rows of a file, and is missing in what is printed: it is known when all rows are."""
+    with tables.csv_writer(stream, _names(columns), digest=digest) as put:
+        yield lambda block: put(_flat(block, columns))
 
 
 @contextmanager
@@ -104,11 +103,8 @@ def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -
 
 @contextmanager
 def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    _, parquet = tables.pyarrow()
-    names = _names(columns)
-    schema = tables.arrow_table(names, [np.zeros(0)] * len(names)).schema
-    with parquet.ParquetWriter(stream, schema) as file:
-        yield lambda block: file.write_table(tables.arrow_table(names, _flat(block, columns)))
+    with parquet.parquet_writer(stream, _names(columns)) as put:
+        yield lambda block: put(_flat(block, columns))
 
 
 @contextmanager

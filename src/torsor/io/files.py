@@ -31,27 +31,63 @@ def is_markup(source: object) -> bool:
     return isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("<", "")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The contents of a regular file.  A pipe or a device could block or never end, and is refused."""
+def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> IO[bytes]:
+    """A regular file, open for reading; every file that a user names is opened here.
+
+    A pipe or a device could block or never end, and is refused.  The path is looked at before it is opened, because opening
+    some devices has effects, and the open file again, because another may have taken its place.  A file of more than
+    ``largest`` bytes is refused.
+    """
     name = label(path)
     try:
-        info = os.stat(path)
-        if stat.S_ISDIR(info.st_mode):
-            raise FileError("is a directory; give the file inside it", file=name)
-        if not stat.S_ISREG(info.st_mode):
-            raise FileError("is not a regular file; read it and pass its contents as bytes", file=name)
-        with open(path, "rb") as stream:
-            # nothing is read of a file too large, nor all of one that grows meanwhile
-            data = stream.read(LARGEST + 1) if info.st_size <= LARGEST else None
+        _check_regular(os.stat(path), name)
+        stream = open(path, "rb", opener=_at_once)  # noqa: SIM115
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", file=name) from error
     except ValueError as error:  # a NUL in the path, a lone surrogate
         raise FileError(f"is no path: {error}", file=name) from error
-    if data is None or len(data) > LARGEST:
-        raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=name)
+    try:
+        info = os.fstat(stream.fileno())
+        _check_regular(info, name)
+        if largest is not None and info.st_size > largest:
+            raise _too_large(largest, name)
+    except FileError:
+        stream.close()
+        raise
+    return stream
+
+
+def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """The contents of a regular file (:func:`open_regular`) of at most ``largest`` bytes."""
+    with open_regular(path, largest) as stream:
+        try:
+            size = os.fstat(stream.fileno()).st_size
+            data = stream.read(size + 1)  # Python reserves as many bytes as are asked for, so not the largest number
+            if len(data) > size:  # it grows meanwhile; not all of it is read
+                data += stream.read(largest + 1 - len(data))
+        except OSError as error:
+            raise FileError(f"cannot be read: {error.strerror or error}", file=label(path)) from error
+    if len(data) > largest:
+        raise _too_large(largest, label(path))
     return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opening a pipe waits for a writer unless told not to."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _check_regular(info: os.stat_result, name: str) -> None:
+    if stat.S_ISDIR(info.st_mode):
+        raise FileError("is a directory; give the file inside it", file=name)
+    if not stat.S_ISREG(info.st_mode):
+        raise FileError("is not a regular file; read it and pass its contents as bytes", file=name)
+
+
+def _too_large(largest: int, name: str) -> FileError:
+    return FileError(f"is larger than {largest >> 20} MB, the most that is read of such a file", file=name)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

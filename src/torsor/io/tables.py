@@ -1,7 +1,8 @@
-"""Tables of numbers in files: columns with names, and what JSON says beside them, in CSV, Parquet and NPZ.
+"""Tables of numbers in files: named columns and JSON metadata, in CSV and NPZ; :mod:`torsor.io.parquet` has Parquet.
 
 To the last bit in both directions; nothing is pickled.  CSV and Parquet are also read in pieces, for files larger than the
-memory.  What the columns mean is for others to say: :mod:`torsor.simulate.files` and :mod:`torsor.logs`.
+memory.  Files written here carry a digest of their numbers (:mod:`torsor.io.digests`), which is checked when they are read; in
+pieces, after the last one.  :mod:`torsor.simulate.files` and :mod:`torsor.logs` interpret the columns.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.errors import FileError, MissingExtra
+from torsor.errors import FileError
+from torsor.io.digests import MARK, OfTable, damaged, of_arrays
 
 Array: TypeAlias = np.ndarray
-#: where the JSON is kept in a Parquet file's schema
-KEY = b"torsor"
 #: the arrays of an NPZ, which is read whole, are no larger than this together [bytes]
 UNPACKED = 4 << 30
+#: bytes at the end of an NPZ that list its entries, at most
+LISTED = 1 << 20
 #: decimals that are too large for a double; infinity is written inf
 _OVERFLOWS = re.compile(r"\d[eE]\+?\d{3,}|\d{300}")
 #: numbers from which it pays to import pyarrow
@@ -44,11 +46,12 @@ class Table(NamedTuple):
     passed_over: tuple[str, ...] = ()
 
 
-def _all(name: str) -> bool:
+def all_columns(name: str) -> bool:
+    """The default choice of columns."""
     return True
 
 
-def _said(text: str | bytes) -> dict[str, Any]:
+def json_beside(text: str | bytes) -> dict[str, Any]:
     """The JSON beside the numbers; ValueError where it is no mapping, or nested beyond reason."""
     try:
         meta = json.loads(text)
@@ -62,16 +65,51 @@ def _said(text: str | bytes) -> dict[str, Any]:
 # -- CSV -----------------------------------------------------------------------------------------------------------------
 
 
+#: a function that appends rows, one array per column
+Put: TypeAlias = Callable[[Sequence[Array]], None]
+
+
 def csv_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
-    """A header, a row a line, and above them ``# {...}`` where there is something to say beside them."""
-    return csv_head(names, meta) + csv_rows(columns)
+    """A whole CSV file."""
+    stream = io.BytesIO()
+    with csv_writer(stream, names, meta) as put:
+        put(columns)
+    return stream.getvalue()
 
 
-def csv_head(names: Sequence[str], meta: Mapping[str, Any] | None = None) -> bytes:
-    stream = io.StringIO(newline="")
-    stream.write("# " + json.dumps(meta) + "\n" if meta else "")
-    csv.writer(stream, lineterminator="\n").writerow(names)
-    return stream.getvalue().encode()
+@contextmanager
+def csv_writer(
+    stream: IO[bytes], names: Sequence[str], meta: Mapping[str, Any] | None = None, *, digest: bool = True
+) -> Iterator[Put]:
+    """The digest, ``# {...}`` where there is JSON beside the numbers, the names, and one line per row.
+
+    The digest stands first, so that a file that was cut off has it; it is filled in last, so the stream must be seekable.
+    """
+    start, state = stream.tell() if digest else 0, OfTable(names, meta)
+    stream.write(_digest_line("0" * 64) if digest else b"")
+
+    def put(columns: Sequence[Array]) -> None:
+        stream.write(csv_rows(columns))
+        state.add(columns)
+
+    stream.write(_csv_head(names, meta))
+    yield put
+    if digest:
+        end = stream.tell()
+        stream.seek(start)
+        stream.write(_digest_line(state.hex()))
+        stream.seek(end)
+
+
+def _digest_line(digest: str) -> bytes:
+    return f"# {MARK} {digest}\n".encode()
+
+
+def _csv_head(names: Sequence[str], meta: Mapping[str, Any] | None) -> bytes:
+    text = io.StringIO(newline="")
+    text.write("# " + json.dumps(meta) + "\n" if meta else "")
+    csv.writer(text, lineterminator="\n").writerow(names)
+    return text.getvalue().encode()
 
 
 def csv_rows(columns: Sequence[Array]) -> bytes:
@@ -111,22 +149,27 @@ def _words(column: Array) -> Any:
     return compute.replace_with_mask(words, odd, pyarrow.array([repr(x) for x in column[odd].tolist()], pyarrow.string()))
 
 
-def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = _all) -> Iterator[Table]:
+def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = all_columns) -> Iterator[Table]:
     """A CSV file in tables of so many rows; at least one, which may be empty."""
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
-        meta, names, line = _head(text, file)
+        digest, meta, names, line = _head(text, file)
+        check = Check("csv", digest, names, meta, file)
         kept = [k for k, name in enumerate(names) if wanted(name)]
         own, other = [names[k] for k in kept], tuple(name for name in names if not wanted(name))
+        parsed = kept if digest is None else list(range(len(names)))  # a digest is of all columns
+        some = [parsed.index(k) for k in kept]
         done = 0
         while True:
             lines = list(islice(text, rows))
             if lines or not done:
-                values = _values(lines, names, kept, line, file)
-                yield Table(own, list(values.T), meta, done, other)
+                values = _values(lines, names, parsed, line, file)
+                check.add(list(values.T), last=len(lines) < rows)
+                yield Table(own, [values[:, k] for k in some], meta, done, other)
                 done += len(values)
                 line += len(lines)
             if len(lines) < rows:
+                check.add((), last=True)
                 return
     except UnicodeDecodeError as error:
         raise FileError(f"is not UTF-8 text: {error.reason}", file=file) from None
@@ -137,15 +180,34 @@ def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str
             text.detach()
 
 
-def _head(text: io.TextIOWrapper, file: str) -> tuple[dict[str, Any], list[str], int]:
-    """(what is said beside, names of the columns, the line where the numbers start)."""
-    line, meta, first = 1, {}, text.readline()
+class Check:
+    """The digest of a file, if it has one, compared with that of its numbers as they are read."""
+
+    def __init__(self, format: str, expected: str | None, names: Sequence[str], meta: Mapping[str, Any], file: str):
+        self.format, self.expected, self.file = format, expected, file
+        self.state = OfTable(names, meta)
+
+    def add(self, columns: Sequence[Array], last: bool) -> None:
+        if self.expected is not None:
+            self.state.add(columns)
+            if last and self.state.hex() != self.expected:
+                raise damaged(self.format, self.file)
+
+
+def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any], list[str], int]:
+    """(digest, the JSON beside the numbers, names of the columns, the line where the numbers start)."""
+    line, digest, meta, first = 1, None, {}, text.readline()
+    if first.startswith(f"# {MARK}"):
+        found = re.fullmatch(rf"# {MARK} ([0-9a-f]{{64}})\s*", first)
+        if not found:
+            raise damaged("csv", file)
+        line, digest, first = 2, found[1], text.readline()
     if first.startswith("# {"):
         try:
-            meta = _said(first[2:])
+            meta = json_beside(first[2:])
         except ValueError as error:
-            raise FileError(f"its first line is no JSON: {error}", file=file, line=1) from None
-        line, first = 2, text.readline()
+            raise FileError(f"this line is no JSON: {error}", file=file, line=line) from None
+        line, first = line + 1, text.readline()
     names = [name.strip() for name in next(csv.reader([first]), [])]
     if not names:
         raise FileError("is empty; a line with the names of the columns was expected", file=file, line=line)
@@ -156,7 +218,7 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[dict[str, Any], list[str],
         raise FileError(
             "starts with numbers; its first line must name the columns, such as t,q[shoulder],q[elbow]", file=file, line=line
         )
-    return meta, names, line + 1
+    return digest, meta, names, line + 1
 
 
 def _values(lines: list[str], names: list[str], kept: list[int], line: int, file: str) -> Array:
@@ -197,72 +259,14 @@ def _is_number(cell: str) -> bool:
     return cell.isascii() and "_" not in cell and (math.isfinite(value) or not _OVERFLOWS.search(cell))
 
 
-# -- Parquet -------------------------------------------------------------------------------------------------------------
-
-
-def parquet_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
-    """The same as Parquet; the JSON is in the schema."""
-    _, parquet = pyarrow()
-    stream = io.BytesIO()
-    parquet.write_table(arrow_table(names, columns, meta), stream)
-    return stream.getvalue()
-
-
-def arrow_table(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> Any:
-    """pyarrow's own table of them."""
-    pa, _ = pyarrow()
-    table = pa.table([pa.array(c) for c in columns], names=list(names))
-    return table.replace_schema_metadata({KEY: json.dumps(meta)} if meta else None)
-
-
-def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = _all) -> Iterator[Table]:
-    """A Parquet file in tables of so many rows; at least one, which may be empty."""
-    pa, parquet = pyarrow()
-    try:
-        reader = parquet.ParquetFile(stream)
-        names = [name for name in reader.schema_arrow.names if wanted(name)]
-        other = tuple(name for name in reader.schema_arrow.names if not wanted(name))
-        meta = _said((reader.schema_arrow.metadata or {}).get(KEY, b"{}"))
-        done = 0
-        for batch in reader.iter_batches(rows, columns=names):
-            yield Table(names, [_floats(batch[name], name, done, file) for name in names], meta, done, other)
-            done += batch.num_rows
-        if not done:
-            yield Table(names, [np.empty(0) for _ in names], meta, 0, other)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"is no Parquet file that can be read: {str(error).splitlines()[0]}", file=file) from error
-
-
-def _floats(column: Any, name: str, row: int, file: str) -> Array:
-    if column.null_count:
-        raise FileError(
-            f"column {name!r} holds nothing (null) in row {row + column.is_null().index(True).as_py() + 1}", file=file
-        )
-    try:
-        return np.asarray(column, dtype=np.float64)
-    except (ValueError, TypeError):
-        raise FileError(f"column {name!r} holds {column.type}, not numbers", file=file) from None
-
-
-def pyarrow() -> tuple[Any, Any]:
-    """(pyarrow, pyarrow.parquet), or which extra brings them."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "tables", "Parquet files") from None
-    return pyarrow, pyarrow.parquet
-
-
 # -- NPZ -----------------------------------------------------------------------------------------------------------------
 
 
 def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
-    """Arrays of any shape by name, and ``meta``, the JSON, among them as a string."""
+    """Arrays of any shape by name; ``meta``, the JSON, and the digest are among them as strings."""
     stream = io.BytesIO()
-    np.savez_compressed(stream, **arrays, meta=np.array(json.dumps(meta)))  # type: ignore[arg-type]
+    beside = {"meta": np.array(json.dumps(meta)), MARK: np.array(of_arrays(arrays, meta))}
+    np.savez_compressed(stream, **arrays, **beside)  # type: ignore[arg-type]
     return stream.getvalue()
 
 
@@ -274,10 +278,21 @@ def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
                 raise ValueError("it is one array, no NPZ of named ones")
             _check_unpacked(stored.zip.infolist())
             arrays = {k: stored[k] for k in stored.files}
-        meta = arrays.pop("meta", None)
-        return arrays, {} if meta is None else _said(str(meta))
+        digest, found = arrays.pop(MARK, None), arrays.pop("meta", None)
+        meta = {} if found is None else json_beside(str(found))
+        if (digest is not None or _is_marked(stream)) and str(digest) != of_arrays(arrays, meta):
+            raise damaged("npz")
+        return arrays, meta
+    except FileError:
+        raise
     except Exception as error:  # of a damaged file: zipfile's own, zlib's, struct's, tokenize's ...
         raise ValueError(str(error)[:300] or type(error).__name__) from error
+
+
+def _is_marked(stream: IO[bytes]) -> bool:
+    """Whether the end of a file, where a zip archive lists its entries, names a digest; a damaged list can hide entries."""
+    stream.seek(max(stream.seek(0, io.SEEK_END) - LISTED, 0))
+    return f"{MARK}.npy".encode() in stream.read()
 
 
 def _check_unpacked(entries: Sequence[Any]) -> None:

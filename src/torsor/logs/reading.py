@@ -11,8 +11,10 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.io.digests import Damaged
 from torsor.io.files import label
-from torsor.io.tables import Table, read_csv, read_npz, read_parquet
+from torsor.io.parquet import read_parquet
+from torsor.io.tables import Table, read_csv, read_npz
 from torsor.logs.columns import meaning, numbered
 from torsor.logs.log import QUANTITIES, Log, joined
 
@@ -93,6 +95,8 @@ def _ours(column: str) -> bool:
 def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     try:
         arrays, meta = read_npz(stream)
+    except Damaged as error:
+        raise Damaged(error.reason, file=file) from None
     except (ValueError, OSError) as error:
         why = "it holds Python objects, or is none" if "pickle" in str(error) else error  # NumPy would have them loaded
         raise FileError(f"is no NPZ file that can be read: {why}", file=file) from error

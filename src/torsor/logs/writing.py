@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.io import tables
+from torsor.io import parquet, tables
 from torsor.io.files import replacing
 from torsor.logs.log import Log, joined
 
@@ -78,31 +78,26 @@ def flat(log: Log) -> tuple[list[str], list[np.ndarray], dict[str, Any]]:
     return names, columns, {"start": log.start} if log.start else {}
 
 
-def _csv(stream: IO[bytes], _: ExitStack) -> tuple[Callable, Callable]:
-    started: list[bool] = []
+def _table(writer: Callable[..., Any], stream: IO[bytes], stack: ExitStack) -> tuple[Callable, Callable]:
+    """A table that starts with the first log."""
+    opened: list[tables.Put] = []
 
     def append(log: Log) -> None:
         names, columns, meta = flat(log)
-        if not started:
-            stream.write(tables.csv_head(names, meta))
-            started.append(True)
-        stream.write(tables.csv_rows(columns))
+        if not opened:
+            opened.append(stack.enter_context(writer(stream, names, meta)))
+        opened[0](columns)
 
     return append, lambda: None
+
+
+def _csv(stream: IO[bytes], stack: ExitStack) -> tuple[Callable, Callable]:
+    return _table(tables.csv_writer, stream, stack)
 
 
 def _parquet(stream: IO[bytes], stack: ExitStack) -> tuple[Callable, Callable]:
-    _, parquet = tables.pyarrow()
-    opened: list[Any] = []
-
-    def append(log: Log) -> None:
-        names, columns, meta = flat(log)
-        table = tables.arrow_table(names, columns, meta)
-        if not opened:
-            opened.append(stack.enter_context(parquet.ParquetWriter(stream, table.schema)))
-        opened[0].write_table(table)
-
-    return append, lambda: None
+    parquet.pyarrow()  # its absence is an error before anything is computed
+    return _table(parquet.parquet_writer, stream, stack)
 
 
 def _npz(stream: IO[bytes], _: ExitStack) -> tuple[Callable, Callable]:

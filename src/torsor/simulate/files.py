@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
-from torsor.io import tables
+from torsor.io import parquet, tables
+from torsor.io.digests import Damaged
 from torsor.io.files import label, read_bytes, write_bytes
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
@@ -35,6 +36,8 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:
         if meta.get("torsor_simulation") != VERSION:
             raise ValueError("its version is not known")
         return _result(groups, meta, robot)
+    except Damaged as error:
+        raise Damaged(error.reason, file=label(path)) from None
     except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
         why = error.reason if isinstance(error, FileError) else error
         raise FileError(f"is no simulation saved by torsor: {why}", file=label(path)) from error
@@ -115,15 +118,16 @@ def _to_csv(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
 
 def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
     rows = data.count(b"\n") + 1  # all of them in one piece
-    return _of_table(next(tables.read_csv(io.BytesIO(data), rows)))
+    (table,) = tables.read_csv(io.BytesIO(data), rows)
+    return _of_table(table)
 
 
 def _to_parquet(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    return tables.parquet_bytes(*_flat(groups, meta))
+    return parquet.parquet_bytes(*_flat(groups, meta))
 
 
 def _from_parquet(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
-    pieces = list(tables.read_parquet(io.BytesIO(data), 65536))
+    pieces = list(parquet.read_parquet(io.BytesIO(data), 65536))
     columns = [np.concatenate(parts) for parts in zip(*(p.columns for p in pieces), strict=True)]
     return _of_table(pieces[0]._replace(columns=columns))
 

@@ -5,7 +5,6 @@ Numbers keep their bits: Python writes a float with as many digits as it takes t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.io import digests
 
 ADVICE = "numbers, strings, None, arrays, and dicts, lists or tuples of these can be kept"
 
@@ -43,12 +43,7 @@ def decode(record: Record) -> Any:
 
 def digest(*parts: str | Record) -> str:
     """A name for all of these together, the same in every process and on every day."""
-    state = hashlib.sha256()
-    for part in parts:
-        text, arrays = (part, []) if isinstance(part, str) else part
-        for data in (text.encode(), *(b"%s%r" % (a.dtype.str.encode(), a.shape) + a.tobytes() for a in arrays)):
-            state.update(len(data).to_bytes(8, "little") + data)
-    return state.hexdigest()[:32]
+    return digests.digest(x for part in parts for x in ((part,) if isinstance(part, str) else (part.text, *part.arrays)))[:32]
 
 
 def _tree(value: Any, where: str, arrays: list[np.ndarray]) -> Any:
@@ -78,8 +73,10 @@ def _value(tree: Any, arrays: list[np.ndarray]) -> Any:
         return [_value(t, arrays) for t in tree]
     if not isinstance(tree, dict):
         return tree
-    kind, held = next(iter(tree.items()), ("", None))
-    return _MARKED[kind](held, arrays) if kind in _MARKED else _dict(tree, arrays)
+    if not any(k.startswith("$") for k in tree):
+        return _dict(tree, arrays)
+    ((kind, held),) = tree.items()  # a mark stands alone, or the text is damaged
+    return _MARKED[kind](held, arrays)
 
 
 def _dict(tree: dict[str, Any], arrays: list[np.ndarray]) -> dict[str, Any]:

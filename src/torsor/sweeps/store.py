@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
+import re
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from torsor.errors import FileError
 from torsor.io.files import label, read_bytes, write_bytes, write_text
-from torsor.sweeps.record import Record, decode
+from torsor.io.tables import UNPACKED, read_npz
+from torsor.sweeps.record import Record, decode, digest
 
 
 class Store(Protocol):
@@ -38,7 +39,8 @@ class Memory:
 class Folder:
     """``<folder>/ab/abcdef….json`` for each point, and an ``.npz`` beside it where there are arrays.  Nothing is pickled.
 
-    The JSON comes last: where it is, the result is whole.
+    The JSON comes last: where it is, the result is whole.  It ends with a digest of itself, the arrays and the key, which is
+    checked when it is read; a file without one is older than the digests.
     """
 
     def __init__(self, folder: str | os.PathLike[str]):
@@ -56,9 +58,9 @@ class Folder:
         if not path.exists():
             return None
         try:
-            record = Record(read_bytes(path).decode(), _arrays(self._path(key, "npz")))
+            record = _checked(key, read_bytes(path, UNPACKED).decode(), _arrays(self._path(key, "npz")))
             decode(record)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as error:
             raise FileError(
                 f"is no result of a sweep ({error}); delete it, and its point is computed again", file=label(path)
             ) from error
@@ -71,11 +73,23 @@ class Folder:
             stream = io.BytesIO()
             np.savez(stream, *record.arrays, allow_pickle=False)
             write_bytes(self._path(key, "npz"), stream.getvalue())
-        write_text(path, record.text)
+        write_text(path, f'{{"$record":{record.text},"$digest":"{digest(key, record)}"}}')
+
+
+#: the text of a file; no value has a dict with two such keys, so damage to one of them shows
+_FILE = re.compile(r'\{"\$record":(.*),"\$digest":"([0-9a-f]{32})"\}\n?', re.DOTALL)
+
+
+def _checked(key: str, text: str, arrays: list[np.ndarray]) -> Record:
+    found = _FILE.fullmatch(text)
+    record = Record(found[1] if found else text, arrays)
+    if found and found[2] != digest(key, record):
+        raise ValueError("it is damaged or was changed: its numbers do not match its digest")
+    return record
 
 
 def _arrays(path: Path) -> list[np.ndarray]:
     if not path.exists():
         return []
-    with np.load(path, allow_pickle=False) as found:
-        return [found[f"arr_{k}"] for k in range(len(found.files))]
+    found, _ = read_npz(io.BytesIO(read_bytes(path, UNPACKED)))
+    return [found[f"arr_{k}"] for k in range(len(found))]

@@ -1,0 +1,88 @@
+"""SHA-256 of numbers in files: names, shapes, types and bits, so that a damaged file does not load as other numbers.
+
+The digest is of the numbers as they are read, not of the bytes of the file: rewriting 1.0 as 1.00 keeps it.  A file without a
+digest comes from another program, and loads without this check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import FileError
+
+Array: TypeAlias = np.ndarray
+#: the name of the digest in a file: the first word of a CSV's first line, a key of Parquet's metadata, an entry of an NPZ
+MARK = "torsor_digest"
+#: how a user removes the digest, by format
+REMOVAL = {
+    "csv": f"delete its first line (# {MARK} ...)",
+    "parquet": f"write it again without the key {MARK} in its metadata",
+    "npz": f"delete its entry {MARK}.npy (zip -d)",
+}
+
+
+class Damaged(FileError):
+    """A file whose numbers do not match the digest that torsor wrote with them."""
+
+
+def damaged(format: str, file: str = "") -> Damaged:
+    """The error of a file whose digest does not match."""
+    return Damaged(
+        "is damaged, or was changed since torsor wrote it: its numbers do not match its digest; to load it anyway, "
+        f"{REMOVAL[format]}",
+        file=file,
+    )
+
+
+def digest(parts: Iterable[str | Array]) -> str:
+    """Of texts and arrays in this order: every one with its length, arrays with type and shape.
+
+    >>> digest(["a", "bc"]) == digest(["ab", "c"])
+    False
+    """
+    state = hashlib.sha256()
+    for part in parts:
+        text = isinstance(part, str)
+        data = (
+            part.encode("utf-8", "surrogatepass") if text else b"%s%r" % (part.dtype.str.encode(), part.shape) + part.tobytes()
+        )
+        state.update(len(data).to_bytes(8, "little") + data)
+    return state.hexdigest()
+
+
+def of_arrays(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> str:
+    """Of arrays by name, in any order, and the JSON beside them."""
+    return digest([_json(meta), *(part for name in sorted(arrays) for part in (name, arrays[name]))])
+
+
+class OfTable:
+    """Of a table that comes in pieces of rows, the same however it is cut: names, JSON, and the rows as doubles.
+
+    >>> whole, cut = OfTable(["a"], {}), OfTable(["a"], {})
+    >>> whole.add([np.array([1.0, 2.0])]), cut.add([np.array([1.0])]), cut.add([np.array([2.0])])
+    (None, None, None)
+    >>> whole.hex() == cut.hex()
+    True
+    """
+
+    def __init__(self, names: Sequence[str], meta: Mapping[str, Any] | None = None):
+        self._state = hashlib.sha256(_json([list(names), meta or {}]).encode() + b"\0")
+
+    def add(self, columns: Sequence[Array]) -> None:
+        if columns:
+            rows = np.stack([np.asarray(c, "<f8") for c in columns], axis=1)
+            rows[np.isnan(rows)] = np.nan  # text has one NaN, doubles have many
+            self._state.update(rows.tobytes())
+
+    def hex(self) -> str:
+        return self._state.hexdigest()
+
+
+def _json(x: Any) -> str:
+    """JSON as it comes back from a file: keys in one order, pairs as lists."""
+    return json.dumps(json.loads(json.dumps(x)), sort_keys=True)
