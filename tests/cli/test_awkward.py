@@ -139,7 +139,7 @@ def test_an_output_keeps_its_mode_and_a_link_stays_one(folder):
     assert folder("mass", "arm.urdf", "--out", "link.csv").code == 0
     assert os.path.islink("link.csv")
     assert stat.S_IMODE(os.stat("old.csv").st_mode) == 0o640
-    assert Path("old.csv").read_text() == "M[j][j]\n2.0\n"
+    assert Path("old.csv").read_text().partition("\n")[2] == "M[j][j]\n2.0\n"  # below its digest
 
 
 def test_what_may_not_be_read_or_written(folder):

@@ -119,10 +119,10 @@ def bundled() -> dict[str, Callable[[], Robot]]:
 
 def source(robot: str) -> str | bytes:
     """A path that is there, or what stdin says."""
-    from torsor.io.files import label
+    from torsor.io.files import label, read_stream
 
     if robot == "-":
-        return sys.stdin.buffer.read()
+        return read_stream(sys.stdin.buffer)
     if os.path.exists(robot) or robot.startswith(DESCRIBED):
         return robot
     if "://" in robot:

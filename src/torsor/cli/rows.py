@@ -19,7 +19,7 @@ from torsor.cli.outcome import Typed, say
 from torsor.cli.progress import progress
 from torsor.cli.writing import Column, written
 from torsor.errors import FileError, TorsorError
-from torsor.io.files import label
+from torsor.io.files import label, open_regular
 from torsor.logs import Log, read_chunks
 from torsor.logs.log import QUANTITIES
 from torsor.logs.reading import FORMATS
@@ -140,15 +140,13 @@ def _format(path: str) -> str:
 def _opened(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; what is wrong in it is said with its name."""
     if path != "-" and not os.path.isfile(path):
-        said = (
-            f"{label(path)} is a directory; states are in a file" if os.path.isdir(path) else f"there is no file {label(path)}"
-        )
-        raise Typed(said)
+        said = "is a directory; states are in a file" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
+        raise Typed(f"{label(path)} {said}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:
         if path == "-":
             yield sys.stdin.buffer, None
         else:
-            with open(path, "rb") as stream:
+            with open_regular(path) as stream:
                 yield stream, os.path.getsize(path)
     except FileError as error:
         if error.file:  # another file's: that of the results

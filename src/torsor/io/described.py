@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from torsor.errors import FileError, MissingExtra, UnknownName
+from torsor.io.files import read_bytes
 from torsor.locks import new_lock
 
 PREFIX = "robot_descriptions:"
@@ -76,7 +77,7 @@ def _chosen(name: str, said: Mapping[str, Any], note: str) -> Described:
 def _head(folder: Path) -> str:
     """The commit a repository is at, where its HEAD says so plainly."""
     try:
-        text = (folder / ".git" / "HEAD").read_text().strip()
-    except OSError:
+        text = read_bytes(folder / ".git" / "HEAD").decode("utf-8", "replace").strip()
+    except FileError:
         return ""
     return text if len(text) == 40 else ""

@@ -47,12 +47,15 @@ def digest(parts: Iterable[str | Array]) -> str:
     """
     state = hashlib.sha256()
     for part in parts:
-        text = isinstance(part, str)
-        data = (
-            part.encode("utf-8", "surrogatepass") if text else b"%s%r" % (part.dtype.str.encode(), part.shape) + part.tobytes()
-        )
+        data = _bytes(part)
         state.update(len(data).to_bytes(8, "little") + data)
     return state.hexdigest()
+
+
+def _bytes(part: str | Array) -> bytes:
+    if isinstance(part, str):
+        return part.encode("utf-8", "surrogatepass")
+    return b"%s%r" % (part.dtype.str.encode(), part.shape) + part.tobytes()
 
 
 def of_arrays(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> str:

@@ -74,6 +74,17 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     return data
 
 
+def read_stream(stream: IO[bytes], largest: int = LARGEST, file: str = "") -> bytes:
+    """All of a stream that may never end, such as stdin, if it is at most ``largest`` bytes."""
+    pieces, size = [], 0
+    while piece := stream.read(1 << 20):
+        pieces.append(piece)
+        size += len(piece)
+        if size > largest:
+            raise _too_large(largest, file)
+    return b"".join(pieces)
+
+
 def _at_once(path: str, flags: int) -> int:
     """Opening a pipe waits for a writer unless told not to."""
     return os.open(path, flags | os.O_NONBLOCK)

@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from torsor.errors import FileError
+from torsor.io.files import read_bytes
+
 _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
@@ -34,8 +37,8 @@ def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()
 def _manifest(folder: Path) -> str:
     """The name its package.xml gives, or none."""
     try:
-        match = _NAME.search((folder / "package.xml").read_text(encoding="utf-8", errors="replace"))
-    except OSError:
+        match = _NAME.search(read_bytes(folder / "package.xml").decode("utf-8", "replace"))
+    except FileError:
         return ""
     return match[1] if match else ""
 

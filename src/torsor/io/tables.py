@@ -27,6 +27,8 @@ Array: TypeAlias = np.ndarray
 UNPACKED = 4 << 30
 #: bytes at the end of an NPZ that list its entries, at most
 LISTED = 1 << 20
+#: the longest line of a CSV [characters]; the JSON of a simulation with 10⁵ events is shorter
+LINE = 64 << 20
 #: decimals that are too large for a double; infinity is written inf
 _OVERFLOWS = re.compile(r"\d[eE]\+?\d{3,}|\d{300}")
 #: numbers from which it pays to import pyarrow
@@ -161,7 +163,7 @@ def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str
         some = [parsed.index(k) for k in kept]
         done = 0
         while True:
-            lines = list(islice(text, rows))
+            lines = list(islice(_lines(text, line, file), rows))
             if lines or not done:
                 values = _values(lines, names, parsed, line, file)
                 check.add(list(values.T), last=len(lines) < rows)
@@ -180,6 +182,15 @@ def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str
             text.detach()
 
 
+def _lines(text: io.TextIOWrapper, line: int, file: str) -> Iterator[str]:
+    """Lines from here on; a file without line ends would fill the memory, and is refused."""
+    while found := text.readline(LINE):
+        if len(found) == LINE:
+            raise FileError(f"has a line of more than {LINE >> 20} MB", file=file, line=line)
+        yield found
+        line += 1
+
+
 class Check:
     """The digest of a file, if it has one, compared with that of its numbers as they are read."""
 
@@ -196,18 +207,19 @@ class Check:
 
 def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any], list[str], int]:
     """(digest, the JSON beside the numbers, names of the columns, the line where the numbers start)."""
-    line, digest, meta, first = 1, None, {}, text.readline()
+    above = _lines(text, 1, file)
+    line, digest, meta, first = 1, None, {}, next(above, "")
     if first.startswith(f"# {MARK}"):
         found = re.fullmatch(rf"# {MARK} ([0-9a-f]{{64}})\s*", first)
         if not found:
             raise damaged("csv", file)
-        line, digest, first = 2, found[1], text.readline()
+        line, digest, first = 2, found[1], next(above, "")
     if first.startswith("# {"):
         try:
             meta = json_beside(first[2:])
         except ValueError as error:
             raise FileError(f"this line is no JSON: {error}", file=file, line=line) from None
-        line, first = line + 1, text.readline()
+        line, first = line + 1, next(above, "")
     names = [name.strip() for name in next(csv.reader([first]), [])]
     if not names:
         raise FileError("is empty; a line with the names of the columns was expected", file=file, line=line)

@@ -12,7 +12,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.digests import Damaged
-from torsor.io.files import label
+from torsor.io.files import label, open_regular
 from torsor.io.parquet import read_parquet
 from torsor.io.tables import Table, read_csv, read_npz
 from torsor.logs.columns import meaning, numbered
@@ -63,7 +63,7 @@ def read_chunks(
     if options and chunks is not _mcap:
         raise ArgumentError(f"{' and '.join(options)} chooses among the messages of an MCAP file; {file or 'this'} is none")
     with ExitStack() as stack:
-        for log in chunks(_opened(source, file, stack), rows, file, **options):
+        for log in chunks(_opened(source, stack), rows, file, **options):
             yield log if robot is None else in_order(log, robot)
 
 
@@ -160,10 +160,5 @@ def _format(source: Source, format: str | None) -> str:
     return word
 
 
-def _opened(source: Any, file: str, stack: ExitStack) -> IO[bytes]:
-    if hasattr(source, "read"):
-        return source
-    try:
-        return stack.enter_context(open(source, "rb"))
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from error
+def _opened(source: Any, stack: ExitStack) -> IO[bytes]:
+    return source if hasattr(source, "read") else stack.enter_context(open_regular(source))

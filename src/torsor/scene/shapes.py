@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import FileError, MissingExtra
+from torsor.io.files import read_bytes
 from torsor.io.places import Places
 from torsor.model.description import Geometry
 from torsor.scene.archive import SCHEME, bundled
@@ -17,9 +18,6 @@ from torsor.scene.triangles import PLAIN, SOLIDS, Color, Triangles
 from torsor.spatial import Transform
 
 Array = np.ndarray
-
-#: a mesh larger than this is refused: a browser could not show it either [bytes]
-LARGEST = 256 * 2**20
 
 
 def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
@@ -53,10 +51,9 @@ def _read(path: Path) -> tuple[Triangles, ...]:
         import trimesh
     except ImportError:
         raise MissingExtra("trimesh", "mesh", f"reading the mesh {path.name}") from None
-    if path.stat().st_size > LARGEST:
-        raise FileError(f"is larger than {LARGEST >> 20} MB", file=str(path))
+    data = read_bytes(path)
     try:
-        scene = trimesh.load_scene(BytesIO(path.read_bytes()), file_type=path.suffix[1:].lower(), process=False)
+        scene = trimesh.load_scene(BytesIO(data), file_type=path.suffix[1:].lower(), process=False)
         parts = [(part, *scene.graph[node]) for node in scene.graph.nodes_geometry for part in (scene.graph[node][1],)]
         unit = _meters(scene.units)
         found = [_surface(scene.geometry[name], unit * T) for name, T, _ in parts if hasattr(scene.geometry[name], "faces")]

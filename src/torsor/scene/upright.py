@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from torsor.errors import FileError, MissingExtra
+from torsor.io.files import open_regular
 from torsor.io.places import Places
 from torsor.model.description import Description, Geometry, Link
 from torsor.scene.hull import outside
@@ -45,7 +46,7 @@ def lies(g: Geometry, places: Places) -> bool:
 
 @lru_cache(maxsize=256)
 def _y_up(path: Path) -> bool:
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         return b"Y_UP" in stream.read(HEAD)
 
 

@@ -30,7 +30,7 @@ def save(result: Result, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:
     """Read a result back; with its ``robot``, it can be audited and animated again."""
-    data = read_bytes(path)
+    data = read_bytes(path, tables.UNPACKED)
     try:
         groups, meta = FORMATS[_format(path)][1](data)
         if meta.get("torsor_simulation") != VERSION:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,8 @@ def decode(record: Record) -> Any:
 
 def digest(*parts: str | Record) -> str:
     """A name for all of these together, the same in every process and on every day."""
-    return digests.digest(x for part in parts for x in ((part,) if isinstance(part, str) else (part.text, *part.arrays)))[:32]
+    records = (Record(part, []) if isinstance(part, str) else part for part in parts)
+    return digests.digest(chain.from_iterable([record.text, *record.arrays] for record in records))[:32]
 
 
 def _tree(value: Any, where: str, arrays: list[np.ndarray]) -> Any:

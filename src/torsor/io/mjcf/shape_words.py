@@ -11,6 +11,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
+from torsor.io.files import open_regular
 from torsor.io.mjcf.words import fresh, numbers, placed
 from torsor.io.places import Places
 from torsor.model.description import Geometry
@@ -73,9 +74,9 @@ class Assets:
 
 def _binary(path: Path) -> bool:
     """Whether an STL file is as long as the number of triangles in its binary head says."""
-    with path.open("rb") as stream:
-        head = stream.read(84)
-    return len(head) == 84 and path.stat().st_size == 84 + 50 * int.from_bytes(head[80:], "little")
+    with open_regular(path) as stream:
+        head, size = stream.read(84), os.fstat(stream.fileno()).st_size
+    return len(head) == 84 and size == 84 + 50 * int.from_bytes(head[80:], "little")
 
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:

@@ -1,0 +1,135 @@
+"""Files that users name: pipes, devices and endless files are refused at once, by every reader."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import torsor
+from torsor import logs
+from torsor.errors import FileError
+from torsor.io import tables
+from torsor.io.files import open_regular, read_bytes, read_stream
+from torsor.io.packages import folders
+from torsor.io.places import Places
+from torsor.model.description import Geometry
+from torsor.rigid.mesh import read_mesh
+from torsor.scene.shapes import triangles
+from torsor.scene.upright import lies
+from torsor.simulate.files import load
+from torsor.spatial import Transform
+from torsor.sweeps.store import Folder
+
+READERS = {
+    "robot.urdf": torsor.load,
+    "robot.xml": torsor.load,
+    "robot.dh.csv": torsor.load,
+    "robot.dh.yaml": torsor.load,
+    **{f"log.{ending}": logs.read for ending in ("csv", "parquet", "npz", "mcap")},
+    **{f"run.{ending}": load for ending in ("csv", "parquet", "npz")},
+    "part.stl": read_mesh,
+    "any": read_bytes,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_pipe_or_device_is_refused_by_every_reader(tmp_path, name):
+    """A pipe without a writer would hang, and /dev/zero never ends: this test hangs then."""
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(FileError, match="is not a regular file"):
+        READERS[name](tmp_path / name)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(FileError, match="is not a regular file"):
+        READERS[name](tmp_path / name)
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_is_refused(tmp_path, monkeypatch):
+    """Between looking at a path and opening it."""
+    os.mkfifo(tmp_path / "log.csv")
+    (tmp_path / "file").touch()
+    real = os.stat
+    monkeypatch.setattr("torsor.io.files.os.stat", lambda path: real(tmp_path / "file"))
+    with pytest.raises(FileError, match="is not a regular file"):
+        open_regular(tmp_path / "log.csv")
+
+
+def test_a_pipe_in_the_place_of_a_file_beside_a_robot_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / "package.xml")
+    assert list(folders("other", tmp_path)) == []
+    os.mkfifo(tmp_path / "mesh.dae")
+    geometry = Geometry(role="visual", shape="mesh", origin=Transform.identity(), uri="mesh.dae")
+    places = Places(str(tmp_path / "robot.urdf"), [tmp_path])
+    assert not lies(geometry, places)
+    with pytest.raises(FileError):
+        triangles(geometry, places)
+
+
+def test_a_point_of_a_sweep_that_is_a_pipe_is_refused(tmp_path):
+    (tmp_path / "ab").mkdir()
+    os.mkfifo(tmp_path / "ab" / "ab12.json")
+    with pytest.raises(FileError, match="regular file"):
+        Folder(tmp_path).get("ab12")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "mcap"])
+def test_a_log_of_a_terabyte_of_zeros_is_refused(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(tables, "LINE", 1 << 20)
+    path = tmp_path / f"log.{ending}"
+    path.touch()
+    os.truncate(path, 1 << 40)
+    with pytest.raises(FileError):
+        logs.read(path)
+
+
+def test_csv_line_without_an_end_is_refused(monkeypatch):
+    monkeypatch.setattr(tables, "LINE", 1000)
+    with pytest.raises(FileError, match="has a line of more than"):
+        logs.read(io.BytesIO(b"t," + b"x" * 2000), format="csv")
+    with pytest.raises(FileError, match="has a line of more than"):
+        logs.read(io.BytesIO(b"t,q[a]\n" + b"1" * 2000), format="csv")
+
+
+def test_read_bytes_refuses_files_above_the_largest_size(tmp_path):
+    (tmp_path / "file").write_bytes(bytes(100))
+    assert len(read_bytes(tmp_path / "file", 100)) == 100
+    with pytest.raises(FileError, match="is larger than"):
+        read_bytes(tmp_path / "file", 99)
+
+
+def test_read_stream_stops_above_the_largest_size():
+    assert read_stream(io.BytesIO(b"abc")) == b"abc"
+    with open("/dev/zero", "rb") as endless, pytest.raises(FileError, match="is larger than"):
+        read_stream(endless, 5 << 20)
+
+
+#: files of torsor's own, or of the machine, that need no such care
+OWN = {
+    "cli/outcome.py": "the null device",
+    "cli/symbols.py": "files it has just written",
+    "certify/machine.py": "/proc/cpuinfo",
+    "compile/cache.py": "checks owner and mode itself",
+    "replay/document.py": "files of the package",
+    "robots.py": "files of the package",
+    "scene/archive.py": "files of the package",
+    "io/files.py": "is the road",
+}
+
+
+#: a call that opens a path: open(...), path.open(...), .read_text(...), np.load(...)
+OPENS = re.compile(r"(?<![\w.])open\(|(?<!webbrowser)\.open\(|\.read_(?:text|bytes)\(|np\.(?:load|fromfile|memmap)\(")
+
+
+def test_files_are_opened_in_one_place():
+    """In io/files.py, by open_regular, or in the list above; doctests and comments are not counted."""
+    package, found = Path(torsor.__file__).parent, set()
+    for path in package.rglob("*.py"):
+        lines = (line.partition("#")[0] for line in path.read_text("utf-8").splitlines())
+        if any(OPENS.search(line) and not line.lstrip().startswith((">>>", "...")) for line in lines):
+            found.add(path.relative_to(package).as_posix())
+    assert "io/files.py" in found
+    assert found - {"io/tables.py"} <= set(OWN)  # tables.py: numpy.load of a stream that was opened by that road
