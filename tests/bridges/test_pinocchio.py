@@ -54,9 +54,9 @@ def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
         if forward and not coupled and kappa < 1e12:  # its aba knows no mimic joints
             theirs = there.back.a(Q, V, pin.aba(model, data, Q, V, TAU))
             assert_close(theirs, a, max(LIMIT, 1e-14 * kappa), floor=1e-9)  # solving loses cond(M)
-    np.testing.assert_allclose(there.back.v(Q, V), v, atol=1e-14)
-    np.testing.assert_allclose(there.back.a(Q, V, A), a, atol=1e-13)
-    np.testing.assert_allclose(there.v(q, there.back.v(Q, V)), V, atol=1e-14)
+    np.testing.assert_allclose(there.back.v(Q, V), v, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(there.back.a(Q, V, A), a, rtol=1e-14, atol=1e-13)
+    np.testing.assert_allclose(there.v(q, there.back.v(Q, V)), V, rtol=1e-14, atol=1e-14)
     if there.nv == robot.nv:
         assert_close(there.tau(q, tau), TAU, LIMIT, floor=1e-9)
 
@@ -130,8 +130,8 @@ def test_frames_are_in_their_places():
     again = from_pinocchio(model)
     for frame in robot.links:
         pose = data.oMf[model.getFrameId(frame, pin.FrameType.BODY)].homogeneous
-        np.testing.assert_allclose(robot.pose(q, frame), pose, atol=1e-14)
-        np.testing.assert_allclose(again.pose(q, frame), pose, atol=1e-14)
+        np.testing.assert_allclose(robot.pose(q, frame), pose, rtol=1e-14, atol=1e-14)
+        np.testing.assert_allclose(again.pose(q, frame), pose, rtol=1e-14, atol=1e-14)
 
 
 def test_limits_and_losses_go_over():

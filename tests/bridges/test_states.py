@@ -52,10 +52,10 @@ def agree(robot: Robot, model, seed: int = 0) -> None:
     mujoco.mj_fullM(model, data, M)
     T = there.velocity_matrix(q)
     assert_close(T.T @ M @ T, np.array(alg.crba(robot.model, q.tolist()), float), LIMIT, floor=1e-9)
-    np.testing.assert_allclose(there.back.v(Q, V), v, atol=1e-13)
-    np.testing.assert_allclose(there.back.a(Q, V, A), a, atol=1e-12)
+    np.testing.assert_allclose(there.back.v(Q, V), v, rtol=1e-14, atol=1e-13)
+    np.testing.assert_allclose(there.back.a(Q, V, A), a, rtol=1e-14, atol=1e-12)
     if model.nv == robot.nv:
-        np.testing.assert_allclose(there.tau(q, tau), data.qfrc_inverse, atol=1e-10)
+        np.testing.assert_allclose(there.tau(q, tau), data.qfrc_inverse, rtol=1e-14, atol=1e-10)
 
 
 KINDS = (
@@ -101,8 +101,8 @@ def test_models_that_mujoco_compiled():
     mujoco.mj_kinematics(model, data)
     for body in ("drone", "arm", "hand"):
         pose = robot.pose(q, body)
-        np.testing.assert_allclose(data.body(body).xpos, pose[:3, 3], atol=1e-14)
-        np.testing.assert_allclose(data.body(body).xmat.reshape(3, 3), pose[:3, :3], atol=1e-14)
+        np.testing.assert_allclose(data.body(body).xpos, pose[:3, 3], rtol=1e-14, atol=1e-14)
+        np.testing.assert_allclose(data.body(body).xmat.reshape(3, 3), pose[:3, :3], rtol=1e-14, atol=1e-14)
 
 
 def test_a_free_body_with_armature_is_sliders_and_a_ball():
@@ -128,7 +128,7 @@ def test_a_free_body_that_starts_elsewhere():
     data, q = mujoco.MjData(model), robot.random_configuration(4)
     data.qpos[:] = states.mujoco(robot, model).q(q)
     mujoco.mj_kinematics(model, data)
-    np.testing.assert_allclose(data.body("arm").xpos, robot.pose(q, "arm")[:3, 3], atol=1e-14)
+    np.testing.assert_allclose(data.body("arm").xpos, robot.pose(q, "arm")[:3, 3], rtol=1e-14, atol=1e-14)
 
 
 def test_batches():
@@ -140,8 +140,8 @@ def test_batches():
     assert Q.shape == (3, 4, there.nq)
     np.testing.assert_array_equal(there.q(q[1, 2]), Q[1, 2])
     np.testing.assert_allclose(there.a(q[1, 2], v[1, 2], a), A[1, 2], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(there.back.a(Q, V, A), np.broadcast_to(a, v.shape), atol=1e-13)
-    np.testing.assert_allclose((there.velocity_matrix(q) @ v[..., None])[..., 0], V, atol=1e-14)
+    np.testing.assert_allclose(there.back.a(Q, V, A), np.broadcast_to(a, v.shape), rtol=1e-14, atol=1e-13)
+    np.testing.assert_allclose((there.velocity_matrix(q) @ v[..., None])[..., 0], V, rtol=1e-14, atol=1e-14)
     with pytest.raises(ArgumentError, match=r"q has shape \(3,\), expected \(..., 19\)"):
         there.q(np.zeros(3))
     with pytest.raises(ArgumentError, match="do not go together"):
@@ -171,8 +171,8 @@ def test_accelerations_are_rates_of_velocities(kind, joint):
 
     rate = (velocity(h) - velocity(-h)) / (2 * h)
     drift = 0 if kind.drift is None else kind.drift(q, v)
-    np.testing.assert_allclose(T(q) @ a + drift, rate, atol=1e-8)
-    np.testing.assert_allclose(T(q) @ T(q).T, np.eye(joint.nv), atol=1e-15)
+    np.testing.assert_allclose(T(q) @ a + drift, rate, rtol=1e-14, atol=1e-8)
+    np.testing.assert_allclose(T(q) @ T(q).T, np.eye(joint.nv), rtol=1e-14, atol=1e-15)
     back = kind.q_back(kind.q(q))
     assert np.abs(joint.difference(q.tolist(), back.tolist())).max() < 1e-14
 
@@ -183,8 +183,8 @@ def test_free_twists_by_hand():
     q = np.array([1, 2, 3, 0, 0, half, half])
     v = np.array([0.1, 0.2, 0.3, 1, 0, 0])
     np.testing.assert_allclose(FREE_LINEAR_FIRST.T(q) @ v, [1, 0, 0, 0.1, 0.2, 0.3])
-    np.testing.assert_allclose(FREE_MIXED.T(q) @ v, [0, 1, 0, 0.1, 0.2, 0.3], atol=1e-15)
-    np.testing.assert_allclose(FREE_WORLD.T(q) @ v, [-0.2, 0.1, 0.3, 0, 1, 0], atol=1e-15)
+    np.testing.assert_allclose(FREE_MIXED.T(q) @ v, [0, 1, 0, 0.1, 0.2, 0.3], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(FREE_WORLD.T(q) @ v, [-0.2, 0.1, 0.3, 0, 1, 0], rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(FREE_MIXED.q(q), [1, 2, 3, half, 0, 0, half])
     np.testing.assert_allclose(FREE_WORLD.q(q), [half, 0, 0, half, 1, 2, 3])
 
@@ -239,9 +239,9 @@ def test_drake():
     assert (there.nq, there.nv) == (11, 10)
     assert Q[10] == q[7]
     R = robot.pose(q, "trunk")[:3, :3]
-    np.testing.assert_allclose(V[:6], [*(R @ v[:3]), *(R @ v[3:6])], atol=1e-15)
-    np.testing.assert_allclose(there.back.q(Q)[:8], q[:8], atol=1e-15)
-    np.testing.assert_allclose(there.back.a(Q, V, A), a, atol=1e-14)
+    np.testing.assert_allclose(V[:6], [*(R @ v[:3]), *(R @ v[3:6])], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(there.back.q(Q)[:8], q[:8], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(there.back.a(Q, V, A), a, rtol=1e-14, atol=1e-14)
     with pytest.raises(ModelError, match="floats by roll, pitch and yaw"):
         states.drake(robot, Plant(Place("trunk", "rpy_floating", 0, 6, 0, 6)))
 

@@ -53,8 +53,8 @@ def test_the_same_robot(tmp_path, text, ending):
 
     same = Robot(expected)
     np.testing.assert_allclose(robot.mass_matrix(q), same.mass_matrix(q), rtol=1e-14)
-    np.testing.assert_allclose(robot.pose(q, "end_effector"), same.pose(q, "end_effector"), atol=1e-15)
-    np.testing.assert_allclose(robot.gravity_force(q), same.gravity_force(q), atol=1e-14)
+    np.testing.assert_allclose(robot.pose(q, "end_effector"), same.pose(q, "end_effector"), rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(robot.gravity_force(q), same.gravity_force(q), rtol=1e-14, atol=1e-14)
     assert robot.name == "arm"
     for name in robot.joints:
         np.testing.assert_allclose(robot.joint(name).lower, same.joint(name).lower, rtol=1e-15)

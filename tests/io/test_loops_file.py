@@ -36,7 +36,7 @@ def same(a: Loop, b: Loop) -> None:
     for x, y in ((a.origin, b.origin), (a.child_origin, b.child_origin)):
         np.testing.assert_allclose(np.array([*flat(x)], float), np.array([*flat(y)], float), atol=2e-15, rtol=0)
     for x, y in zip(vars(a.kind).values(), vars(b.kind).values(), strict=True):
-        np.testing.assert_allclose(np.array(x, float), np.array(y, float), atol=1e-15)
+        np.testing.assert_allclose(np.array(x, float), np.array(y, float), rtol=1e-14, atol=1e-15)
 
 
 def test_the_schema():

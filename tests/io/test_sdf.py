@@ -68,7 +68,7 @@ def test_dynamics(text, tmp_path):
     plant.SetPositions(context, states.drake(robot, plant).q(q))
     for frame in ("hook", "tip", "boom"):
         pose = plant.GetFrameByName(frame).CalcPoseInWorld(context).GetAsMatrix4()
-        np.testing.assert_allclose(robot.pose(q, frame), pose, atol=1e-14)
+        np.testing.assert_allclose(robot.pose(q, frame), pose, rtol=1e-14, atol=1e-14)
     path = tmp_path / "crane.sdf"
     path.write_text(text)
     assert load(path).description.source == str(path)

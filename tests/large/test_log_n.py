@@ -217,7 +217,7 @@ def test_compliance_of_singular_matrices():
     for ranks in ((6, 6), (1, 6), (6, 5), (3, 5), (0, 6)):
         Phi, J = (spd(rng, r) for r in ranks)
         expected = np.linalg.solve(np.eye(6) + Phi @ J, Phi)
-        np.testing.assert_allclose(compliance(Matrix(Phi.tolist()), Matrix(J.tolist())), expected, atol=1e-11)
+        np.testing.assert_allclose(compliance(Matrix(Phi.tolist()), Matrix(J.tolist())), expected, rtol=1e-14, atol=1e-11)
 
 
 def test_joining_is_associative_in_fifty_digits():
@@ -260,8 +260,10 @@ def test_force_bases():
         columns = np.array([[*s.w, *s.v] for s in S])
         assert T.shape == (6 - joint.nv, 6)
         np.testing.assert_allclose(T @ columns.T, 0, atol=1e-15)
-        np.testing.assert_allclose(T @ T.T, np.eye(len(T)), atol=1e-15)
-        np.testing.assert_allclose(columns @ np.array([[*f.m, *f.f] for f in dual(S)]).T, np.eye(joint.nv), atol=1e-14)
+        np.testing.assert_allclose(T @ T.T, np.eye(len(T)), rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(
+            columns @ np.array([[*f.m, *f.f] for f in dual(S)]).T, np.eye(joint.nv), rtol=1e-14, atol=1e-14
+        )
 
 
 def test_complement_of_a_column_that_is_an_axis():
@@ -285,4 +287,4 @@ def test_block_tridiagonal_solvers(n):
     row = np.concatenate([D[:, *np.triu_indices(6)], r], axis=1)
     expected = np.linalg.solve(A, r.ravel()).reshape(n, 6)
     for solver in (odd_even, sequential):
-        np.testing.assert_allclose(solver(row, C.reshape(n, 36)), expected, atol=1e-13)
+        np.testing.assert_allclose(solver(row, C.reshape(n, 36)), expected, rtol=1e-14, atol=1e-13)

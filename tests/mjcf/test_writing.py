@@ -139,11 +139,13 @@ def test_loops_hold_the_same_frames(kind, words):
     assert [("connect", "weld")[t] for t in m.eq_type] == words
     back = read_mjcf(text).loops
     for loop, mine in zip(back[:1], d.loops, strict=True):
-        np.testing.assert_allclose(np.array(loop.origin.r, float), np.array(mine.origin.r, float), atol=1e-15)
-        np.testing.assert_allclose(np.array(loop.child_origin.E, float), np.array(mine.child_origin.E, float), atol=1e-15)
+        np.testing.assert_allclose(np.array(loop.origin.r, float), np.array(mine.origin.r, float), rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(
+            np.array(loop.child_origin.E, float), np.array(mine.child_origin.E, float), rtol=1e-14, atol=1e-15
+        )
     if len(words) == 2:  # the second ball lies on the axis, on both sides
         further = np.array(back[1].origin.r, float) - np.array(back[0].origin.r, float)
-        np.testing.assert_allclose(further, np.array(X.E.T, float) @ [0, 0.1, 0], atol=1e-15)
+        np.testing.assert_allclose(further, np.array(X.E.T, float) @ [0, 0.1, 0], rtol=1e-14, atol=1e-15)
 
 
 def _turn(angle: float):

@@ -75,7 +75,9 @@ def test_the_subspace_is_the_rate_of_the_transform(seed):
         later, earlier = (pose(kind, kind.integrate(q, (v * h).tolist())) for h in (STEP, -STEP))
         rate = np.linalg.inv(pose(kind, q)) @ (later - earlier) / (2 * STEP)
         V = columns(kind.subspace(q)) @ v
-        np.testing.assert_allclose([rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], V, atol=1e-7, err_msg=kind.name)
+        np.testing.assert_allclose(
+            [rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], V, rtol=1e-14, atol=1e-7, err_msg=kind.name
+        )
 
 
 @given(seed=st.integers(0, 10**6))
@@ -83,9 +85,9 @@ def test_the_subspace_rate(seed):
     for kind, q, v in cases(seed):
         later, earlier = (columns(kind.subspace(kind.integrate(q, (v * h).tolist()))) for h in (STEP, -STEP))
         rate = columns(kind.subspace_rate(q, v.tolist()))
-        np.testing.assert_allclose(rate, (later - earlier) / (2 * STEP), atol=1e-7, err_msg=kind.name)
+        np.testing.assert_allclose(rate, (later - earlier) / (2 * STEP), rtol=1e-14, atol=1e-7, err_msg=kind.name)
         bias = kind.bias(q, v.tolist())
-        np.testing.assert_allclose([*bias.w, *bias.v], rate @ v, atol=1e-12, err_msg=kind.name)
+        np.testing.assert_allclose([*bias.w, *bias.v], rate @ v, rtol=1e-14, atol=1e-12, err_msg=kind.name)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -93,7 +95,7 @@ def test_integrate_and_difference_undo_each_other(seed):
     for kind, q, v in cases(seed):
         v = v / max(1.0, np.linalg.norm(v) / 2)
         there = kind.integrate(q, v.tolist())
-        np.testing.assert_allclose(kind.difference(q, there), v, atol=1e-9, err_msg=kind.name)
+        np.testing.assert_allclose(kind.difference(q, there), v, rtol=1e-14, atol=1e-9, err_msg=kind.name)
         assert kind.difference(q, q) == pytest.approx([0.0] * kind.nv, abs=1e-12)
 
 
@@ -102,14 +104,14 @@ def test_alignment_is_a_rotation_that_takes_z_to_the_axis(seed):
     d = np.random.default_rng(seed).normal(size=3)
     d /= np.linalg.norm(d)
     R = np.array(axis_alignment(Vec(*map(float, d))), float)
-    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(R @ R.T, np.eye(3), rtol=1e-14, atol=1e-15)
     assert np.linalg.det(R) == pytest.approx(1)
-    np.testing.assert_allclose(R[:, 2], d, atol=1e-15)
+    np.testing.assert_allclose(R[:, 2], d, rtol=1e-14, atol=1e-15)
 
 
 def test_neutral_is_the_identity():
     for kind in kinds(np.random.default_rng(0)):
-        np.testing.assert_allclose(pose(kind, kind.neutral()), np.eye(4), atol=1e-15)
+        np.testing.assert_allclose(pose(kind, kind.neutral()), np.eye(4), rtol=1e-14, atol=1e-15)
     assert np.array_equal(pose(Fixed(), []), np.eye(4))
 
 
@@ -199,7 +201,7 @@ def test_the_complement_does_no_work_and_fills_six_dimensions(seed):
         np.testing.assert_allclose(T @ S, 0, atol=1e-14, err_msg=str(kind))
         assert np.linalg.matrix_rank(np.vstack((S.T, T))) == 6, kind
         if not isinstance(kind, Reversed):
-            np.testing.assert_allclose(T @ T.T, np.eye(6 - kind.nv), atol=1e-15, err_msg=str(kind))
+            np.testing.assert_allclose(T @ T.T, np.eye(6 - kind.nv), rtol=1e-14, atol=1e-15, err_msg=str(kind))
 
 
 @given(seed=st.integers(0, 10**6))
@@ -209,7 +211,7 @@ def test_coordinates_undo_the_transform(seed):
         assert len(back) == kind.nq
         np.testing.assert_allclose(kind.difference(q, back), 0, atol=1e-13, err_msg=str(kind))
         if kind.nq == kind.nv:  # a quaternion and its negative are one rotation
-            np.testing.assert_allclose(back, q, atol=1e-13, err_msg=str(kind))
+            np.testing.assert_allclose(back, q, rtol=1e-14, atol=1e-13, err_msg=str(kind))
 
 
 @given(seed=st.integers(0, 10**6))
@@ -262,7 +264,7 @@ def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
             return {"T, q": [*flat(kind.complement(q)), *kind.coordinates(kind.transform(q))]}
 
         (recorded,) = replay(trace(both, [Argument("q", (kind.nq,))]), [np.array(q)])
-        np.testing.assert_allclose(recorded, np.array(both(q)["T, q"], float), atol=1e-14, err_msg=str(kind))
+        np.testing.assert_allclose(recorded, np.array(both(q)["T, q"], float), rtol=1e-14, atol=1e-14, err_msg=str(kind))
 
 
 def test_a_joint_that_cannot_close_a_loop_says_so():

@@ -47,9 +47,9 @@ def test_damping_only_when_asked_for():
         j = robot.joint(name)
         leader = robot.model.coupling[j.index]
         D[j.v_slice] += np.array(j.damping) * (leader.k**2 if leader else 1.0)
-    np.testing.assert_allclose(damped - free, D * v, atol=1e-12 * np.abs(free).max())
+    np.testing.assert_allclose(damped - free, D * v, rtol=1e-14, atol=1e-12 * np.abs(free).max())
     kappa = np.linalg.cond(robot.mass_matrix(q))
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, damped, damping=True), a, atol=1e-13 * kappa)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, damped, damping=True), a, rtol=1e-14, atol=1e-13 * kappa)
 
 
 def test_a_coupled_joint_is_a_constraint_on_free_ones():
@@ -70,13 +70,13 @@ def test_a_coupled_joint_is_a_constraint_on_free_ones():
             G[theirs.v_slice, ours.v_slice], b[theirs.v_slice] = c.k, c.b
             qf[theirs.q_slice] = c.k * q[ours.q_slice] + c.b
     M = G.T @ free.mass_matrix(qf) @ G
-    np.testing.assert_allclose(robot.mass_matrix(q), M, atol=1e-13 * np.abs(M).max())
+    np.testing.assert_allclose(robot.mass_matrix(q), M, rtol=1e-14, atol=1e-13 * np.abs(M).max())
     tau = G.T @ free.inverse_dynamics(qf, G @ v, G @ a)
-    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), tau, atol=1e-13 * np.abs(tau).max())
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), tau, rtol=1e-14, atol=1e-13 * np.abs(tau).max())
     J = free.jacobian(qf, "frame4") @ G
-    np.testing.assert_allclose(robot.jacobian(q, "frame4"), J, atol=1e-13)
+    np.testing.assert_allclose(robot.jacobian(q, "frame4"), J, rtol=1e-14, atol=1e-13)
     C = robot.coriolis_matrix(q, v)
-    np.testing.assert_allclose(C, G.T @ free.coriolis_matrix(qf, G @ v) @ G, atol=1e-13 * np.abs(C).max())
+    np.testing.assert_allclose(C, G.T @ free.coriolis_matrix(qf, G @ v) @ G, rtol=1e-14, atol=1e-13 * np.abs(C).max())
 
 
 def chain(n: int) -> ts.Robot:
@@ -96,10 +96,10 @@ def check_chain(n: int) -> None:
     from torsor.algorithms import rnea
 
     reference = np.array(rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
-    np.testing.assert_allclose(tau, reference, atol=1e-12 * np.abs(reference).max())
+    np.testing.assert_allclose(tau, reference, rtol=1e-14, atol=1e-12 * np.abs(reference).max())
     back = robot.forward_dynamics(q, v, tau)
     # cond(M) of a rope grows like n⁴, and tau like the n-th link's lever: the residual is judged in tau's own scale
-    np.testing.assert_allclose(robot.inverse_dynamics(q, v, back), tau, atol=1e-9 * np.abs(tau).max())
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, back), tau, rtol=1e-14, atol=1e-9 * np.abs(tau).max())
 
 
 def test_a_chain_of_sixty_links():
@@ -119,4 +119,4 @@ def test_programs_too_long_to_compile_are_replayed(monkeypatch):
     compiled = robot.inverse_dynamics(q, v, a)
     monkeypatch.setattr(kernel, "LONGEST", 10)
     replayed = chain(5).inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(replayed, compiled, atol=1e-12 * np.abs(compiled).max())
+    np.testing.assert_allclose(replayed, compiled, rtol=1e-14, atol=1e-12 * np.abs(compiled).max())

@@ -254,7 +254,7 @@ def test_a_gyroscope_precesses():
     b.rotor("wheel", "drive", "frame", mass=1, inertia=(0.02, 0.01, 0.01), axis=(1, 0, 0), ratio=1000)
     robot = b.build(gravity=(0, 0, 0))
     tau = robot.inverse_dynamics([0, 0, 0], [0, 0.5, 1], [0, 0, 0])
-    np.testing.assert_allclose(tau, [-0.02 * 1000 * 0.5, 0, 0], atol=1e-12)  # Ω ŷ × H x̂ = −Ω H ẑ
+    np.testing.assert_allclose(tau, [-0.02 * 1000 * 0.5, 0, 0], rtol=1e-14, atol=1e-12)  # Ω ŷ × H x̂ = −Ω H ẑ
 
 
 # -- the description -----------------------------------------------------------------------------------------------------

@@ -34,10 +34,10 @@ def test_mass_of_the_2r_arm(arm, degrees):
 
 def test_figure_8_4(arm):
     """A force along y feels both masses at (0°, 90°), one along x only the second; at (0°, 150°) (1, 0) gives (0.4, 0.35)."""
-    np.testing.assert_allclose(arm.mass_matrix(np.radians([0, 90])), np.diag([1, 2]), atol=1e-12)
+    np.testing.assert_allclose(arm.mass_matrix(np.radians([0, 90])), np.diag([1, 2]), rtol=1e-14, atol=1e-12)
     still = Task(ts.robots.two_link().with_gravity((0, 0, 0)), "tip", ("vx", "vy"))
     acceleration = still.forward_dynamics(np.radians([0, 150]), [0, 0], force=[1, 0])
-    np.testing.assert_allclose(acceleration, [0.4, 0.35], atol=0.005)
+    np.testing.assert_allclose(acceleration, [0.4, 0.35], rtol=1e-14, atol=0.005)
 
 
 def test_the_stretched_arm_loses_its_own_direction(arm):
@@ -58,10 +58,10 @@ def test_what_exists_at_a_singularity_is_given(arm):
     robot = arm.robot
     v, F = np.array([0.4, -1.0]), np.array([1.0, 2.0])
     J, M = robot.jacobian(STRETCHED, "tip")[3:5], robot.mass_matrix(STRETCHED)
-    np.testing.assert_allclose(arm.inverse_mass_matrix(STRETCHED), J @ np.linalg.inv(M) @ J.T, atol=1e-14)
+    np.testing.assert_allclose(arm.inverse_mass_matrix(STRETCHED), J @ np.linalg.inv(M) @ J.T, rtol=1e-14, atol=1e-14)
     a = robot.forward_dynamics(STRETCHED, v, J.T @ F)
     np.testing.assert_allclose(
-        arm.forward_dynamics(STRETCHED, v, force=F), robot.acceleration(STRETCHED, v, a, "tip")[3:5], atol=1e-12
+        arm.forward_dynamics(STRETCHED, v, force=F), robot.acceleration(STRETCHED, v, a, "tip")[3:5], rtol=1e-14, atol=1e-12
     )
 
 
@@ -108,9 +108,9 @@ def test_damped(arm):
 def test_truncated(arm):
     truncated = Task(arm.robot, "tip", ("vx", "vy"), singular="truncated", tolerance=1e-2)
     across = np.array([-ALONG[1], ALONG[0]])
-    np.testing.assert_allclose(truncated.mass_matrix(STRETCHED), np.outer(across, across), atol=1e-12)
+    np.testing.assert_allclose(truncated.mass_matrix(STRETCHED), np.outer(across, across), rtol=1e-14, atol=1e-12)
     np.testing.assert_allclose(
-        truncated.mass_matrix(STRETCHED), np.linalg.pinv(arm.inverse_mass_matrix(STRETCHED), 1e-4), atol=1e-12
+        truncated.mass_matrix(STRETCHED), np.linalg.pinv(arm.inverse_mass_matrix(STRETCHED), 1e-4), rtol=1e-14, atol=1e-12
     )
     assert abs(truncated.inverse_dynamics(STRETCHED, [0.1, 0.2], [1, 1]).force @ ALONG) < 1e-12  # no force where none helps
     regular = np.array([0.4, 1.1])
