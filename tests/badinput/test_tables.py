@@ -6,6 +6,8 @@ import pytest
 
 import torsor as ts
 from torsor.compat import modern_robotics as mr
+from torsor.compile.given import as_array
+from torsor.errors import ArgumentError
 from torsor.large import LargeTree
 
 ARM = ts.robots.two_link()
@@ -140,3 +142,10 @@ def test_tensor_that_wants_gradients_is_an_argument_error(call):
         CALLS[call](Tensor())
     with pytest.raises(ts.ArgumentError, match="detach"):
         ARM.mass_matrix(Tensor())
+
+
+@pytest.mark.parametrize("value", [np.array([1j, 2.0]), ["1.0", "2.0"]], ids=["complex", "text"])
+def test_as_array_refuses_complex_numbers_and_text(value):
+    """NumPy drops imaginary parts with a warning, and reads numbers out of text."""
+    with pytest.raises(ArgumentError, match="q must be .* not a type of real numbers"):
+        as_array("q", value, dtype=float)

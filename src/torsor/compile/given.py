@@ -25,7 +25,11 @@ def as_array(
     """
     _refuse_mask(name, value)
     try:
-        array = np.asarray(value, dtype)
+        array = np.asarray(value)
+        if dtype is not None:
+            if array.dtype.kind in "cSUMmV":  # NumPy would drop imaginary parts, and read numbers out of text
+                raise TypeError(f"{array.dtype} is not a type of real numbers")
+            array = array.astype(dtype, copy=False)
     except Exception as error:  # any library's own: a torch tensor that wants gradients raises RuntimeError
         raise ArgumentError(f"{name} must be {expected}; {error}") from None
     words = _labels(value)
