@@ -33,11 +33,16 @@ def torn(arm):
     return arm.constrained(motor("slow", lambda t: 0 * t), motor("fast", lambda t: 3 * t * t))
 
 
+@pytest.fixture(scope="module")
+def later(arm):
+    """Two motors that agree at t = 0 only."""
+    return arm.constrained(motor("rest", lambda t: 0 * t), motor("jerk", lambda t: t * t * t))
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_motors_that_contradict_each_other_are_refused_with_their_rows(torn, method):
+def test_motors_that_contradict_each_other_are_refused_with_their_rows(torn, later, method):
     with pytest.raises(ts.SingularError, match=r"contradictory.*'slow: row 0', 'fast: row 0'.*misses them by 3"):
         torn.forward_dynamics([0, 0], [0, 0], [0, 0], method=method, time=0.0)
-    later = torn.robot.constrained(motor("rest", lambda t: 0 * t), motor("jerk", lambda t: t * t * t))  # agree at t = 0
     with pytest.raises(ts.SingularError, match=r"state \[1, 0\] of the batch: contradictory"):
         later.forward_dynamics(np.zeros((2, 1, 2)), [0, 0], [0, 0], method=method, time=[[0.0], [1.0]])
 
@@ -64,7 +69,7 @@ def test_rows_repeated_give_the_same_motion(copies):
     expected = once.forward_dynamics(q, v, [0.5, 0, 0]).a
     again = bars.constrained(*(replace(once.constraints[0], name=f"copy{k}") for k in range(1, copies)))
     assert again.mobility(q).redundancy == 5 * copies - 2
-    for method in METHODS:
+    for method in METHODS if copies == 2 else ("auto", "null_space"):
         a = again.forward_dynamics(q, v, [0.5, 0, 0], method=method).a
         assert np.abs(a - expected).max() <= 1e-9 * np.abs(expected).max(), method
     assert np.abs(again.project_velocity(q, v + 0.1) - once.project_velocity(q, v + 0.1)).max() < 1e-12
@@ -137,7 +142,7 @@ def parallelogram(request):
 
 
 @pytest.mark.parametrize("speed", [0.0, 1.7])
-@pytest.mark.parametrize("off", [1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-12, 0.0])
+@pytest.mark.parametrize("off", [1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 0.0])
 @pytest.mark.parametrize("flat", [0.0, np.pi])
 def test_flat_parallelogram_is_right_to_its_conditioning_or_refused(parallelogram, flat, off, speed):
     """J θ̈ = τ₁ − τ₂ + τ₃ − (m₁/2 + m₂ + m₃/2) g L cos θ: the coupler of a parallelogram does not turn."""
@@ -155,10 +160,10 @@ def test_flat_parallelogram_is_right_to_its_conditioning_or_refused(parallelogra
             assert np.abs(a / expected - 1).max() < (1e-15 / off if method == "null_space" else max(1e-15 / off, 1e-8))
 
 
-def test_flat_parallelogram_at_rest_and_balanced_stays(parallelogram):
+def test_flat_parallelogram_at_rest_and_balanced_stays():
     """Without a force the acceleration is 0 on either branch, and so is a projection of what keeps the rows already."""
-    system, start = parallelogram
-    weightless = system.robot.with_gravity((0, 0, 0)).constrained()
+    start = 1.1
+    weightless = mechanisms.four_bar(1.0, CRANK, 1.0, CRANK, masses=MASSES, start=start, g=0.0).constrained()
     q = -start * np.array([1.0, -1.0, 1.0])
     assert not weightless.forward_dynamics(q, np.zeros(3), np.zeros(3)).a.any()
     v = np.array([1.0, -1.0, 1.0])
@@ -176,7 +181,9 @@ def test_motions_of_a_parallelogram_in_closed_form(parallelogram):
     assert system.mobility(system.robot.neutral()).motions == pytest.approx(np.array([[1, -1, 1]]) / np.sqrt(INERTIA), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["five_bar", "bricard", "peaucellier", "stewart_platform"])
+@pytest.mark.parametrize(
+    "name", ["five_bar", "bricard", "peaucellier", pytest.param("stewart_platform", marks=pytest.mark.night)]
+)
 def test_mobility_does_not_depend_on_the_basis_that_lapack_returns(name, monkeypatch):
     """Singular vectors turned at random within the null space, signs flipped, last bits changed: the same motions and names."""
     robot = getattr(mechanisms, name)()
