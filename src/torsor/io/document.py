@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ArgumentError, FileError
-from torsor.io.decimals import parse_numbers
+from torsor.io.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.files import LARGEST, is_markup, label, read_bytes
 from torsor.io.notes import Notes
 from torsor.io.start_tags import start_tags
@@ -56,6 +56,11 @@ class Document:
     def lines(self) -> list[int]:
         """The line of every element, in the order of the document."""
         return [tag.line for tag in start_tags(self._text.encode("utf-8"), "utf-8")]
+
+    @property
+    def tiny(self) -> tuple[str, ...]:
+        """Notes on numbers that a double holds as 0 or with fewer digits."""
+        return notes_on_tiny_numbers(self._text)
 
     # -- elements --------------------------------------------------------------------------------------------
 

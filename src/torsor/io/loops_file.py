@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
+from torsor.io.decimals import notes_on_tiny_numbers
 from torsor.io.files import write_text
 from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.builder import loop_joint
@@ -61,6 +62,8 @@ def with_loops(d: Description, source: Source) -> Description:
     except ModelError:
         _blame(d, items, file)
         raise
+    for note in notes_on_tiny_numbers(text):
+        whole = whole.with_note(f"{file or 'loops'}, {note}")
     return whole.with_note(f"{len(items)} loop{'' if len(items) == 1 else 's'} read from {file or 'text'}")
 
 

@@ -34,7 +34,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from torsor.errors import FileError, TorsorError
-from torsor.io.decimals import parse_numbers
+from torsor.io.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.dh.table import DHRow, from_dh
 from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.description import Description
@@ -79,6 +79,8 @@ def read_dh(source: Source) -> Description:
         match = re.match(r"DH row (\d+)", str(error))
         line = table.lines[int(match[1]) - 1] if match else None
         raise FileError(str(error), file=file, line=line) from error
+    for note in notes_on_tiny_numbers(text):
+        d = d.with_note(note)
     return d if not file else d.with_note(f"DH table read from {file}", source=os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]
 
 

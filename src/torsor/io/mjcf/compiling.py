@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from torsor.errors import FileError, MissingExtra
+from torsor.io.decimals import tiny_numbers
 from torsor.io.document import Source
 from torsor.io.files import is_markup, label
 from torsor.io.mjcf.whole import Place, whole
@@ -39,6 +40,7 @@ class Compiled(NamedTuple):
     warnings: tuple[str, ...]
     file: str
     mesh_frames: dict[str, tuple[Any, Any]]
+    tiny: tuple[str, ...] = ()  # notes on numbers that a double cannot hold
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
@@ -66,7 +68,9 @@ def compiled(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Co
         except Exception as error:  # ValueError as a rule; what else C++ threw is a RuntimeError or MuJoCo's own
             raise _translated(str(error), file, read.places) from error
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
-    return Compiled(model, tuple(dict.fromkeys(heard)), file, frames)
+    tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
+    notes = tuple(f"{at.file or 'text'}, line {at.line}: <{at.tag}>: {what}" for at, what in tiny)
+    return Compiled(model, tuple(dict.fromkeys(heard)), file, frames, notes)
 
 
 @contextmanager

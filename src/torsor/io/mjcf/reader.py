@@ -72,6 +72,8 @@ def read_mjcf(
         raise
     except ModelError as error:
         raise FileError(str(error), file=found.file) from error
+    for note in found.tiny:
+        d = d.with_note(note)
     return d
 
 

@@ -11,7 +11,8 @@ import os
 from typing import Any
 
 from torsor.errors import FileError, MissingExtra, ModelError
-from torsor.io.files import is_markup, label
+from torsor.io.decimals import notes_on_tiny_numbers
+from torsor.io.files import is_markup, label, read_bytes
 from torsor.io.sdf.included import check_includes
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
@@ -54,5 +55,9 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         warn_or_refuse(d, strict=strict)
     except (RuntimeError, ModelError) as error:
         raise FileError(f"Drake cannot read it: {' '.join(str(error).split())}", file=file) from error
+    if not text:
+        content = read_bytes(source).decode("utf-8", "replace")  # type: ignore[arg-type]
+    for tiny in notes_on_tiny_numbers(content):
+        d = d.with_note(tiny)
     note = "SDF read by Drake; shapes, sensors and plugins are left out"
     return d.with_note(note, source="" if text else os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]

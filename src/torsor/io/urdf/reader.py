@@ -70,7 +70,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         name = "robot"
         doc.notes.said("<robot> has no name, so it is called", repr(name))
     try:
-        d = Description(name, links, joints, base=base, report=doc.notes.lines(), source=_path(source, doc))
+        d = Description(name, links, joints, base=base, report=(*doc.notes.lines(), *doc.tiny), source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
