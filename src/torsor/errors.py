@@ -6,7 +6,28 @@ A message says what is wrong, where, and what to do about it.
 from __future__ import annotations
 
 
-class TorsorError(Exception):
+def printable(text: str, keep: str = "") -> str:
+    r"""A text with escapes in place of characters that a terminal obeys instead of showing them; ``keep`` stays as it is.
+
+    Control characters (ESC, U+009B), marks that turn the direction of writing (U+202E), line separators (U+2028) and the like:
+    names come from files, and must not move the cursor or hide a part of a line.  Names themselves are never changed.
+
+    >>> print(printable("there is no file \x1b[31mred"))
+    there is no file \x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
+class _Printed:
+    """A message that is safe to print, whatever names it quotes."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), keep="\n")
+
+
+class TorsorError(_Printed, Exception):
     """The root: ``except TorsorError`` catches everything torsor raises on purpose."""
 
 
@@ -82,9 +103,9 @@ class OutOfMemory(TorsorError, MemoryError):
     """A program too large to be compiled in the memory that is left."""
 
 
-class ModelWarning(UserWarning):
+class ModelWarning(_Printed, UserWarning):
     """A model that loads, but that no physical robot has."""
 
 
-class CacheWarning(UserWarning):
+class CacheWarning(_Printed, UserWarning):
     """The disk cache could not be used; results are unaffected."""

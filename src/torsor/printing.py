@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.errors import printable
 from torsor.model import Description, Model
 from torsor.model.description import FLOATING_BASE
 
@@ -37,13 +38,13 @@ def tree(d: Description, model: Model) -> str:
     moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
     what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{closed(d)}"
     counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
-    lines = [f"{d.name}: {counts}, {short(mass)} kg, {d.base} base"]
+    lines = [f"{printable(d.name)}: {counts}, {short(mass)} kg, {d.base} base"]
     todo = [(d.root, None, "", "")]
     while todo:
         name, joint, lead, indent = todo.pop()
-        text = f"{lead}{name}"
+        text = f"{lead}{printable(name)}"
         if joint is not None:
-            text += f"  ({joint.name}: {_motion(joint, model, number)})"
+            text += f"  ({printable(joint.name)}: {printable(_motion(joint, model, number))})"
         m = links[name].inertia.m
         lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
         below = children.get(name, [])
@@ -52,9 +53,9 @@ def tree(d: Description, model: Model) -> str:
             last = k == len(below) - 1
             entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
         todo.extend(reversed(entries))
-    lines += [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
-    lines += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
-    return "\n".join(lines)
+    rest = [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
+    rest += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
+    return "\n".join([*lines, *map(printable, rest)])
 
 
 def count(n: int, thing: str) -> str:

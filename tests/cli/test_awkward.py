@@ -85,7 +85,7 @@ CASES: dict[tuple[str, ...], tuple[int, str]] = {
     ("mass", "arm.urdf", "--out", "old.csv"): (0, "wrote old.csv: 1 row"),
     ("mass", "arm.urdf", "--out", "-new.csv"): (0, "wrote -new.csv: 1 row"),
     ("mass", "arm.urdf", "--out", "a\nnew.csv"): (0, "wrote a\nnew.csv: 1 row"),
-    ("mass", "arm.urdf", "--out", f"{BYTES}new.csv"): (0, "wrote caf?new.csv: 1 row"),
+    ("mass", "arm.urdf", "--out", f"{BYTES}new.csv"): (0, r"wrote caf\udce9new.csv: 1 row"),
     ("mass", "arm.urdf", "--out", "folder.csv"): (1, f"folder.csv: {TAKEN}"),
     ("mass", "arm.urdf", "--out", "/dev/full"): (2, "--out /dev/full: results are written to .csv"),
     ("mass", "arm.urdf", "--out", "full.csv"): (1, f"full.csv: {TAKEN}"),

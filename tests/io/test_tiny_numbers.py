@@ -44,7 +44,9 @@ def test_loops_file_reports_numbers_that_become_zero():
 
 def test_mjcf_reports_numbers_that_become_zero():
     pytest.importorskip("mujoco")
-    text = '<mujoco><worldbody><body name="a">\n<joint name="j" damping="1e-400"/><geom size="0.1"/></body></worldbody></mujoco>'
+    text = (
+        '<mujoco><worldbody><body name="a">\n<joint name="j" damping="1e-400"/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
     (line,) = [x for x in ts.load(text).report if "1e-400" in x]
     assert line.endswith("line 2: <joint>: 1e-400 is below the smallest double, 4.9e-324, and is read as 0")
 

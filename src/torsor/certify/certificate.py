@@ -11,6 +11,7 @@ from os import PathLike
 from textwrap import wrap
 from typing import Any
 
+from torsor.errors import printable
 from torsor.understanding.text import left, right, width
 
 #: the verdicts of a row
@@ -143,7 +144,7 @@ class Certificate:
         lines.append("")
         for key, value in self._document().items():
             lines += wrap(f"{key}: {value}", WIDTH, subsequent_indent="  ")
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
     def _repr_html_(self) -> str:
         colors = {PASS: "#2e7d32", FAIL: "#c62828", SKIPPED: "#757575"}

@@ -52,11 +52,9 @@ def _joints(robot: Robot) -> Any:
 
 
 def _facts(robot: Robot, found: Survey) -> Any:
-    from rich.table import Table
+    from torsor.cli.out import grid, short
 
-    from torsor.cli.out import short
-
-    made = Table.grid(padding=(0, 2))
+    made = grid()
     rows = [("total mass", f"{short(robot.mass)} kg"), ("gravity", f"({', '.join(short(x) for x in robot.gravity)}) m/s²")]
     if found.neutral and found.worst:
         rows += [

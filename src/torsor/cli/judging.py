@@ -59,7 +59,7 @@ def check(
 
 def _findings(found: Checkup) -> list[Any]:
     """As the doctor writes them; on a terminal in colours, as wide as it is."""
-    from torsor.cli.out import listing, stdout
+    from torsor.cli.out import listing, stdout, styled
     from torsor.cli.spoken import spoken
     from torsor.doctor.text import grouped, headline
 
@@ -67,16 +67,15 @@ def _findings(found: Checkup) -> list[Any]:
         return [spoken(str(found))]
     from rich.console import Group
     from rich.padding import Padding
-    from rich.text import Text
 
     colors = {"error": "bold red", "warning": "yellow", "note": "dim"}
     parts: list[Any] = [headline(found)]
     for f in grouped(found.findings):
         fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
         also = [f"also: {', '.join(f.also)}"] if f.also else []
-        lines = [Text(f.what), Text(f"→ {spoken(f.means)}"), Text(spoken(fix), style="green"), *map(Text, also)]
-        head = Text(f"{f.severity}  ", style=colors[f.severity]) + Text(
-            ": ".join(dict.fromkeys((f.place, f.code, f.element))), style="bold"
+        lines = [styled(f.what), styled(f"→ {spoken(f.means)}"), styled(spoken(fix), "green"), *map(styled, also)]
+        head = styled(f"{f.severity}  ", colors[f.severity]) + styled(
+            ": ".join(dict.fromkeys((f.place, f.code, f.element))), "bold"
         )
         parts.append(Group(head, Padding(Group(*lines), (0, 0, 0, 4))))
     return [*parts, *([listing("not examined:", found.skipped)] if found.skipped else [])]

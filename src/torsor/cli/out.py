@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from torsor.cli.spoken import spoken
+from torsor.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,15 +46,25 @@ def _console(stream: Any) -> Console:
 def emit(as_json: bool, document: Mapping[str, Any], *shown: Any) -> None:
     """The document as JSON, or what is shown of it: text as it is, tables and :func:`prose` as wide as the terminal."""
     if as_json:
-        print(json_library.dumps(plain(document), indent=2, ensure_ascii=False))
+        print(json_text(document, indent=2))
         return
     console = stdout()
     with console.capture() as captured:
         for k, part in enumerate(shown):
             if k:
                 console.print()
-            console.print(part, soft_wrap=isinstance(part, str))
+            console.print(printable(part, keep="\n") if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
     print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def json_text(document: Mapping[str, Any], indent: int | None = None) -> str:
+    r"""JSON that a terminal shows as it is: what is not printable is escaped, as JSON does it.
+
+    >>> print(json_text({"robot": "är\x9b2J"}))
+    {"robot": "är\u009b2J"}
+    """
+    text = json_library.dumps(plain(document), indent=indent, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json_library.dumps(c)[1:-1] for c in text)
 
 
 def plain(x: Any) -> Any:
@@ -75,14 +86,17 @@ def plain(x: Any) -> Any:
 
 def table(*heads: str, title: str = "", numbers: int = 0) -> Table:
     """A table without a frame; the last ``numbers`` columns are aligned on the right."""
-    from rich.table import Table
-
-    made = Table(box=_box(), title=title or None, title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
-                 show_edge=False)  # fmt: skip
+    looks = {"title_justify": "left", "title_style": "bold", "header_style": "bold", "pad_edge": False, "show_edge": False}
+    made = _escaping_table()(box=_box(), title=printable(title) or None, **looks)  # type: ignore[arg-type]
     for k, head in enumerate(heads):
         right = k >= len(heads) - numbers
-        made.add_column(head, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        made.add_column(printable(head), justify="right" if right else "left", no_wrap=right, overflow="fold")
     return made
+
+
+def grid() -> Table:
+    """A table without heads: facts and their values."""
+    return _escaping_table().grid(padding=(0, 2))
 
 
 def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[Any]:
@@ -122,18 +136,35 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
 
 def prose(text: str) -> Any:
     """Sentences: they break between words, where formulas and trees stay as they are."""
+    return styled(text)
+
+
+def styled(text: str, style: str = "") -> Any:
+    """Printable text in a style."""
     from rich.text import Text
 
-    return Text(text)
+    return Text(printable(text, keep="\n"), style=style)
 
 
 def listing(title: str, lines: Sequence[str]) -> Any:
     """Lines below a title; those too long for the terminal go on below, further in."""
     from rich.console import Group
     from rich.padding import Padding
-    from rich.text import Text
 
-    return Group(Text(title), *(Padding(Text(spoken(line)), (0, 0, 0, 2)) for line in lines))
+    return Group(styled(title), *(Padding(styled(spoken(line)), (0, 0, 0, 2)) for line in lines))
+
+
+@cache
+def _escaping_table() -> type[Table]:
+    from rich.table import Table
+
+    class Escaping(Table):
+        """Cells are names and numbers; names are made printable."""
+
+        def add_row(self, *cells: Any, **how: Any) -> None:
+            super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **how)
+
+    return Escaping
 
 
 @cache

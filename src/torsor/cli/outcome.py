@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from torsor.cli.spoken import spoken
-from torsor.errors import TorsorError
+from torsor.errors import TorsorError, printable
 
 #: characters of a line; a longer one quotes something huge
 LONGEST = 1600
@@ -76,16 +76,12 @@ def say(line: str) -> None:
     """One line on stderr, in the terminal's words, in red where colours are wanted."""
     red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
     with suppress(OSError, ValueError):
-        print(f"{red}torsor: {spoken(printable(line))}{plain}", file=sys.stderr, flush=True)
+        print(f"{red}torsor: {spoken(one_line(line))}{plain}", file=sys.stderr, flush=True)
 
 
-def printable(line: str) -> str:
-    r"""A line without what would move the cursor, and not longer than a screen; its end has the hint.
-
-    >>> print(printable("there is no file \x1b[31mred"))
-    there is no file \x1b[31mred
-    """
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+def one_line(line: str) -> str:
+    """A printable line, not longer than a screen; its end has the hint."""
+    text = printable(line)
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 

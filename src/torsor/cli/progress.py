@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from torsor.cli.out import stderr
+from torsor.errors import printable
 
 #: a job that is over sooner shows nothing [s]
 PATIENCE = 1.0
@@ -25,7 +26,7 @@ def progress(what: str) -> Iterator[Callable[[float | None], None]]:
             from rich.progress import Progress
 
             bar = Progress(console=console, transient=True)
-            bar.add_task(what, total=1.0)
+            bar.add_task(printable(what), total=1.0)
             bar.start()
         bar.update(bar.task_ids[0], completed=done)
 

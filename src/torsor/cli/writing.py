@@ -12,9 +12,9 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.cli.out import plain
+from torsor.cli.out import json_text, plain
 from torsor.cli.outcome import Typed
-from torsor.errors import FileError
+from torsor.errors import FileError, printable
 from torsor.io import parquet, tables
 from torsor.io.files import label, replacing
 
@@ -79,7 +79,8 @@ def _names(columns: Sequence[Column]) -> list[str]:
 @contextmanager
 def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[Put]:
     """A digest stands above the rows of a file, and is missing in what is printed: it is known when all rows are."""
-    with tables.csv_writer(stream, _names(columns), digest=digest) as put:
+    names = _names(columns)
+    with tables.csv_writer(stream, [*map(printable, names)] if stream.isatty() else names, digest=digest) as put:
         yield lambda block: put(_flat(block, columns))
 
 
@@ -96,7 +97,7 @@ def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -
             stream.write(f"{',' if count else ''}\n  {text}".encode())
             count += 1
 
-    stream.write((json.dumps(plain(about), ensure_ascii=False)[:-1] + ', "rows": [').encode())
+    stream.write((json_text(about)[:-1] + ', "rows": [').encode())
     yield put
     stream.write(b"\n]}\n")
 

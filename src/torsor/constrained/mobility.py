@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.constrained.local_rank import local_rank
+from torsor.errors import printable
 from torsor.procedures.basis import null_space_basis
 from torsor.procedures.rank import independent_rows
 from torsor.understanding.state import coordinate_names
@@ -71,7 +72,7 @@ class Mobility:
             lines.append(f"singular here: near by, {self.generic_rank} rows are independent")
         if self.independent:
             lines.append(f"the motion follows from {', '.join(self.independent)}")
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def mobility_at(system: Constrained, q: np.ndarray, time: float | None) -> Mobility:

@@ -113,6 +113,8 @@ def density(subject: Subject) -> Iterable[Finding]:
     """mass-units, mass-far-from-mesh: denser than osmium in its box, or lighter than a balloon."""
     for link, own, body in shaped(subject):
         assert link.mass is not None
+        if not (own.box and body.box):  # a flat shape has no volume
+            continue
         most, least = link.mass / body.box, link.mass / own.box
         if most > DENSEST:
             says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"

@@ -14,7 +14,7 @@ from torsor.doctor.filling import fillings
 from torsor.doctor.finding import Edit, Finding
 from torsor.doctor.reading import contents, written_subject
 from torsor.doctor.subject import Subject
-from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.files import write_bytes
 from torsor.io.start_tags import with_attribute
 
@@ -57,7 +57,7 @@ class Repair:
         felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M stays as it is"
         felt = "; joints feel an inertia that felt none" if self.change == float("inf") else felt
         felt = "" if self.change is None else felt
-        return f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}"
+        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings, numbers and lists."""

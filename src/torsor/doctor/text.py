@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torsor.doctor.codes import CODES
 from torsor.doctor.finding import SEVERITIES, Finding
+from torsor.errors import printable
 from torsor.io.notes import listed
 from torsor.printing import count
 
@@ -31,7 +32,7 @@ def plain(checkup: Checkup) -> str:
             lines += [line for f in grouped(found) for line in entry(f)]
     if checkup.skipped:
         lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrapped(reason, "  "))]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def grouped(findings: Sequence[Finding]) -> list[Finding]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from torsor import algorithms
 from torsor.algorithms.dynamics import forward_dynamics_by_factors
-from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName, printable
 from torsor.flexible import elastic as equations
 from torsor.flexible.elastic import Drive, Elastic, Transmission
 from torsor.flexible.energy import Energy
@@ -88,7 +88,7 @@ class ElasticJoints:
         return self._elastic
 
     def __repr__(self) -> str:
-        return f"<ElasticJoints of {self._robot.name!r}: {', '.join(self.joints)}>"
+        return f"<ElasticJoints of {self._robot.name!r}: {printable(', '.join(self.joints))}>"
 
     def __reduce__(self) -> Any:
         return ElasticJoints, (self._robot, self._springs)

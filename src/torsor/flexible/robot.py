@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor import algorithms
 from torsor.compile.given import as_array
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.flexible import links as equations
 from torsor.flexible.assembly import Flexible, flexible
 from torsor.flexible.beam import Beam
@@ -119,7 +119,7 @@ class FlexibleRobot:
         return self.joined(self._robot.neutral())
 
     def __repr__(self) -> str:
-        return f"<FlexibleRobot {self._robot.name!r}: beams {', '.join(self.beams)}, nq={self.nq}, nv={self.nv}>"
+        return f"<FlexibleRobot {self._robot.name!r}: beams {printable(', '.join(self.beams))}, nq={self.nq}, nv={self.nv}>"
 
     def __reduce__(self) -> Any:
         return FlexibleRobot, (self._robot, self._beams)

@@ -103,11 +103,8 @@ def _too_large(largest: int, name: str) -> FileError:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8, all or nothing."""
-    try:
-        data = text.encode("utf-8")
-    except ValueError as error:  # a lone surrogate
-        raise FileError(f"cannot be written: {error}", file=label(path)) from error
-    write_bytes(path, data)
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8"))
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -127,7 +124,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ...     print(pathlib.Path(f"{folder}/out.txt").read_text())
     all of it
     """
-    target = _target(path)
+    target = target_of(path)
     temporary = f"{target}.{secrets.token_hex(6)}.tmp"
     try:
         # mode 0666 under the umask: what open() would give, which tempfile's private 0600 is not
@@ -138,6 +135,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - 20, 0) : error.end + 20]
+        raise FileError(
+            f"cannot be written: UTF-8 has no bytes for {error.object[error.start]!r} (half of a character) in {near!r}; "
+            "rename it", file=label(path),
+        ) from error  # fmt: skip
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", file=label(path)) from error
     finally:
@@ -145,7 +148,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.unlink(temporary)
 
 
-def _target(path: str | os.PathLike[str]) -> str:
+def target_of(path: str | os.PathLike[str]) -> str:
     """The file to replace.  A symbolic link stays one: the file it leads to is replaced."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path must be a path, not {type(path).__name__}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile.given import as_array
-from torsor.errors import ModelError
+from torsor.errors import ModelError, printable
 from torsor.large.joints import Group, joint_motions, joint_transforms
 from torsor.large.rows import Rows
 from torsor.model.friction import refuse_friction
@@ -141,7 +141,7 @@ class LargeTree:
 
     def __repr__(self) -> str:
         kinds = ", ".join(dict.fromkeys(joint.name for joint in self.types))
-        return f"<LargeTree {self.name}: {len(self)} bodies, {self.nv} freedoms; {kinds}>"
+        return f"<LargeTree {printable(self.name)}: {len(self)} bodies, {self.nv} freedoms; {kinds}>"
 
     def body_name(self, i: int) -> str:
         """What an error calls body i."""

@@ -59,7 +59,7 @@ class Log:
         if not given:
             raise FileError("has none of t, q, v, a, tau: name its columns such as t, q[elbow], v[elbow]", file=self.source)
         for k, x in given.items():
-            array = np.asarray(x, dtype=np.float64)
+            array = self._numbers(k, x)
             if array.ndim != (1 if k == "t" else 2):
                 shape = "(T,)" if k == "t" else "(T, n)"
                 raise FileError(f"{k} must have shape {shape}, not {array.shape}", file=self.source)
@@ -72,6 +72,15 @@ class Log:
             refuse_twins(k, names, self.source)
             if len(names) != getattr(self, k).shape[1]:
                 raise FileError(f"{k} has {getattr(self, k).shape[1]} columns and {len(names)} names", file=self.source)
+
+    def _numbers(self, k: str, x: Array) -> Array:
+        try:
+            array = np.asarray(x)
+        except ValueError:
+            raise FileError(f"the rows of {k} differ in length", file=self.source) from None
+        if array.dtype.kind not in "biuf" and array.size:
+            raise FileError(f"{k} must hold real numbers, not {array.dtype}", file=self.source)
+        return array.astype(np.float64, copy=False)
 
     @property
     def given(self) -> tuple[str, ...]:

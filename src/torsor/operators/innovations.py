@@ -55,7 +55,7 @@ class Innovations:
         return Innovations, (self.robot, self.q)
 
     def __repr__(self) -> str:
-        return f"<Innovations of {self.robot.name}, q of shape {self.q.shape}>"
+        return f"<Innovations of {self.robot.name!r}, q of shape {self.q.shape}>"
 
     def times(self, x: ArrayLike) -> Array:
         """M x: the joint forces, or momenta, of accelerations, or velocities, x."""

@@ -29,7 +29,14 @@ def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
     surfaces = _mesh(geometry.uri, places) if geometry.shape == "mesh" else [SOLIDS[geometry.shape](*geometry.size)]
     R, p = pose(geometry.origin)
     stretched = R @ np.diag(geometry.scale)
-    return [surface.moved(stretched, p).colored(geometry.color) for surface in surfaces]
+    with np.errstate(over="ignore", invalid="ignore"):
+        placed = [surface.moved(stretched, p).colored(geometry.color) for surface in surfaces]
+    if not all(np.isfinite(surface.vertices).all() for surface in placed):
+        raise FileError(
+            f"its size {geometry.size} and scale {geometry.scale} are too large to draw (32-bit floats)",
+            file=geometry.uri or geometry.shape,
+        )
+    return placed
 
 
 def pose(X: Transform) -> tuple[Array, Array]:

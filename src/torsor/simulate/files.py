@@ -12,7 +12,7 @@ import numpy as np
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io import parquet, tables
 from torsor.io.digests import Damaged
-from torsor.io.files import label, read_bytes, write_bytes
+from torsor.io.files import label, read_bytes, replacing
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
 
@@ -25,7 +25,9 @@ VERSION = 1
 
 def save(result: Result, path: str | PathLike[str]) -> None:
     """Write a result to .npz, .csv or .parquet: the path holds either what it held or all of it."""
-    write_bytes(path, FORMATS[_format(path)][0](_groups(result), _meta(result)))
+    encode = FORMATS[_format(path)][0]
+    with replacing(path) as stream:
+        stream.write(encode(_groups(result), _meta(result)))
 
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:

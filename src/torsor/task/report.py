@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, SingularError
+from torsor.errors import ArgumentError, SingularError, printable
 from torsor.procedures.basis import canonical_axes, signed
 from torsor.task.singular import LOST, NEAR
 
@@ -42,7 +42,7 @@ class TaskReport:
         lines += [f"σ = {s:.4g}  along {_words(self.rows, d)}" for s, d in axes]
         lines += [f"cannot accelerate along {d}" for d in self.lost]
         lines += [f"hardly accelerates along {d}" for d in self.near]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def report(task: Task, q: ArrayLike) -> TaskReport:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.losses import less_friction, losses_of
 from torsor.task.kernels import QUANTITIES, make_kernel
 from torsor.task.report import TaskReport, report
@@ -85,7 +85,7 @@ class Task:
         return tuple(f"{name} at {t.frame}" for t in self._targets for name in t.rows)
 
     def __repr__(self) -> str:
-        return f"<Task of {self._robot.name!r}: {', '.join(self.rows)}>"
+        return f"<Task of {self._robot.name!r}: {printable(', '.join(self.rows))}>"
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._robot, self._targets, self._singular)

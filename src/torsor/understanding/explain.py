@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
-from torsor.errors import UnknownName
+from torsor.errors import UnknownName, printable
 from torsor.losses import losses_of
 from torsor.model.loops import refuse_loops
 from torsor.plotting import COLORS, drawing
@@ -84,7 +84,7 @@ class Explanation:
         named = [(f"{p.kind:11}  {p.cause}".rstrip(), p.tau) for p in shown] + [("τ", self.tau)]
         rows = [[name, *(_number(tau[i], digits, small) for i in chosen)] for name, tau in named]
         head = ["", *(self.coordinates[i] for i in chosen)]
-        return f"{self.robot}: joint forces [N·m, N]\n" + columns(head, rows, total=True)
+        return f"{printable(self.robot)}: joint forces [N·m, N]\n" + columns(head, rows, total=True)
 
     def plot(self, joints: Sequence[str] | None = None, *, ax: Any = None) -> Any:
         """Bars by joint, stacked by kind, with a dash at the sum; returns matplotlib's axes.  Needs the extra ``plot``."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from torsor.errors import printable
+
 #: columns of text a table may take before it is continued below
 WIDTH = 120
 
@@ -37,6 +39,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool =
     ------------
     sum    3   4
     """
+    head, rows = [*map(printable, head)], [[*map(printable, row)] for row in rows]
     name = max(width(row[0]) for row in [head, *rows])
     sizes = [max(width(row[k]) for row in [head, *rows]) for k in range(1, len(head))]
     blocks, k = [], 0

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
-from torsor.errors import UnknownName
+from torsor.errors import UnknownName, printable
 from torsor.model.description import FLOATING_BASE
 from torsor.model.loops import refuse_loops
 from torsor.spatial import Acceleration, Motion, Transform
@@ -61,7 +61,7 @@ class Trace:
         """
         if letters not in LETTERS:
             raise UnknownName("set of letters", letters, LETTERS)
-        out = [f"{self.robot}: recursive Newton–Euler, each body in its own frame"]
+        out = [f"{printable(self.robot)}: recursive Newton–Euler, each body in its own frame"]
         for row in self.rows:
             where = f"on body {row.parent}" if row.parent else "on the base"
             head = [f"body {row.i}: {row.joint}, {row.link}, {where}", "x", "y", "z", "x", "y", "z"]

@@ -11,7 +11,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.files import open_regular
+from torsor.io.files import open_regular, target_of
 from torsor.io.mjcf.words import fresh, numbers, placed
 from torsor.io.places import Places
 from torsor.model.description import Geometry
@@ -33,7 +33,7 @@ class Assets:
 
     def __init__(self, source: str, target: str | os.PathLike[str] | None, roots: Sequence[str | os.PathLike[str]]):
         self.source, self.roots = source, roots
-        self.target = Path(target).resolve().parent if target is not None else None
+        self.target = Path(target_of(target)).parent if target is not None else None
         self.element = etree.Element("asset")
         self.left_out: dict[str, str] = {}
         self._named: dict[tuple[str, tuple[float, ...]], str] = {}
