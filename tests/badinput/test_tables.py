@@ -130,7 +130,13 @@ def test_unlabelled_and_numbered_columns_go_by_position():
 
 
 def test_labels_of_a_spherical_joint_number_its_coordinates():
-    ball = ts.Builder("b").link("a").link("c", 1, (0, 0, 0.3), (0.1, 0.2, 0.25)).joint("s", "spherical", "a", "c").build()
+    ball = (
+        ts.Builder("b")
+        .link("a")
+        .link("c", 1, com=(0, 0, 0.3), inertia=(0.1, 0.2, 0.25))
+        .joint("s", "spherical", "a", "c")
+        .build()
+    )
     q = ball.random_configuration(0)
     names = [f"s[{k}]" for k in range(4)]
     assert (ball.pose(Frame(names[::-1], [q[::-1]]), "c") == ball.pose(q[None], "c")).all()
@@ -147,5 +153,5 @@ def test_tensor_that_wants_gradients_is_an_argument_error(call):
 @pytest.mark.parametrize("value", [np.array([1j, 2.0]), ["1.0", "2.0"]], ids=["complex", "text"])
 def test_as_array_refuses_complex_numbers_and_text(value):
     """NumPy drops imaginary parts with a warning, and reads numbers out of text."""
-    with pytest.raises(ArgumentError, match="q must be .* not a type of real numbers"):
+    with pytest.raises(ArgumentError, match=r"q must be .* not a type of real numbers"):
         as_array("q", value, dtype=float)
