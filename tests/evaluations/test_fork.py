@@ -63,7 +63,7 @@ print("failures:", failures)
 def test_child_forked_while_threads_compile_computes():
     environment = {**os.environ, "TORSOR_CACHE": "off"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "6"], capture_output=True, text=True, timeout=300, env=environment, check=False
+        [sys.executable, "-c", SCRIPT, "4"], capture_output=True, text=True, timeout=300, env=environment, check=False
     )
     assert (done.returncode, done.stdout) == (0, "failures: 0\n"), done.stderr[-2000:]
 

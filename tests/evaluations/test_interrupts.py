@@ -29,8 +29,8 @@ def test_interrupts_at_random_times_stop_all_threads_within_a_fifth_of_a_second(
     seen = json.loads(done.stdout)
     assert seen["count"] == count
     assert seen["foreign"] == 0
-    slow = {name: late for name, late in seen["late"].items() if late > 0.2 * max(1, seen["slowness"])}
-    assert not slow, seen
+    assert max(seen["processor"].values()) <= 0.2, seen
+    assert max(seen["clock"].values()) <= 0.2 or seen["slowness"] > 1.2, seen  # a machine with nothing else to do
 
 
 class Interrupt(Exception):
