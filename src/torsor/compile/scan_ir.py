@@ -288,10 +288,10 @@ body:
   call void @begin(ptr %lanes, ptr %scratch, ptr @table)
   br label %step
 step:
-  %t = phi i64 [{first}, %body], [%tnext, %step]
-  %k = phi i64 [0, %body], [%knext, %step]
-  %left = phi i64 [%every, %body], [%leftnext, %step]
-  %bad = phi i64 [%before, %body], [%code, %step]
+  %t = phi i64 [{first}, %body], [%tnext, %poll]
+  %k = phi i64 [0, %body], [%knext, %poll]
+  %left = phi i64 [%every, %body], [%leftnext, %poll]
+  %bad = phi i64 [%before, %body], [%code, %poll]
   %down = sub i64 %left, 1
   %kept = icmp eq i64 %down, 0
   %leftnext = select i1 %kept, i64 %every, i64 %down
@@ -302,11 +302,12 @@ step:
 {advance}
   %tnext = add i64 %t, {step}
   %knext = add i64 %k, 1
-  %rest = icmp slt i64 %knext, %steps
+  %again = icmp slt i64 %knext, %steps
+  br i1 %again, label %poll, label %after
+poll:
   %word = load atomic i64, ptr %stop monotonic, align 8
   %go = icmp eq i64 %word, 0
-  %again = and i1 %rest, %go
-  br i1 %again, label %step, label %after
+  br i1 %go, label %step, label %after
 after:
   call void @finish(ptr %lanes, ptr %scratch, ptr @table)
   %snext = add i64 %s, {self.e.count}
