@@ -21,7 +21,8 @@ TOLERANCE = 1e-10
 class Event:
     """``function(t, q, v)`` passes through zero: upwards (``direction`` 1), downwards (−1) or either way (0).
 
-    A ``terminal`` event ends the simulation.  Found to 1e-10 s; one that comes and goes within a single step is not seen.
+    A ``terminal`` event ends the simulation.  Found to 1e-10 s; several within that time are all
+    listed.  One that comes and goes within a single step is not seen.
 
     >>> upright = Event(lambda t, q, v: q[0] - 3.14159, name="upright", terminal=True)
     """

@@ -1,4 +1,7 @@
-"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or lean on the stop until pulled away."""
+"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away.
+
+A stop counts as struck if the joint is beyond it at the end of a step: one that is struck and left within the step is not seen.
+"""
 
 from __future__ import annotations
 

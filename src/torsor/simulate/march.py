@@ -27,6 +27,8 @@ WITHIN = 4
 
 
 Signal = Callable[[float, Array, Array], float]
+#: what ends a segment: an event, a stop that is struck, a row of v with dry friction that comes to rest
+Cause: TypeAlias = Event | limits.Stop | int
 
 
 @dataclass
@@ -226,23 +228,20 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
     system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
     run.remember()  # forces that are held may be new
     segment = method.advance(run.t, run.q, run.v, stop)
-    found = None
-    for function, direction, act in _guards(run, segment):
-        time = _time(run, segment, function, direction)
-        if time is not None and (found is None or time < found[0]):
-            found = time, act
-    end = segment.t if found is None else found[0]
+    found = [(time, c) for c, f, way in _guards(run, segment) if (time := _time(run, segment, f, way)) is not None]
+    first = min((time for time, _ in found), default=segment.t)
+    end = max((time for time, _ in found if time <= first + TOLERANCE), default=first)  # all of these have passed zero there
     if isinstance(method, Adaptive) and run.positions is not None:
         run.positions.check(run.t, end, segment.at, run.q)
     run.steps += 1
     if isinstance(method, Adaptive):
         _kept(run, segment, end, wanted)
-    run.t, (run.q, run.v) = end, (segment.q, segment.v) if found is None else segment.at(end)
+    run.t, (run.q, run.v) = end, segment.at(end) if found else (segment.q, segment.v)
     run.remember()
     if isinstance(method, Adaptive):
         _drift(run, method)
-    if found is not None:
-        found[1](run)
+    if found:
+        _happen(run, [cause for time, cause in found if time <= end])
         method.restart()
     elif isinstance(method, Adaptive) and not wanted and run.t < stop:
         run.keep()
@@ -292,25 +291,36 @@ def _drift(run: Run, method: Adaptive) -> None:
         method.restart()
 
 
-def _guards(run: Run, segment: Segment) -> list[tuple[Signal, int, Callable[[Run], None]]]:
-    """What to look for in a segment, which way it passes zero, and what to do when it does; stops only if they are passed."""
-    passed = (s for s in run.stops if s.gap(segment.t, segment.q, segment.v) <= 0)
+def _guards(run: Run, segment: Segment) -> list[tuple[Cause, Signal, int]]:
+    """Causes of events to look for in a segment, each with a function and the way it passes zero; stops only if passed."""
     return [
-        *((e.function, e.direction, partial(_noted, event=e)) for e in run.events),
-        *((s.gap, -1, partial(_impact, stop=s)) for s in passed),
-        *((partial(_speed, row=k), 0, partial(_halt, row=k)) for k in run.system.sticking),
+        *((e, e.function, e.direction) for e in run.events),
+        *((s, s.gap, -1) for s in run.stops if s.gap(segment.t, segment.q, segment.v) <= 0),
+        *((k, partial(_speed, row=k), 0) for k in run.system.sticking),
     ]
+
+
+def _happen(run: Run, causes: list[Cause]) -> None:
+    """All that comes at one time: impacts, together; joints that come to rest; events, which see the state behind them."""
+    if stops := [c for c in causes if isinstance(c, limits.Stop)]:
+        _put(run, stops)
+        _strike(run, stops)
+    if rows := [c for c in causes if isinstance(c, int)]:
+        run.v = run.v.copy()
+        run.v[rows] = 0.0  # friction decides at the next step whether they stay
+    events = [c for c in causes if isinstance(c, Event)]
+    run.occurrences += [_occurrence(run, e.name) for e in events]
+    if any(e.terminal for e in events):
+        run.ended = True
+        run.keep()
+
+
+def _occurrence(run: Run, name: str) -> Occurrence:
+    return Occurrence(name, run.t, *(x.copy() for x in run.seen(run.q, run.v)))
 
 
 def _speed(t: float, q: Array, v: Array, row: int) -> float:
     return float(v[row])
-
-
-def _noted(run: Run, event: Event) -> None:
-    run.occurrences.append(Occurrence(event.name, run.t, *(x.copy() for x in run.seen(run.q, run.v))))
-    run.ended = event.terminal
-    if event.terminal:
-        run.keep()
 
 
 def _pressed(run: Run) -> bool:
@@ -321,12 +331,6 @@ def _pressed(run: Run) -> bool:
     if into:
         _strike(run, into)
     return bool(beyond or into)
-
-
-def _impact(run: Run, stop: limits.Stop) -> None:
-    """Onto the stop and off again."""
-    _put(run, [stop])
-    _strike(run, [stop])
 
 
 def _put(run: Run, stops: list[limits.Stop]) -> None:
@@ -349,20 +353,18 @@ def _strike(run: Run, into: list[limits.Stop]) -> None:
     if short:
         run.v = limits.halted(run.system, run.q, run.v, sorted(short))
     run.struck |= dict.fromkeys((s.name for s in into), run.t)
-    run.occurrences += [Occurrence(s.name, run.t, *(x.copy() for x in run.seen(run.q, run.v))) for s in into]
+    run.occurrences += [_occurrence(run, s.name) for s in into]
     run.keep()
 
 
 def _again(run: Run, stop: limits.Stop) -> bool:
-    """Whether a joint is still at a stop it struck a moment ago: two that throw each other off would do so for ever."""
+    """Whether a joint is still at a stop it struck a moment ago: two that throw each other off would do so without end.
+
+    One that bounces off is leaving, and does not count.
+    """
     lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
-    return lately and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
-
-
-def _halt(run: Run, row: int) -> None:
-    """A joint whose velocity comes to zero: friction decides at the next step whether it stays."""
-    run.v = run.v.copy()
-    run.v[row] = 0.0
+    leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0
+    return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
 
 
 def culprit(run: Run, dt: float) -> int:

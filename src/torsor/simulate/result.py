@@ -130,7 +130,7 @@ class Result:
         return self.held.residual(self.q, time=self.t if self.held.solver.programs.timed else None)
 
     def audit(self) -> Audit:
-        """dE = work in − dissipated, from the records; says by how much it fails."""
+        """dE = work − dissipated, integrated over the records; returns the discrepancy, and its share due to ``record=``."""
         return self._audited
 
     @cached_property

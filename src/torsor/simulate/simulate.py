@@ -74,7 +74,9 @@ def simulate(
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
     sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; ``damping=True``
+    A stop that is struck and left again within one step is passed through unseen, like an event: reduce dt.
+    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; with static above
+    kinetic friction the time of break-away is not located, and every integrator is of first order.  ``damping=True``
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
     ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
     currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
@@ -106,6 +108,7 @@ def simulate(
     info = {**names_of(robot), **how, "held": isinstance(steady, Held) and not drives}
     if notes := left_out(robot.description, losses, springs is not None):
         info["notes"] = notes
+    info["period"] = steady.period if isinstance(steady, Held) else None
     if columns := {k: names for m in memories for k, names in m.columns().items()}:
         info["states"] = columns
     try:

@@ -83,6 +83,8 @@ class StaticViscous(Friction):
 class StaticKinetic(Friction):
     """τ = b_kinetic sgn(v) once more than b_static has set the joint off (MR Fig. 8.15 d).
 
+    Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
+
     >>> law = StaticKinetic(3.0, 2.0)
     >>> law.breakaway().forward, law.force(1e-9)
     (3.0, 2.0)
@@ -107,6 +109,8 @@ class StaticKinetic(Friction):
 @dataclass(frozen=True)
 class StaticKineticViscous(Friction):
     """τ = b_kinetic sgn(v) + b_viscous v once more than b_static has set the joint off (MR Fig. 8.15 e).
+
+    Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
 
     >>> StaticKineticViscous(3.0, 2.0, 0.5).force(2.0)
     3.0
