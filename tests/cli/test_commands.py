@@ -138,8 +138,16 @@ def test_simulate_is_the_library_s(torsor):
     assert document["files"] == {"out": "motion.npz"}
     assert set(document) == {
         "robot", "seconds", "integrator", "dt", "steps", "configuration", "coordinates", "start", "end", "energy", "events",
-        "files",
+        "notes", "files",
     }  # fmt: skip
+
+
+def test_simulate_prints_once_that_damping_is_left_out(torsor):
+    words = ("simulate", "puma560", "--seconds", 0.004)
+    note = "The damping of joint1, joint2, joint3, ... is left out; --damping counts it."
+    assert torsor(*words).out.count(note) == 1
+    assert torsor(*words, "--damping").out.count("The damping of") == 0
+    assert len(torsor(*words, "--json").json["notes"]) == 2
 
 
 def test_a_start_nobody_names_is_within_the_limits_and_the_same_again(torsor):

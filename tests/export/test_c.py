@@ -286,8 +286,8 @@ def test_specs_of_one_c_name_are_kept_apart(tmp_path):
         (("mass_matrix",), {"dtype": None}, "dtype must be"),
         (("mass_matrix",), {"name": "2R arm"}, "name must be an identifier such as 'x_2R_arm'"),
         (("mass_matrix",), {"name": "int"}, "name must be an identifier such as 'int_2'"),
-        (("mass_matrix",), {"damping": True}, "wrenches and damping act on"),
-        (("mass_matrix", "inverse_dynamics"), {"damping": True, "fused": True}, "wrenches and damping act on"),
+        (("mass_matrix",), {"damping": True}, "damping=True acts on inverse_dynamics"),
+        (("mass_matrix", "inverse_dynamics"), {"wrenches": ["tip"], "fused": True}, "wrenches act on inverse_dynamics"),
         (("pose",), {}, "needs a frame"),
     ],
 )
