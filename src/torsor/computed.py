@@ -141,7 +141,7 @@ class Computed(Mechanism):
             for name in rows.tolist():
                 mask[self.joint(name).v_slice] = 1.0
             return mask
-        if rows.dtype.kind not in "biuf" or rows.shape[-1:] != (self.nv,) or not np.isin(rows, (0, 1)).all():
+        if rows.dtype.kind not in "biuf" or not np.isin(rows, (0, 1)).all():
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 

@@ -287,7 +287,7 @@ def test_damping_and_friction_other_than_bool_are_refused(arm, word, value):
         (np.array(["elbow"], dtype=object), UnknownName, "joint1, joint2"),
         ("elbow", UnknownName, "joint1, joint2"),
         ([1, 0.5], ArgumentError, "led must be joint names"),
-        ([1], ArgumentError, r"led must be joint names, or an array \(..., 2\)"),
+        ([1], ArgumentError, r"led has shape \(1,\), expected \(..., 2\)"),
         ([[1, 0], [1]], ArgumentError, "led must be joint names"),
         ([["joint1"], ["joint2"]], ArgumentError, "led must be joint names"),
         (None, ArgumentError, "led must be joint names"),

@@ -71,7 +71,7 @@ class System:
         return a, force
 
 
-def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses) -> System:
+def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> System:
     """a = M⁻¹(τ − h + Jᵀf − losses), one kernel; another one where joints are held."""
     still = np.zeros(robot.nv)
 
