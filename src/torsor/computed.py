@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor import quantities as table
 from torsor.compile import Kernel, Program
+from torsor.compile.given import float_type
 from torsor.errors import ArgumentError
 from torsor.locks import new_lock
 from torsor.losses import NO_LOSSES, Losses, losses_of
@@ -304,7 +305,9 @@ class Computed(Mechanism):
         """
         if not specs:
             raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(table.QUANTITIES)}")
-        return self._kernel(specs, np.dtype(dtype), losses=self._losses(specs, damping, friction))
+        for spec in specs:
+            table.parse(spec)
+        return self._kernel(specs, float_type(dtype), losses=self._losses(specs, damping, friction))
 
     def program(self, *specs: table.Spec, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""

@@ -15,6 +15,7 @@ import numpy as np
 from torsor.compile import Kernel, Program, replay
 from torsor.compile.c import RESERVED as C_WORDS
 from torsor.compile.c import CFunction, c_function, c_helpers, renamed
+from torsor.compile.given import float_type
 from torsor.compile.infix import argument_names, comment, identifier
 from torsor.compile.source import RESERVED as PYTHON_WORDS
 from torsor.compile.source import python_function
@@ -62,7 +63,8 @@ def export_c(
     >>> [file.name for file in files]
     ['arm.h', 'arm.c', 'arm_test.c']
     """
-    kind = _dtype(dtype)
+    _check_robot(robot)
+    kind = float_type(dtype)
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
@@ -103,6 +105,7 @@ def export_python(
     >>> namespace["two_link_gravity_force"]([0.0, 0.0]).round(2)
     array([29.43,  9.81])
     """
+    _check_robot(robot)
     base = _base(path, (".py",))
     kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), specs, fused, tuple(wrenches), damping, friction)
     lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, robot._losses(specs, damping, friction)))
@@ -119,14 +122,12 @@ def export_python(
 # -- names -----------------------------------------------------------------------------------------------------
 
 
-def _dtype(dtype: Any) -> np.dtype:
-    try:
-        kind = np.dtype(dtype).name
-    except TypeError:
-        kind = ""
-    if dtype is None or kind not in ("float64", "float32"):  # NumPy takes None for float64
-        raise ArgumentError(f'dtype must be "float64" or "float32", not {dtype!r}')
-    return np.dtype(kind)
+def _check_robot(robot: Any) -> None:
+    """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
+    from torsor.robot import Robot
+
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:

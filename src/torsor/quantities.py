@@ -115,6 +115,9 @@ Spec = str | tuple[str, ...]
 
 def parse(spec: Spec) -> tuple[str, dict[str, str]]:
     """``"jacobian:tool0:body"`` → ("jacobian", {"frame": "tool0", "expressed_in": "body"})."""
+    words_only = isinstance(spec, tuple) and spec and all(isinstance(word, str) for word in spec)
+    if not isinstance(spec, str) and not words_only:
+        raise ArgumentError(f"a quantity is a name such as 'mass_matrix' or 'pose:tool0', or a tuple of words, not {spec!r}")
     name, *words = spec.split(":") if isinstance(spec, str) else spec
     if name not in QUANTITIES:
         raise UnknownName("quantity", name, QUANTITIES)

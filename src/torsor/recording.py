@@ -60,8 +60,8 @@ class Recording:
     ):
         self.model, self.lean = model, regrouped(model)
         self.frames, self.extra, self.losses = frames, extra, losses
-        self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         self.rows = [parse(spec) for spec in specs]
+        self.labels = [spec if isinstance(spec, str) else ":".join(spec) for spec in specs]
         for name, _ in self.rows:
             if instead := QUANTITIES[name].under_loops:
                 refuse_loops(model, name, instead)

@@ -7,7 +7,8 @@ The arguments of the textbook examples may be symbols, and then the equations of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import wraps
 from importlib.resources import files
 from math import pi, radians
@@ -43,7 +44,7 @@ def description(name: str, **parameters: Any) -> Description:
     2.0
     """
     if name not in _DESCRIPTIONS:
-        raise UnknownName("bundled robot", name, _DESCRIPTIONS)
+        raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
     return _DESCRIPTIONS[name](**parameters)
 
 
@@ -61,7 +62,47 @@ def _bundled(make: Callable[P, Description]) -> Callable[P, Robot]:
     return robot
 
 
+class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]
+    """A name that is not bundled; the message lists those that are, and the nearest."""
+
+    def __init__(self, kind: str, name: object, valid: Iterable[str]):
+        super().__init__(kind, name, valid)
+        near = get_close_matches(str(name), self.valid, n=1)
+        if near:
+            self.args = (f"{self.args[0]}; did you mean {near[0]!r}?",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NoSuchRobot, (self.kind, self.name, self.valid)
+
+
+def __getattr__(name: str) -> Any:
+    """Reached for names that this module does not define."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
+
+
 # -- the textbooks' ------------------------------------------------------------------------------------------
+
+
+@_bundled
+def pendulum(*, m: Any = 1.0, L: Any = 1.0, I: Any = 0.0, g: Any = 9.81) -> Description:
+    """A pendulum: mass m [kg] at the distance L [m] from its pivot, inertia I [kg·m²] about its centre, gravity g along −ŷ.
+
+    It turns by θ about ẑ and hangs down at zero: τ = (m L² + I) θ̈ + m g L sin θ.  A point mass unless I is given; a uniform
+    rod of length l has L = l/2 and I = m l²/12.
+
+    >>> float(pendulum(m=2.0, L=0.5).mass_matrix([0.3])[0, 0])
+    0.5
+    """
+    return (
+        Builder("pendulum")
+        .link("base")
+        .link("bob", mass=m, com=(0, -L, 0), inertia=(0, 0, I))
+        .joint("pivot", "revolute", "base", "bob")
+        .frame("tip", "bob", xyz=(0, -L, 0))
+        .description(gravity=(0, -g, 0))
+    )
 
 
 @_bundled

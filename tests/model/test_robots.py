@@ -1,5 +1,6 @@
 """The bundled robots: all are there, and those from files are their makers' files, number by number."""
 
+import pickle
 import sysconfig
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +15,8 @@ from torsor.model.assembly import assemble
 from torsor.model.surgery import with_base
 
 FREEDOMS = {
-    "acrobot": 2, "cart_pole": 2, "cartesian": 3, "furuta": 2, "humanoid": 35, "panda": 8, "puma560": 6, "quadruped": 18,
-    "rp_arm": 2, "scara": 4, "stanford_arm": 6, "two_link": 2, "ur5": 6,
+    "acrobot": 2, "cart_pole": 2, "cartesian": 3, "furuta": 2, "humanoid": 35, "panda": 8, "pendulum": 1,
+    "puma560": 6, "quadruped": 18, "rp_arm": 2, "scara": 4, "stanford_arm": 6, "two_link": 2, "ur5": 6,
 }  # fmt: skip
 FILES = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",
@@ -29,6 +30,27 @@ def test_all_are_listed():
     assert ts.robots.names() == sorted(FREEDOMS)
     with pytest.raises(ts.UnknownName, match="ur5"):
         ts.robots.description("ur6")
+
+
+def test_robots_module_lists_the_names_for_an_unknown_one():
+    with pytest.raises(ts.UnknownName, match=r"no bundled robot named 'pendulums'; valid names: acrobot, .*ur5; did you mean"):
+        ts.robots.pendulums()
+    with pytest.raises(AttributeError):
+        ts.robots.nothing_like_it()
+    assert not hasattr(ts.robots, "pandas")
+    with pytest.raises(ts.UnknownName) as caught:
+        ts.robots.description("ur55")
+    assert str(pickle.loads(pickle.dumps(caught.value))).endswith("did you mean 'ur5'?")
+
+
+def test_pendulum_follows_its_equation():
+    """τ = (m L² + I) θ̈ + m g L sin θ, for a point mass and for a uniform rod."""
+    for m, L, I in ((1.0, 1.0, 0.0), (2.0, 0.7, 2.0 * 1.4**2 / 12)):
+        robot = ts.robots.pendulum(m, L, I, g=9.8)
+        for q, v, a in np.random.default_rng(0).normal(size=(5, 3)):
+            tau = (m * L**2 + I) * a + m * 9.8 * L * np.sin(q)
+            assert robot.inverse_dynamics([q], [v], [a])[0] == pytest.approx(tau, rel=1e-14)
+        assert robot.potential_energy([np.pi]) - robot.potential_energy([0.0]) == pytest.approx(2 * m * 9.8 * L)
 
 
 @pytest.mark.parametrize("name", sorted(FREEDOMS))

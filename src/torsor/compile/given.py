@@ -36,6 +36,17 @@ def as_array(
     return array if words is None else array[..., _order(name, words, labels)]
 
 
+def float_type(dtype: Any) -> np.dtype:
+    """float64 or float32, or an ArgumentError."""
+    try:
+        kind = np.dtype(dtype).name
+    except TypeError:
+        kind = ""
+    if dtype is None or kind not in ("float64", "float32"):  # NumPy takes None for float64
+        raise ArgumentError(f'dtype must be "float64" or "float32", not {dtype!r}')
+    return np.dtype(kind)
+
+
 def _refuse_mask(name: str, value: Any) -> None:
     """Of an array, or of a list with masked arrays among its items."""
     for part in (value, *(value if isinstance(value, (list, tuple)) else ())):

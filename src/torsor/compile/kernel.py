@@ -15,6 +15,7 @@ from torsor.compile.arrays import address, batch_shape, check_finite, coerced, o
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
+from torsor.compile.given import float_type
 from torsor.compile.program import Program
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, cost, spread
@@ -62,9 +63,7 @@ class Kernel:
         explain: Callable[..., None] | None = None,
         lenient: bool = False,
     ):
-        self.program, self.name, self.dtype = program, name, np.dtype(dtype)
-        if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
-            raise ArgumentError(f"a kernel computes in float64 or float32, not {self.dtype}")
+        self.program, self.name, self.dtype = program, name, float_type(dtype)
         self._single = self.dtype == np.dtype(np.float32)
         if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.code):
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
@@ -82,7 +81,7 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The program travels; the machine code is made, or read from the cache, where it arrives."""
-        made = {"name": self.name, "dtype": self.dtype, "version": self._version, "explain": self._explain}
+        made: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "version": self._version, "explain": self._explain}
         return partial(Kernel, **made, lenient=self._lenient), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------

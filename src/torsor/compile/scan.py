@@ -12,6 +12,7 @@ import numpy as np
 from torsor.compile import native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescaled, rows
 from torsor.compile.build import available, built
+from torsor.compile.given import float_type
 from torsor.compile.kernel import LONGEST
 from torsor.compile.program import Argument, Program
 from torsor.compile.scan_ir import scan_module
@@ -79,9 +80,7 @@ class Scan:
         dtype: Any = np.float64,
         version: str = "",
     ):
-        self.program, self.name, self.dtype = program, name, np.dtype(dtype)
-        if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
-            raise ArgumentError(f"a scan computes in float64 or float32, not {self.dtype}")
+        self.program, self.name, self.dtype = program, name, float_type(dtype)
         self.wiring = wired(program, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
         self._version = version
         self._libraries: dict[str, native.Library | None] = {}

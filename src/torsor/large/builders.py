@@ -56,7 +56,9 @@ def chain(
     """
     if not isinstance(n, (int, np.integer)) or n < 1:
         raise ArgumentError(f"a chain has a whole number of links from 1, not {n!r}")
-    types = (joint,) if isinstance(joint, JointType) else tuple(joint)
+    types = (joint,) if isinstance(joint, JointType) else tuple(joint) if isinstance(joint, Sequence) else ()
+    if not types or not all(isinstance(kind, JointType) for kind in types):
+        raise ArgumentError(f"joint must be a joint type such as torsor.joints.Revolute((0, 1, 0)), or several, not {joint!r}")
     L, m, R = (_per_link(x, n, what) for x, what in ((length, "length"), (mass, "mass"), (radius, "radius")))
     zero = np.zeros(n)
     across = m * (3 * R**2 + L**2) / 12 + m * (L / 2) ** 2  # about the upper end: Steiner
