@@ -16,6 +16,7 @@ import struct
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ import numpy as np
 import torsor
 from torsor.errors import TorsorError
 from torsor.io.dh.files import read_dh
+from torsor.io.digests import MARK
 from torsor.io.loops_file import read_loops
 from torsor.io.mjcf import read_mjcf
 from torsor.io.urdf import read_urdf
@@ -137,10 +139,9 @@ MJCF = [
 <hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/>
 <texture name="t" type="2d" builtin="flat" width="9" height="9"/><material name="w" texture="t" rgba="1 0 0 1"/></asset>
 <worldbody><geom type="hfield" hfield="h"/>
-<body><joint/><geom type="mesh" mesh="m" material="w"/>
-<composite type="cable" curve="s" count="4 1 1" size="1" offset="0 0 1"><geom type="capsule" size=".01"/></composite></body>
-<body name="flex"><joint/><geom size="1"/>
-<flexcomp name="x" type="grid" count="2 2 2" spacing="1 1 1" mass="1"/></body>
+<body><joint/><geom type="mesh" mesh="m" material="w"/></body>
+<body name="flex"><geom size="1"/>
+<flexcomp name="x" type="grid" dim="3" count="2 2 2" spacing="1 1 1" mass="1"/></body>
 </worldbody></mujoco>""",
 ]
 MJCF_WORDS = [
@@ -213,7 +214,27 @@ def _log(ending: str) -> Reader:
         path = Path(folder, f"log.{ending}")
         with Writer(path) as out:
             out.append(log)
-        return Reader([path.read_bytes()], damaged, COUNTS, lambda data: read(io.BytesIO(data), format=ending))
+        seeds = [path.read_bytes()] if ending == "mcap" else undigested(path)
+    return Reader(seeds, damaged, COUNTS, lambda data: read(io.BytesIO(data), format=ending))
+
+
+def undigested(path: Path) -> list[bytes]:
+    """(the file, the same without its digest): damage to the second is not found by the digest, and reaches further."""
+    data = path.read_bytes()
+    if path.suffix == ".csv":
+        return [data, data.partition(b"\n")[2]]
+    stream = io.BytesIO()
+    if path.suffix == ".npz":
+        with np.load(path) as stored:
+            np.savez_compressed(stream, **{k: stored[k] for k in stored.files if k != MARK})
+    else:
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(path)
+        kept = {k: x for k, x in table.schema.metadata.items() if k != MARK.encode()}
+        pyarrow.parquet.write_table(table.replace_schema_metadata(kept), stream)
+    assert MARK.encode() not in stream.getvalue()
+    return [data, stream.getvalue()]
 
 
 def _csv_log() -> Reader:
@@ -227,14 +248,14 @@ def _simulation(ending: str) -> Reader:
     folder = tempfile.mkdtemp(prefix="torsor_fuzz")
     path = Path(folder, f"run.{ending}")
     result.save(path)
-    seed = path.read_bytes()
+    seeds = undigested(path)
 
     def reading(data: bytes) -> object:
         path.write_bytes(data)
         return load(path)
 
     text = ending == "csv"
-    return Reader([seed], mutated if text else damaged, WORDS if text else COUNTS, reading)
+    return Reader(seeds, mutated if text else damaged, WORDS if text else COUNTS, reading)
 
 
 #: files that MJCF names: ending → (bytes, the asset)
@@ -293,17 +314,23 @@ READERS: dict[str, Callable[[], Reader]] = {
 # -- judging -------------------------------------------------------------------------------------------------------------
 
 
-def findings(kind: str, count: int, seed: int = 0) -> Iterator[tuple[str, bytes]]:
-    """(what is wrong, the input): an error that is no TorsorError, more than a second, a robot with a number that is none."""
-    reader, rng = READERS[kind](), random.Random(f"{kind} {seed}")
-    for _ in range(count):
-        data = reader.change(rng, rng.choice(reader.seeds), reader.words)
+def findings(kind: str, count: int, seed: int = 0, outcomes: Counter[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """(what is wrong, the input): an error that is no TorsorError, more than a second, a robot with a number that is none.
+
+    The first inputs are whole, and must load.  ``outcomes`` counts how many load and how many are refused.
+    """
+    reader, rng, counted = READERS[kind](), random.Random(f"{kind} {seed}"), Counter[str]() if outcomes is None else outcomes
+    for n in range(-len(reader.seeds), count):
+        data = reader.seeds[n] if n < 0 else reader.change(rng, rng.choice(reader.seeds), reader.words)
         began = time.process_time()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = reader.read(data)
         except TorsorError as error:
+            counted["refused"] += 1
+            if n < 0:
+                yield f"a whole file is refused: {error}", data
             if not str(error).strip() or len(str(error)) > 2000 + 2 * len(data):  # which quotes names
                 yield f"an error of {len(str(error))} characters", data
         except BaseException as error:
@@ -311,6 +338,7 @@ def findings(kind: str, count: int, seed: int = 0) -> Iterator[tuple[str, bytes]
                 raise
             yield f"{type(error).__name__}: {str(error)[:200]}", data
         else:
+            counted["loaded"] += 1
             if isinstance(found, Description) and not finite(found):
                 yield "a number that is not finite", data
         if time.process_time() - began > 1:

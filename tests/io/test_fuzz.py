@@ -4,25 +4,51 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import torsor
-from tests.io.fuzzing import READERS, findings
+from tests.io.fuzzing import READERS, Reader, findings
+from torsor.errors import TorsorError
 
-#: URDF has its own eight thousand in tests/badinput
 FAST = {
     "mjcf": 60, "mjcf assets": 60, "dh csv": 300, "dh yaml": 80, "loops": 80, "csv": 300, "npz": 150, "parquet": 150,
     "mcap": 150,
-    "simulation npz": 100, "simulation csv": 100, "simulation parquet": 50, "urdf": 0,
+    "simulation npz": 100, "simulation csv": 100, "simulation parquet": 50, "urdf": 200,
 }  # fmt: skip
 NIGHT = {"mjcf": 60_000, "dh yaml": 40_000, "loops": 40_000}
 
 
 @pytest.mark.parametrize("kind", READERS)
 def test_a_few(kind):
-    assert list(findings(kind, FAST[kind], seed=20261116)) == []
+    outcomes = Counter[str]()
+    assert list(findings(kind, FAST[kind], seed=20261116, outcomes=outcomes)) == []
+    assert outcomes["loaded"] + outcomes["refused"] > FAST[kind]
+    assert min(outcomes["loaded"], outcomes["refused"]) > 0  # or the inputs are all whole, or all broken at once
+
+
+def test_findings_list_untyped_errors_long_runs_and_refused_whole_files(monkeypatch):
+    """The judge of the other tests."""
+    clock = [0.0]
+    monkeypatch.setattr("tests.io.fuzzing.time", SimpleNamespace(process_time=lambda: clock[0]))
+    said = iter([TorsorError("refused"), KeyError("untyped"), TorsorError(" "), TorsorError("x" * 5000)])
+
+    def read(data: bytes) -> object:
+        error = next(said, None)
+        if error is not None:
+            raise error
+        clock[0] += 1.5
+        return None
+
+    monkeypatch.setitem(READERS, "planted", lambda: Reader([b"seed"], lambda rng, seed, words: seed, [], read))
+    found = [what for what, _ in findings("planted", 4)]
+    assert [what.split(":")[0] for what in found[:4]] == [
+        "a whole file is refused", "KeyError", "an error of 1 characters", "an error of 5000 characters",
+    ]  # fmt: skip
+    assert found[4:] == ["1.5 s"]
 
 
 @pytest.mark.night
