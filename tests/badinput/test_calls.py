@@ -203,7 +203,7 @@ def test_names_that_do_not_exist_list_those_that_do():
         ROBOT.kernel("mass_matrix:x")
     with pytest.raises(ts.ArgumentError, match="one or more of"):
         ROBOT.kernel()
-    with pytest.raises(ts.ArgumentError, match="float64 or float32"):
+    with pytest.raises(ts.ArgumentError, match='"float64" or "float32"'):
         ROBOT.kernel("mass_matrix", dtype=np.int64)
 
 

@@ -113,6 +113,7 @@ OWN = {
     "cli/symbols.py": "files it has just written",
     "certify/machine.py": "/proc/cpuinfo",
     "compile/cache.py": "checks owner and mode itself",
+    "compile/memory.py": "/proc/meminfo and /proc/self/statm",
     "replay/document.py": "files of the package",
     "robots.py": "files of the package",
     "scene/archive.py": "files of the package",
