@@ -7,11 +7,11 @@ import itertools
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from torsor.compile import memory
+from torsor.compile.target import Host, chosen
 from torsor.errors import CompileError
 from torsor.locks import new_lock
 
@@ -19,20 +19,9 @@ from torsor.locks import new_lock
 LIBRARIES = 16
 
 
-@dataclass(frozen=True)
-class Host:
-    """What the code generator needs to know of this processor."""
-
-    triple: str
-    cpu: str
-    features: str
-    width: int  # float64 lanes of the widest vector
-    fma: bool
-    llvm: tuple[int, ...]
-
-
 @cache
 def host() -> Host:
+    """The target of the code generator: this machine's processor, or what TORSOR_TARGET names."""
     llvm = _llvm()
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     try:
@@ -42,7 +31,8 @@ def host() -> Host:
     arm = triple.startswith(("aarch64", "arm64"))
     width = 8 if found.get("avx512f") else 4 if found.get("avx2") or found.get("avx") else 2
     features = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(found.items()))
-    return Host(triple, cpu, features, width, arm or bool(found.get("fma")), tuple(llvm.llvm_version_info))
+    own = Host(triple, cpu, features, width, arm or bool(found.get("fma")), tuple(llvm.llvm_version_info))
+    return chosen(own, found)
 
 
 @cache
