@@ -310,7 +310,7 @@ def test_a_mechanism_starts_near_what_was_said(torsor):
     bars = ts.mechanisms.four_bar()
     words = ("simulate", "four_bar", "--seconds", 0.01, "--json")
     start = torsor(*words, "--q", "crank=0.5", "--v", "crank=1").json["start"]
-    assert start["q"][0] == 0.5
+    assert start["q"][0] == pytest.approx(0.5, abs=1e-12)  # assembling the loop may round
     np.testing.assert_allclose(bars.constrained().residual(start["q"]), 0, atol=1e-12)
     np.testing.assert_allclose(bars.constrained().jacobian(start["q"]) @ start["v"], 0, atol=1e-12)
     assert not any(torsor(*words, "--control", "gravity").json["start"]["v"])
