@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test test-all compiler browser bench lint docs clean
+.PHONY: demo test test-all compiler browser aarch64 bench lint docs clean
 
 # one stamp per set of extras, so that each target installs no more than it needs
 $(VENV)/.made-%: pyproject.toml
@@ -26,12 +26,17 @@ test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
-test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser
+test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser aarch64
 	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # the tests of exported C need a C compiler
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -q && apt-get install -y -q gcc libc6-dev; }
+
+# the tests of kernels for aarch64 need its C compiler and an emulator, unless this machine is one
+aarch64:
+	@test "$$(uname -m)" != x86_64 || { command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64; } >/dev/null || \
+	  { apt-get update -q && apt-get install -y -q gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user; }
 
 # the tests of the pages need a browser
 browser:
