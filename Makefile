@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test test-all compiler browser aarch64 bench lint docs clean
+.PHONY: demo test test-all mutants compiler browser aarch64 bench lint docs clean
 
 # one stamp per set of extras, so that each target installs no more than it needs
 $(VENV)/.made-%: pyproject.toml
@@ -28,6 +28,10 @@ test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
 # adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
 test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser aarch64
 	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# one operator, sign, index or constant of the algorithms changed at a time; goes on where it stopped (docs/mutation-testing.md)
+mutants: $(VENV)/.made-test
+	$(BIN)/python -m tools.mutants $(ARGS)
 
 # the tests of exported C need a C compiler
 compiler:
@@ -62,4 +66,4 @@ bench:
 	$(BENCH)/bin/python -m benchmarks.large_chains
 
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) .mutants docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -10,12 +10,14 @@ import os
 
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
 from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, closing_joint, moved, pose, rows, two_frames
+from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
 from torsor import constraints as C
@@ -108,6 +110,19 @@ def test_rows_of_points_rods_and_wheels(seed):
     for m in made:
         p, s = (b, a) if not isinstance(m, type(made[3])) else (m.other, m.frame)
         assert_relative_jacobian(robot, m, p, s, q, rows(robot, [m], q, v).A)
+
+
+@few
+@given(seed=seeds)
+def test_error_of_a_weld_is_the_matrix_logarithm_of_the_pose_between_its_frames(seed):
+    """exp(φ) by SciPy is the pose of one frame in the other; by default the joint frames are the frames themselves."""
+    robot, q, _, rng = random_robot(seed)
+    a, b = two_frames(robot, rng)
+    Ta, Tb = (np.array(alg.pose(robot.model, q.tolist(), f), float) for f in (a, b))
+    for weld in (C.joint("fixed", a, b), C.fixed_pose(a, relative_to=b)):
+        wx, wy, wz, *v = rows(robot, [weld], q, np.zeros(robot.nv)).error
+        twist = np.array([[0, -wz, wy, v[0]], [wz, 0, -wx, v[1]], [-wy, wx, 0, v[2]], [0, 0, 0, 0]])
+        assert_close(Tb @ scipy.linalg.expm(twist), Ta, 1e-12, floor=np.abs(Tb).max() * (1 + np.abs(twist).max()))
 
 
 @few
