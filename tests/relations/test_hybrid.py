@@ -19,6 +19,7 @@ from torsor.simulate.system import Frozen, rigid
 
 EPS = np.finfo(float).eps
 seeds = st.integers(0, 10**6)
+PANDA = ts.robots.panda()  # one for all examples: its kernels are loaded once
 
 
 def solved(robot, q, v, a, tau, led):
@@ -80,7 +81,7 @@ def test_a_joint_that_is_held_is_as_good_as_locked(make):
 
 def test_batch_wrenches_and_damping():
     """Each state has its own led joints; damping is lost at free joints and paid for at led ones."""
-    robot, rng = ts.robots.panda(), np.random.default_rng(1)
+    robot, rng = PANDA, np.random.default_rng(1)
     q, v, a0, tau0 = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
     led = rng.integers(0, 2, (5, robot.nv)).astype(float)
     tip = {robot.links[-1]: rng.normal(size=6)}
@@ -116,8 +117,7 @@ def test_loops_are_refused():
 def test_stops_push_and_never_pull(seed):
     """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints that lean, no force at the others; by inverse dynamics."""
     rng = np.random.default_rng(seed)
-    robot = ts.robots.panda()
-    system = rigid(robot, ())
+    robot, system = PANDA, rigid(PANDA, ())
     q, tau = robot.random_configuration(rng), 20 * rng.normal(size=robot.nv)
     rows = rng.choice(robot.nv, 4, replace=False).tolist()
     system.frozen = Frozen(np.zeros(robot.nv), [(r, int(rng.choice([-1, 1]))) for r in rows])
