@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from torsor.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
     from torsor.model.builder import Builder
     from torsor.robot import Robot
-    from torsor.sweeps import sweep
+    from torsor.sweeps.sweep import sweep
     from torsor.symbolic.lagrange import lagrange
 
 #: where the public names live.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy

@@ -54,7 +54,9 @@ def test_help_is_where_people_look_for_it(torsor, words, same):
 
 
 def test_the_list_of_robots_is_that_of_the_bundled_ones():
-    assert re.findall(r"\w+", ABOUT.split("torsor: ")[1].replace("and with closed loops", "")) == list(bundled())
+    assert re.findall(r"\w+", " ".join(ABOUT.split("torsor: ")[1].split()).replace("and with closed loops", "")) == list(
+        bundled()
+    )
 
 
 def test_every_command_has_lines_to_try():

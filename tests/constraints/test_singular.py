@@ -135,10 +135,15 @@ INERTIA = (MASSES[0] + MASSES[2]) * CRANK**2 / 3 + MASSES[1] * CRANK**2  #: of a
 FORCES = np.array([0.3, 0.2, -0.4])
 
 
+def flat_bars(start, **options):
+    lengths = {"ground": 1.0, "crank": CRANK, "coupler": 1.0, "rocker": CRANK}
+    return mechanisms.four_bar(**lengths, masses=MASSES, start=start, **options).constrained()
+
+
 @pytest.fixture(scope="module", params=[np.pi / 2, 1.1], ids=["axes along the rows", "askew"])
 def parallelogram(request):
     """Drawn at an angle, so that the flat position has coordinates of no special kind."""
-    return mechanisms.four_bar(1.0, CRANK, 1.0, CRANK, masses=MASSES, start=request.param).constrained(), request.param
+    return flat_bars(request.param), request.param
 
 
 @pytest.mark.parametrize("speed", [0.0, 1.7])
@@ -163,7 +168,7 @@ def test_flat_parallelogram_is_right_to_its_conditioning_or_refused(parallelogra
 def test_flat_parallelogram_at_rest_and_balanced_stays():
     """Without a force the acceleration is 0 on either branch, and so is a projection of what keeps the rows already."""
     start = 1.1
-    weightless = mechanisms.four_bar(1.0, CRANK, 1.0, CRANK, masses=MASSES, start=start, g=0.0).constrained()
+    weightless = flat_bars(start, g=0.0)
     q = -start * np.array([1.0, -1.0, 1.0])
     assert not weightless.forward_dynamics(q, np.zeros(3), np.zeros(3)).a.any()
     v = np.array([1.0, -1.0, 1.0])

@@ -16,7 +16,8 @@ HUGE = 1e308
 def chain(n=2, mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1), **joint):
     b = Builder("chain").link("l0")
     for k in range(1, n + 1):
-        b.link(f"l{k}", mass, com, inertia).joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", **({"axis": (0, 1, 0)} | joint))
+        b.link(f"l{k}", mass, com=com, inertia=inertia)
+        b.joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", **({"axis": (0, 1, 0)} | joint))
     return b
 
 

@@ -13,7 +13,8 @@ RNG = np.random.default_rng(5)
 
 
 def robot_with(kind):
-    b = ts.Builder(kind).link("base").link("body", 1.3, (0.1, -0.2, 0.3), (0.2, 0.25, 0.3)).link("tip", 0.4, (0.1, 0, 0))
+    body = ts.Builder(kind).link("base").link("body", 1.3, com=(0.1, -0.2, 0.3), inertia=(0.2, 0.25, 0.3))
+    b = body.link("tip", 0.4, com=(0.1, 0, 0))
     b.joint("q", kind, "base", "body").joint("hinge", "revolute", "body", "tip", axis=(0, 1, 0), xyz=(0.2, 0, 0))
     return b.build()
 

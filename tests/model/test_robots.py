@@ -46,7 +46,7 @@ def test_robots_module_lists_the_names_for_an_unknown_one():
 def test_pendulum_follows_its_equation():
     """τ = (m L² + I) θ̈ + m g L sin θ, for a point mass and for a uniform rod."""
     for m, L, I in ((1.0, 1.0, 0.0), (2.0, 0.7, 2.0 * 1.4**2 / 12)):
-        robot = ts.robots.pendulum(m, L, I, g=9.8)
+        robot = ts.robots.pendulum(m=m, L=L, I=I, g=9.8)
         for q, v, a in np.random.default_rng(0).normal(size=(5, 3)):
             tau = (m * L**2 + I) * a + m * 9.8 * L * np.sin(q)
             assert robot.inverse_dynamics([q], [v], [a])[0] == pytest.approx(tau, rel=1e-14)

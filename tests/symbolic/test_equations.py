@@ -184,7 +184,7 @@ WRONG = {
     "infinite": (lambda: lagrange(K, float("inf"), ONE), "potential must be a finite"),
     "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy tells symbols of one name apart"),
     "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are no coordinate"),
-    "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of time"),
+    "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of one time"),
     "no robot": (lambda: lagrange_of("ur5"), "robot must be a Robot or a Model"),
     "floating": (lambda: lagrange_of(ts.robots.quadruped()), "'floating_base' (floating) has a velocity that is not"),
     "too few": (lambda: lagrange_of(ts.robots.two_link(), coordinates=ONE), "coordinates must be 2"),

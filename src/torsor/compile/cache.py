@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from torsor.compile.native import busy
 from torsor.errors import CacheWarning
 
 MAGIC = b"torsor1\n"
@@ -75,7 +76,8 @@ def store(name: str, image: bytes) -> None:
     folder = _trusted(create=True)
     if folder is None:
         return
-    import tempfile  # slow to import, and needed only when something new was compiled
+    with busy:
+        import tempfile  # slow to import, and needed only when something new was compiled
 
     temporary = None
     try:

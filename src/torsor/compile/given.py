@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,12 +51,17 @@ def float_type(dtype: Any) -> np.dtype:
 def _refuse_mask(name: str, value: Any) -> None:
     """Of an array, or of a list with masked arrays among its items."""
     for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
-        if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
-            n = int(np.ma.count_masked(part))
+        if is_masked_array(part) and (n := int(np.ma.count_masked(part))):
             raise ArgumentError(
                 f"{name} is a masked array with {n} masked {'entry' if n == 1 else 'entries'}; fill it ({name}.filled(0.0)) "
                 "or leave those states out"
             )
+
+
+def is_masked_array(value: Any) -> bool:
+    """Whether a value is a ``np.ma.MaskedArray``, without importing ``numpy.ma``, which NumPy itself does when first needed."""
+    kind = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return kind is not None and isinstance(value, kind)
 
 
 def _labels(value: Any) -> list[str] | None:

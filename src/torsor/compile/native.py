@@ -18,6 +18,9 @@ from torsor.locks import new_lock
 #: libraries that one LLJIT links
 LIBRARIES = 16
 
+#: held while LLVM runs, or a module is imported when first needed: a fork waits for it, since a child could finish neither
+busy = new_lock()
+
 
 @cache
 def host() -> Host:
@@ -38,10 +41,11 @@ def host() -> Host:
 @cache
 def _llvm() -> Any:
     """llvmlite, made ready; imported at the first compilation because it takes a quarter of torsor's start-up."""
-    import llvmlite.binding as llvm
+    with busy:
+        import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
     return llvm
 
 
@@ -53,7 +57,6 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=h.cpu, features=h.features, opt=2, reloc="pic", codemodel="small")
 
 
-_lock = new_lock()
 _names = itertools.count()
 _linkers: list[tuple[Any, int]] = []  # the one in use, and how many libraries it may still link
 
@@ -71,8 +74,8 @@ def _linker() -> Any:
 
 
 def _hold() -> None:
-    """Before a fork: wait until no thread is inside LLVM, whose state would be copied half changed."""
-    _held.enter_context(_lock)
+    """Before a fork: wait until no thread is inside LLVM or an import, whose state would be copied half changed."""
+    _held.enter_context(busy)
     ffi = sys.modules.get("llvmlite.binding.ffi")
     if ffi is not None:
         _held.enter_context(ffi.lib._lock)  # of llvmlite, around each of its calls: objects that go, other packages
@@ -90,7 +93,7 @@ if hasattr(os, "register_at_fork"):
 def compile_ir(ir: str) -> bytes:
     """The object file of a module."""
     llvm = _llvm()
-    with _lock:
+    with busy:
         memory.require(memory.COMPILING, len(ir), "compiling this kernel")
         context = llvm.create_context()
         try:
@@ -107,7 +110,7 @@ class Library:
         builder = _llvm().JITLibraryBuilder().add_object_img(image)
         for symbol in (*symbols, "table"):
             builder.export_symbol(symbol)
-        with _lock:
+        with busy:
             memory.require(memory.LOADING, len(image), "loading this kernel")
             try:
                 self._linker = _linker()

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from torsor.compile.lanes import LIBM
+from torsor.compile.native import busy
 from torsor.compile.program import Program
 from torsor.errors import ArgumentError
 
@@ -75,7 +76,8 @@ def cost(program: Program) -> int:
 
 @cache
 def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor  # slow to import, and a small robot never needs it
+    with busy:
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and a small robot never needs it
 
     return ThreadPoolExecutor(workers, thread_name_prefix="torsor")
 

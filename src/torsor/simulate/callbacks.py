@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from torsor.compile.given import is_masked_array
 from torsor.errors import ArgumentError
 
 Array: TypeAlias = np.ndarray
@@ -51,7 +52,7 @@ def as_vector(value: Any, name: str, size: int, meaning: str, verbs: tuple[str, 
         array = np.asarray(value)
     except (ValueError, TypeError):  # rows of different lengths, objects that refuse
         array = np.empty(0, object)
-    if array.shape != (size,) or array.dtype.kind not in "fiu" or isinstance(value, np.ma.MaskedArray):
+    if array.shape != (size,) or array.dtype.kind not in "fiu" or is_masked_array(value):
         given, must = verbs
         raise ArgumentError(f"{name} {given} {_described(value)}; it must {must} {meaning}: real numbers, shape ({size},)")
     return array.astype(float)
@@ -70,6 +71,6 @@ def _as_number(value: Any, name: str) -> float:
 def _described(value: Any) -> str:
     """A value as an error message shows it: shape and type of arrays, else the value itself, shortened."""
     if isinstance(value, np.ndarray) and value.ndim:
-        mask = "a masked array" if isinstance(value, np.ma.MaskedArray) else "an array"
+        mask = "a masked array" if is_masked_array(value) else "an array"
         return f"{mask} of {value.dtype} with shape {value.shape}"
     return f"{reprlib.repr(value)} ({type(value).__name__})"

@@ -338,4 +338,6 @@ def assembled(q: Any, v: Any, a: Any, parts: Mapping[str, Any], *, simplify: boo
     """
     short = neat if simplify else lambda e: e
     made = {name: _matrix(part).applyfunc(short) for name, part in parts.items()}
+    if "M_t" in made and made["M_t"].is_zero_matrix:
+        del made["M_t"]  # M does not depend on time explicitly
     return EquationsOfMotion(tuple(q), tuple(v), tuple(a), **made)
