@@ -141,6 +141,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, two_frames
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
+    from torsor.algorithms.wrenches import felt
     from torsor.constraints.base import State, stacked
     from torsor.scalar import cos, sin
 
@@ -170,7 +171,9 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
                     continue
                 state = State(m, here, v, 0.4)
                 yield f"{seed} {x.name} {place}", lambda x=x, state=state: [*x.rows(state), x.labels and x.size, x.holonomic]
-                yield f"{seed} {x.name} forces {place}", lambda x=x, state=state: x.wrenches(state, LAMBDA[: x.size])
+                forces = _attempt(lambda x=x, state=state: x.wrenches(state, LAMBDA[: x.size]))
+                yield f"{seed} {x.name} forces {place}", lambda forces=forces: forces
+                yield f"{seed} {x.name} felt {place}", lambda f=forces, state=state: felt(m, *state.kinematics, f or {})
         for x in closing:
             state = State(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
@@ -229,6 +232,7 @@ def _geometry() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Rotations, exponentials, logarithms, transforms, inertias and shapes."""
     import numpy as np
 
+    from torsor.scalar import Dual, value
     from torsor.spatial import Force, Inertia, Mat, Motion, Quaternion, Sym, Transform, Vec, about, from_rpy, shapes, to_rpy
     from torsor.spatial.exponential import exp, log
     from torsor.spatial.linear import factor, lower_times, upper_times
@@ -254,6 +258,9 @@ def _geometry() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{k} forces", lambda V=V, F=F, u=u, p=p: [-F, 2 * F - F * 3, F.dot(V), u.skew(), -u, 2 * u - p]
         yield f"{k} inertia", lambda G=G, X=X, V=V: [X.T @ G, G.com, G.about_com, G @ V, G.kinetic_energy(V), G - X.T @ G]
         yield f"{k} matrices", lambda R=R, G=G: [R - R @ R, G.I - G.I.rotated(R), G.I.T, Mat(*(G.I @ R)), G.I + G.I]
+        hinged = about(Vec(1, 0, 0), 0.7)
+        other = [Mat(*(Vec(*(Dual(x) if isinstance(x, float) else x for x in row)) for row in A)) for A in (R, hinged)]
+        yield f"{k} other scalars", lambda G=G, other=other: [[value(x) for x in G.I.rotated(A)] for A in other]
         S = factor([[2.0, 0.3, 0.1], [0.3, 3.0, 0.0], [0.1, 0.0, 1.5]])
         yield f"{k} factors", lambda S=S, u=u: [lower_times(S, [*u]), upper_times(S, [*u])]
     for name, size in (("box", (0.3, 0.4, 0.7)), ("cylinder", (0.3, 0.7)), ("ellipsoid", (0.3, 0.4, 0.7)), ("sphere", (0.3,)),
