@@ -112,6 +112,23 @@ def test_rows_of_points_rods_and_wheels(seed):
         assert_relative_jacobian(robot, m, p, s, q, rows(robot, [m], q, v).A)
 
 
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (C.point_on_plane("tip", (1, 0, 0)), "tip on a plane"),
+        (C.point_on_line("tip", (1, 0, 0)), "tip on a line"),
+        (C.point_at("tip"), "tip at a place"),
+        (C.fixed_pose("tip"), "tip held"),
+        (C.joint("spherical", "tip"), "spherical joint at tip"),
+        (C.distance("tip", "hip", 1.0), "tip to hip"),
+        (C.rolling("tip", 1.0), "tip rolling"),
+        (C.coupling("left", "right"), "left follows right"),
+    ],
+)
+def test_constraint_without_a_name_is_named_after_its_frame(made, name):
+    assert made.name == name
+
+
 @few
 @given(seed=seeds)
 def test_error_of_a_weld_is_the_matrix_logarithm_of_the_pose_between_its_frames(seed):

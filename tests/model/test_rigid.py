@@ -16,7 +16,7 @@ import torsor as ts
 from torsor import rigid
 from torsor.compile import replay, trace
 from torsor.compile.program import Argument
-from torsor.spatial import Inertia, Sym, Vec
+from torsor.spatial import Force, Inertia, Motion, Sym, Vec
 from torsor.spatial.vector import flat
 
 RNG = np.random.default_rng(12)
@@ -431,3 +431,9 @@ def test_bodies_without_inertia_about_an_axis_have_no_forward_dynamics(body):
     assert rigid.inverse_dynamics(body, [0] * 6, [1] * 6).shape == (6,)
     with pytest.raises(ts.SingularError, match="no inertia about some axis"):
         rigid.forward_dynamics(body, [0] * 6, [0] * 6)
+
+
+@pytest.mark.parametrize("x", [Vec(1.0, -2.0, 3.0), Motion.of([1.0, -2, 3, 4, 5, -6]), Force.of([1.0, -2, 3, 4, 5, -6])])
+def test_product_with_a_number_is_the_same_from_either_side(x):
+    assert 2.5 * x == x * 2.5
+    assert [*flat(2.5 * x)] == [2.5 * y for y in flat(x)]

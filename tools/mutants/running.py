@@ -76,7 +76,7 @@ class Reached:
         self.codes: set[Any] = set()
 
     def __enter__(self) -> Reached:
-        self.codes.clear()
+        self.codes = set()
         add = self.codes.add
         sys.settrace(lambda frame, event, argument: add(frame.f_code))  # calls alone: no lines are traced
         return self
@@ -90,10 +90,18 @@ class Reached:
 
 
 class Recorder:
-    """A pytest plugin: of each test that passes, how long it took and which functions it reached."""
+    """A pytest plugin: of each test that passes, how long it took and which functions it reached, at import or when called."""
 
     def __init__(self, snapshot: Path):
         self.reached, self.rows, self.started = Reached(snapshot), [], 0.0
+        self.imported: list[tuple[str, int]] = []
+
+    def pytest_collection(self) -> None:
+        self.reached.__enter__()
+
+    def pytest_collection_finish(self) -> None:
+        self.reached.__exit__()
+        self.imported = self.reached.functions()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         limited(LONGEST)
@@ -104,7 +112,8 @@ class Recorder:
         if report.when == "call" and report.passed:
             self.reached.__exit__()
             seconds = time.process_time() - self.started
-            self.rows.append({"test": report.nodeid, "seconds": round(seconds, 4), "functions": self.reached.functions()})
+            functions = sorted({*self.imported, *self.reached.functions()})
+            self.rows.append({"test": report.nodeid, "seconds": round(seconds, 4), "functions": functions})
 
 
 class Chosen:
