@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import constraints as C
 from torsor import mechanisms
-from torsor.procedures.basis import canonical_axes, null_space_basis, signed
+from torsor.procedures.basis import canonical_axes, fix_signs, null_space_basis
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
 
@@ -235,7 +235,7 @@ def test_signed_axes_do_not_depend_on_last_bits():
     axes = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)
     for noise in (0.0, 1e-16, -1e-16):
         for flip in (1, -1):
-            assert signed(flip * (axes + noise)) == pytest.approx(axes, abs=1e-15)
+            assert fix_signs(flip * (axes + noise)) == pytest.approx(axes, abs=1e-15)
 
 
 def test_axes_of_equal_eigenvalues_do_not_depend_on_lapack():

@@ -6,7 +6,7 @@ import pytest
 import torsor
 from torsor import scalar as s
 from torsor.compile import Argument, Kernel, build, trace
-from torsor.compile.replay import checked_replay
+from torsor.compile.replay import replay_with_check
 from torsor.compile.scan import NotFinite, Scan
 
 HUGE = 1e308
@@ -83,7 +83,7 @@ def test_large_constants_are_checked_at_the_outputs():
 
 def test_checked_replay_finds_the_state_with_an_infinite_divisor():
     p = recorded(lambda x: {"y": [1 / (x[0] * x[0])]})
-    results, sound = checked_replay(p, [np.array([[1.0], [1e200], [2.0]])])
+    results, sound = replay_with_check(p, [np.array([[1.0], [1e200], [2.0]])])
     assert sound.tolist() == [True, False, True]
     assert results[0].ravel().tolist() == [1.0, 0.0, 0.25]
 

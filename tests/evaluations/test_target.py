@@ -1,4 +1,4 @@
-"""TORSOR_TARGET: what may be chosen, and the same results whatever is chosen."""
+"""TORSOR_TARGET: its values, and the same results whatever is chosen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import torsor as ts
 from torsor.compile import Argument, Kernel, Scan, native, trace
-from torsor.compile.target import LANES, TARGETS, Host, chosen, runs
+from torsor.compile.target import LANES, TARGETS, Host, can_run, from_environment
 
 ROOT = Path(__file__).parents[2]
 INTEL = Host("x86_64-unknown-linux-gnu", "skylake-avx512", "+avx512f", 8, True, (20, 1, 8))
@@ -39,7 +39,7 @@ CHOICES = {
 @pytest.mark.parametrize("text", CHOICES)
 def test_target_is_chosen_by_name_and_lanes(text, monkeypatch):
     monkeypatch.setenv("TORSOR_TARGET", text)
-    found = chosen(AMD, features("avx2"))
+    found = from_environment(AMD, features("avx2"))
     assert (found.cpu, found.width, found.fma) == CHOICES[text]
     assert (found.triple, found.llvm) == (AMD.triple, AMD.llvm)
 
@@ -48,7 +48,7 @@ def test_target_is_chosen_by_name_and_lanes(text, monkeypatch):
 def test_unknown_target_is_refused_with_the_choices(text, monkeypatch):
     monkeypatch.setenv("TORSOR_TARGET", text)
     with pytest.raises(ts.CompileError, match=r"one of native, x86-64, x86-64-v2, avx2 and.*lanes=1, lanes=2, lanes=4, "):
-        chosen(AMD, features("avx2"))
+        from_environment(AMD, features("avx2"))
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_unknown_target_is_refused_with_the_choices(text, monkeypatch):
 def test_target_this_processor_cannot_run_is_refused(own, able, name, monkeypatch):
     monkeypatch.setenv("TORSOR_TARGET", name)
     with pytest.raises(ts.CompileError, match=rf"{own.cpu}\) cannot run code for {name}; it can run native"):
-        chosen(own, features(*able))
+        from_environment(own, features(*able))
     monkeypatch.setenv("TORSOR_TARGET", "aarch64" if own is ARM else "x86-64")
-    assert chosen(own, features(*able)).triple == own.triple
+    assert from_environment(own, features(*able)).triple == own.triple
 
 
 def test_wide_vectors_are_there_for_those_who_have_them(monkeypatch):
     monkeypatch.setenv("TORSOR_TARGET", "avx512")
-    assert chosen(INTEL, features("avx512")).width == 8
+    assert from_environment(INTEL, features("avx512")).width == 8
 
 
 def test_unknown_target_stops_the_first_kernel():
@@ -132,7 +132,7 @@ def plain_numpy():
 def settings():
     """Environments: every lane count, the oldest processor with NumPy to match; in the long suite each alone."""
     native_host, found = native.host(), dict(native._llvm().get_host_cpu_features())
-    able = [name for name, target in TARGETS.items() if runs(target, name, native_host, found)]
+    able = [name for name, target in TARGETS.items() if can_run(target, name, native_host, found)]
     for lanes in LANES:
         yield f"lanes={lanes}", {"TORSOR_TARGET": f"lanes={lanes}"}
     yield f"{able[0]}, plain NumPy", {"TORSOR_TARGET": able[0], **plain_numpy()}

@@ -71,7 +71,7 @@ def address(array: np.ndarray) -> int:
 _ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15, 1e15)}
 
 
-def rescaled(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+def rescale_quaternions(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
     """Copies in which quaternions (``program.rays``) too large or small to be squared have a size of about 1; None without any.
 
     Only for calls whose result was not finite: ordinary quaternions are used as they are.

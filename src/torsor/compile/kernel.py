@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import entry, llvm, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescaled, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
@@ -191,7 +191,7 @@ class Kernel:
         else:
             bad = self._batch(library, arrays, batch, results, count)
         if bad:
-            again = rescaled(self.program, arrays)
+            again = rescale_quaternions(self.program, arrays)
             if again is None:
                 self._complain(arrays, results)
             else:

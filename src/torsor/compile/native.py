@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from torsor.compile import memory
-from torsor.compile.target import Host, chosen
+from torsor.compile.target import Host, from_environment
 from torsor.errors import CompileError
 from torsor.locks import new_lock
 
@@ -35,7 +35,7 @@ def host() -> Host:
     width = 8 if found.get("avx512f") else 4 if found.get("avx2") or found.get("avx") else 2
     features = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(found.items()))
     own = Host(triple, cpu, features, width, arm or bool(found.get("fma")), tuple(llvm.llvm_version_info))
-    return chosen(own, found)
+    return from_environment(own, found)
 
 
 @cache

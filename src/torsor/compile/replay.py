@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torsor.compile.arrays import rescaled, rows
+from torsor.compile.arrays import rescale_quaternions, rows
 from torsor.compile.program import Program, divisors, evaluate
 from torsor.compile.rules import NUMPY
 
@@ -22,14 +22,14 @@ def replay(program: Program, arguments: Sequence[np.ndarray], dtype: type = np.f
     >>> replay(ts.robots.two_link().program("gravity_force"), [np.zeros(2)])[0].round(2)
     array([29.43,  9.81])
     """
-    return checked_replay(program, arguments, dtype)[0]
+    return replay_with_check(program, arguments, dtype)[0]
 
 
-def checked_replay(
+def replay_with_check(
     program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The outputs, and for each state whether they are finite, and every value that something was divided by."""
-    arguments = rescaled(program, [np.asarray(a, dtype) for a in arguments]) or arguments
+    arguments = rescale_quaternions(program, [np.asarray(a, dtype) for a in arguments]) or arguments
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(arguments, program.inputs, strict=True)))
     columns: list[np.ndarray] = []
     for a, i in zip(arguments, program.inputs, strict=True):
@@ -64,7 +64,7 @@ def replay_rows(
     for start in range(0, len(sound), step):
         piece = slice(start, start + step)
         now = [a[piece] if stride else a for a, stride in given]
-        values, sound[piece] = checked_replay(program, now, made[0].dtype.type)
+        values, sound[piece] = replay_with_check(program, now, made[0].dtype.type)
         for result, value in zip(made, values, strict=True):
             result[piece] = value
     return sound

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescaled, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescale_quaternions, rows
 from torsor.compile.build import available, built
 from torsor.compile.given import float_type
 from torsor.compile.kernel import LONGEST
@@ -137,7 +137,7 @@ class Scan:
         if math.prod(batch) * T > 0:
             bad = self._run(arguments, arrays, batch, results, T, every, index)
             if bad >= 0:
-                again = rescaled(self.program, given)
+                again = rescale_quaternions(self.program, given)
                 if again is not None:
                     scaled = (None if k in nothing else x for k, x in enumerate(again))
                     return self(*scaled, index=index, steps=T, every=every)

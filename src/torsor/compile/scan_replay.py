@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile.program import Program
-from torsor.compile.replay import checked_replay
+from torsor.compile.replay import replay_with_check
 from torsor.compile.wiring import Wiring
 
 
@@ -34,7 +34,7 @@ def replay_scan(
             now[k] = np.take(arrays[k], t, axis=step_axis[k])
         for k, o in wiring.gather.items():
             now[k] = arrays[k] if index is None or index[t] < 0 else results[o][(*at, int(index[t]))]
-        results_now, sound = checked_replay(program, now, dtype.type)
+        results_now, sound = replay_with_check(program, now, dtype.type)
         made = zip(results_now, program.outputs, strict=True)
         values = [np.broadcast_to(v, (*batch, *o.shape)) for v, o in made]
         for o, result in results.items():

@@ -45,7 +45,7 @@ TARGETS = {
 }
 
 
-def chosen(own: Host, found: Mapping[str, bool]) -> Host:
+def from_environment(own: Host, found: Mapping[str, bool]) -> Host:
     """The target that TORSOR_TARGET names, ``own`` by default; ``found`` are the features of this machine's processor.
 
     A comma-separated list of at most one name of TARGETS or ``native``, and at most one ``lanes=``, as ``avx2,lanes=8``.
@@ -54,7 +54,7 @@ def chosen(own: Host, found: Mapping[str, bool]) -> Host:
     words = [word.strip().lower() for word in text.split(",")] if text.strip() else []
     lanes = [word for word in words if word.startswith("lanes=")]
     names = [word for word in words if word not in lanes]
-    able = ["native", *(name for name, target in TARGETS.items() if runs(target, name, own, found))]
+    able = ["native", *(name for name, target in TARGETS.items() if can_run(target, name, own, found))]
     widths = [f"lanes={n}" for n in LANES]
     if len(lanes) > 1 or len(names) > 1 or not {*names} <= {*TARGETS, "native"} or not {*lanes} <= {*widths}:
         raise CompileError(
@@ -73,7 +73,7 @@ def chosen(own: Host, found: Mapping[str, bool]) -> Host:
     return replace(host, width=int(lanes[0].partition("=")[2])) if lanes else host
 
 
-def runs(target: Named, name: str, own: Host, found: Mapping[str, bool]) -> bool:
+def can_run(target: Named, name: str, own: Host, found: Mapping[str, bool]) -> bool:
     """Whether this machine's processor can run code for a target."""
     arm = own.triple.startswith(("aarch64", "arm64"))
     return arm == (name == "aarch64") and all(found.get(feature) for feature in target.needs)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from torsor.constrained import closing
 from torsor.constrained.programs import REDUNDANT
 from torsor.errors import SingularError
-from torsor.procedures.null_space import Whitened, solved, whitened
+from torsor.procedures.null_space import Whitened, solve_with_rank, whitened
 from torsor.procedures.rank import independent_rows
 from torsor.understanding.state import coordinate_names
 
@@ -89,7 +89,7 @@ def ranks(system: Constrained, rows: Whitened, q: ArrayLike, time: ArrayLike | N
     return out
 
 
-def settled(
+def solve_by_local_rank(
     system: Constrained, what: str, M: np.ndarray, A: np.ndarray, f: np.ndarray, g: np.ndarray, state: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(x, λ, rank) of one state whose rows do not have the usual rank, or contradict each other.
@@ -99,15 +99,15 @@ def settled(
     time = float(state["t"]) if "t" in state else None
     local = local_rank(system, state["q"], time, len(system.independent_rows))
     w = whitened(M, A, system.robot.model, zero=np.isinf(local.rows.length))
-    x, lam = (part[0] for part in solved(w.at(None), f[None], g[None], np.array([local.here])))
+    x, lam = (part[0] for part in solve_with_rank(w.at(None), f[None], g[None], np.array([local.here])))
     if local.here < local.near and not _at_rest(w, what, f, g, x, state["v"]):
         raise SingularError(_singular(system, local))
-    if violated(A, x, g).any() and (rows := _contradictory(system, local, what, state["v"], time)):
+    if violated_rows(A, x, g).any() and (rows := _contradictory(system, local, what, state["v"], time)):
         raise SingularError(rows)
     return x, lam, local.here
 
 
-def violated(A: np.ndarray, x: np.ndarray, g: np.ndarray) -> np.ndarray:
+def violated_rows(A: np.ndarray, x: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Which rows of A x = g are violated by more than REDUNDANT of the sizes of their terms, ``(..., k)`` bool."""
     gap = np.abs((A @ x[..., None])[..., 0] - g)
     return gap > REDUNDANT * (1 + np.abs(g) + (np.abs(A) @ np.abs(x)[..., None])[..., 0])
@@ -144,7 +144,7 @@ def _contradictory(system: Constrained, local: LocalRank, what: str, v: np.ndarr
     v = v + least_squares(speed - A @ v)
     right = speed if what == "impulse" else -kernel(local.q, v, *clock)[3]
     x = least_squares(right)
-    if not violated(A, x, right).any():
+    if not violated_rows(A, x, right).any():
         return ""
     gap = np.abs(A @ x - right)
     names = [name for name, size in zip(system.rows, gap, strict=True) if size > 1e-3 * gap.max()]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel
-from torsor.constrained.local_rank import violated
+from torsor.constrained.local_rank import violated_rows
 from torsor.constrained.programs import Inputs, Programs
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
 from torsor.locks import new_lock
 from torsor.model import Model
-from torsor.procedures.null_space import in_metric, solved, whitened
+from torsor.procedures.null_space import in_metric, solve_with_rank, whitened
 from torsor.procedures.rank import independent_rows
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
@@ -28,10 +28,10 @@ class Solver:
         model: Model,
         constraints: Sequence[Constraint],
         rows: Callable[[], tuple[int, ...]],
-        settled: Callable[..., tuple[np.ndarray, np.ndarray, int]],
+        by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
     ):
         self.programs = Programs(model, constraints)
-        self._rows, self._settled = rows, settled
+        self._rows, self._by_local_rank = rows, by_local_rank
         self._made: dict[Any, Any] = {}
         self._lock = new_lock()
 
@@ -88,13 +88,15 @@ class Solver:
         w, usual = whitened(M, A, self.programs.model), len(self.independent_rows)
         clear = w.has_rank(usual)
         rank = np.where(clear, usual, 0)
-        x, lam = solved(w, f, g, rank)
-        unsettled = np.asarray(~clear | violated(A, x, g).any(axis=-1))
+        x, lam = solve_with_rank(w, f, g, rank)
+        unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
         inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.program.inputs, values, strict=True)]
         names = [a.name for a in kernel.program.inputs]
         for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
             try:
-                x[at], lam[at], rank[at] = self._settled(what, M[at], A[at], f[at], g[at], dict(zip(names, state, strict=True)))
+                x[at], lam[at], rank[at] = self._by_local_rank(
+                    what, M[at], A[at], f[at], g[at], dict(zip(names, state, strict=True))
+                )
             except SingularError as error:
                 place = list(map(int, at if places is None else places[at[0]] if at else places))
                 raise SingularError(f"state {place} of the batch: {error}" if place else str(error)) from None

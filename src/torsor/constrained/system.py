@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.compile import Kernel
 from torsor.compile.given import as_array
 from torsor.constrained import closing, drives
-from torsor.constrained.local_rank import ranks, settled
+from torsor.constrained.local_rank import ranks, solve_by_local_rank
 from torsor.constrained.mobility import Mobility, mobility_at
 from torsor.constrained.programs import Inputs
 from torsor.constrained.solving import Solver
@@ -74,7 +74,7 @@ class Constrained:
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
-        self.solver = Solver(robot.model, self.constraints, self._independent, partial(settled, self))
+        self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
         self._entry: Callable[..., Any] | None = None
         self._labels = labels(robot.model)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.errors import SingularError
-from torsor.procedures.basis import signed
+from torsor.procedures.basis import fix_signs
 
 
 def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:
@@ -25,7 +25,7 @@ def modes(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     left = np.linalg.solve(L, (K + np.swapaxes(K, -1, -2)) / 2)
     A = np.linalg.solve(L, np.swapaxes(left, -1, -2))
     values, vectors = np.linalg.eigh((A + np.swapaxes(A, -1, -2)) / 2)
-    return values, signed(np.linalg.solve(np.swapaxes(L, -1, -2), vectors))
+    return values, fix_signs(np.linalg.solve(np.swapaxes(L, -1, -2), vectors))
 
 
 def _signed_root(values: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ class Damaged(FileError):
     """A file whose numbers do not match the digest that torsor wrote with them."""
 
 
-def damaged(format: str, file: str = "") -> Damaged:
+def damaged_error(format: str, file: str = "") -> Damaged:
     """The error of a file whose digest does not match."""
     return Damaged(
         "is damaged, or was changed since torsor wrote it: its numbers do not match its digest; to load it anyway, "

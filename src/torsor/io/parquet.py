@@ -16,7 +16,7 @@ import numpy as np
 
 from torsor.errors import FileError, MissingExtra
 from torsor.io import thrift
-from torsor.io.digests import MARK, OfTable, damaged
+from torsor.io.digests import MARK, OfTable, damaged_error
 from torsor.io.tables import Array, Check, Put, Table, all_columns, json_beside
 
 #: the key of the JSON
@@ -60,7 +60,7 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
         names, beside = reader.schema_arrow.names, reader.metadata.metadata or {}
         digest, meta = beside.get(MARK.encode()), json_beside(beside.get(KEY, b"{}"))
         if digest is None and MARK.encode() in footer:  # one damaged byte of the footer can hide all key-value metadata
-            raise damaged("parquet", file)
+            raise damaged_error("parquet", file)
         own, other = [name for name in names if wanted(name)], tuple(name for name in names if not wanted(name))
         parsed = own if digest is None else names
         if len(set(parsed)) < len(parsed):

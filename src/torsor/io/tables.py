@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.errors import FileError
-from torsor.io.digests import MARK, OfTable, damaged, of_arrays
+from torsor.io.digests import MARK, OfTable, damaged_error, of_arrays
 
 Array: TypeAlias = np.ndarray
 #: the arrays of an NPZ, which is read whole, are no larger than this together [bytes]
@@ -202,7 +202,7 @@ class Check:
         if self.expected is not None:
             self.state.add(columns)
             if last and self.state.hex() != self.expected:
-                raise damaged(self.format, self.file)
+                raise damaged_error(self.format, self.file)
 
 
 def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any], list[str], int]:
@@ -212,7 +212,7 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any]
     if first.startswith(f"# {MARK}"):
         found = re.fullmatch(rf"# {MARK} ([0-9a-f]{{64}})\s*", first)
         if not found:
-            raise damaged("csv", file)
+            raise damaged_error("csv", file)
         line, digest, first = 2, found[1], next(above, "")
     if first.startswith("# {"):
         try:
@@ -293,7 +293,7 @@ def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
         digest, found = arrays.pop(MARK, None), arrays.pop("meta", None)
         meta = {} if found is None else json_beside(str(found))
         if (digest is not None or _is_marked(stream)) and str(digest) != of_arrays(arrays, meta):
-            raise damaged("npz")
+            raise damaged_error("npz")
         return arrays, meta
     except FileError:
         raise

@@ -42,7 +42,7 @@ def null_space_basis(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, tuple[in
     return np.linalg.solve(R, echelon.T).T, tuple(pivots)
 
 
-def signed(axes: np.ndarray) -> np.ndarray:
+def fix_signs(axes: np.ndarray) -> np.ndarray:
     """Axes (columns, ``(..., n, k)``), each turned so that its largest entry is positive; of equal ones, the first."""
     size = np.abs(axes)
     first = np.argmax(size >= DECIDES * size.max(axis=-2, keepdims=True, initial=0.0), axis=-2, keepdims=True)
@@ -61,4 +61,4 @@ def canonical_axes(values: np.ndarray, axes: np.ndarray) -> np.ndarray:
         if end - start > 1:
             out[:, start:end] = null_space_basis(axes[:, start:end], np.eye(len(axes)))[0]
         start = end
-    return signed(out)
+    return fix_signs(out)

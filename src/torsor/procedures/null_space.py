@@ -108,10 +108,10 @@ def null_space(
     """
     w = whitened(M, A)
     rank = w.rank(tolerance)
-    return *solved(w, f, g, rank), rank
+    return *solve_with_rank(w, f, g, rank), rank
 
 
-def solved(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_with_rank(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(x, λ) of :func:`null_space` for rows that are factored, with the rank of each state given."""
     x, lam = np.empty_like(f), np.empty_like(g)
     free = np.linalg.solve(w.C, f[..., None])[..., 0]  # C⁻¹ f

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError, printable
-from torsor.procedures.basis import canonical_axes, signed
+from torsor.procedures.basis import canonical_axes, fix_signs
 from torsor.task.singular import LOST, NEAR
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     s = np.pad(s, (0, len(task.rows) - len(s)))
     lost = s <= LOST * s[0]
     near = ~lost & (s < NEAR * s[0])
-    directions = signed(_aligned(canonical_axes(s, U), lost))
+    directions = fix_signs(_aligned(canonical_axes(s, U), lost))
     words = [_words(task.rows, d) for d in directions.T]
     return TaskReport(
         rows=task.rows,
