@@ -11,7 +11,7 @@ import pytest
 import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.flexible import FlexibleRobot, beam
-from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps
+from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps, adaptive
 from torsor.simulate.adaptive import Budget
 
 
@@ -48,6 +48,13 @@ def test_adaptive_integrator_that_hardly_advances_is_stopped(arm, integrator):
 def test_controller_with_a_rate_is_simulated_to_the_end(arm):
     run = arm.simulate([1, 0], [0, 0], 0.05, Sampled(Switch(), 1000), integrator="rk45")
     assert run.t[-1] == 0.05
+
+
+def test_evaluations_of_an_adaptive_integrator_are_limited(arm, monkeypatch):
+    """Also within one step, which may be tried and rejected again and again."""
+    monkeypatch.setattr(adaptive, "EVALUATIONS", 1)
+    with pytest.raises(Stopped, match="1000 evaluations, allowed by max_steps = 500, are used up"):
+        arm.simulate([1, 0], [0, 0], 5.0, integrator="dop853", max_steps=500, tolerance=1e-12)
 
 
 def test_max_steps_is_the_number_of_steps_allowed(arm):

@@ -24,6 +24,8 @@ METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau
 STEPS, STEPS_PER_TICK = 10_000, 10
 #: over so many steps the mean must not fall below the shortest [s], or that share of the duration, if it is less
 WINDOW, SHORTEST, SHARE = 1000, 1e-9, 1e-8
+#: evaluations of the acceleration per allowed step, and of how many steps at least: stages, rejected steps, Newton's iterations
+EVALUATIONS, EVALUATED_STEPS = 20, 1000
 #: how far a rotation may go from the centre of its coordinates [rad]; they end at π
 FARTHEST = 1.0
 
@@ -40,11 +42,18 @@ class TooManySteps(TorsorError, ArithmeticError):
 
 
 class Budget:
-    """Counts accepted steps, and raises when there are too many, or when they have become too short on average."""
+    """Counts steps and evaluations; raises when there are too many, or when steps have become too short on average."""
 
     def __init__(self, steps: int, duration: float):
         self.steps, self.shortest = steps, min(SHORTEST, SHARE * duration)
         self.used, self.began = 0, 0.0
+        self.evaluations, self.most = 0, EVALUATIONS * max(steps, EVALUATED_STEPS)
+
+    def evaluate(self) -> None:
+        """One more evaluation of the acceleration."""
+        self.evaluations += 1
+        if self.evaluations > self.most:
+            raise TooManySteps(f"{self.most} evaluations, allowed by max_steps = {self.steps}, are used up; {_ADVICE}")
 
     def spend(self, t: float) -> None:
         """One more step, beginning at t."""
@@ -101,6 +110,7 @@ class Adaptive:
         return self.curved and float(np.abs(self.solver.y[: self.nv]).max(initial=0.0)) > FARTHEST
 
     def _rate(self, t: float, y: Array) -> Array:
+        self.budget.evaluate()
         n = self.nv
         q, rate = self.chart(self.center, y[:n], v := y[n:])
         return np.concatenate([rate, self.acceleration(t, q, v)])
