@@ -17,10 +17,13 @@ def evil(opened):
 
 
 def picture(seen) -> np.ndarray:
-    """The stage as the browser shows it, once it has drawn."""
+    """The stage as the browser shows it at rest: while it moves it is drawn plainly, without shadows, on a processor."""
     from PIL import Image
 
-    seen.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    seen.page.evaluate("""new Promise((done) => {
+        const look = () => requestAnimationFrame(document.torsor.stage.fine ? done : look);
+        requestAnimationFrame(look);
+    })""")
     png = seen.page.locator(".stage").screenshot()
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), float)
 
