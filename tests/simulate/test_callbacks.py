@@ -228,5 +228,5 @@ def test_sampled_arguments_out_of_range_are_refused(arm):
             Sampled(polite, rate)
     with pytest.raises(ArgumentError, match=r"must return the pair \(joint forces, next state\)"):
         arm.simulate([0, 0], [0, 0], 1.0, Sampled(lambda t, q, v, s: None, 100, 0))
-    with pytest.raises(ArgumentError, match="control must be real numbers or a function"):
+    with pytest.raises(ArgumentError, match="control must be real numbers or a function; <U2 is not a type of real numbers"):
         arm.simulate([0, 0], [0, 0], 1.0, "pd")
