@@ -82,7 +82,7 @@ def mutated(rng: random.Random, seed: bytes, words: Iterable[bytes]) -> bytes:
 def _swapped(rng: random.Random, data: bytearray, words: list[bytes]) -> bytearray:
     """What stands between two quotes, or else between two commas or blanks, becomes a word."""
     mark = 34 if data.count(34) > 1 else rng.choice(b", ")
-    marks = [i for i, byte in enumerate(data) if byte == mark]
+    marks = np.flatnonzero(np.frombuffer(bytes(data), np.uint8) == mark).tolist()
     if len(marks) < 2:
         return data
     k = rng.randrange(len(marks) // 2) * 2 if mark == 34 else rng.randrange(len(marks) - 1)
