@@ -56,6 +56,13 @@ def _function(path: Path, lines: tuple[int, int]) -> str:
     return path.read_text(encoding="utf-8").splitlines()[lines[0] - 1]
 
 
+@pytest.mark.parametrize("group", probe.GROUPS)
+def test_groups_of_the_probe_can_be_made(group):
+    """What a group computes with is made before its first computation; an exception there would leave the group out."""
+    name, compute = next(iter(group()))
+    assert not isinstance(probe._numbers(compute), str), name
+
+
 def test_probe_sees_a_difference_of_one_in_a_billion(monkeypatch):
     monkeypatch.setattr(probe, "GROUPS", (probe._geometry,))
     baseline = dict(probe.probe())

@@ -114,10 +114,12 @@ def _recorded(file: str, snapshot: Path) -> list[dict[str, Any]]:
 
 
 def _baseline(snapshot: Path) -> dict[str, Any]:
-    from tools.mutants.probe import probe
+    from tools.mutants.probe import GROUPS, probe
 
     with running.Reached(snapshot) as reached:
         numbers = dict(probe())
+    if broken := [g.__name__ for g in GROUPS if g.__name__ in numbers]:
+        raise RuntimeError(f"the probe raises {numbers[broken[0]]} in {broken[0]}: mend tools/mutants/probe.py first")
     return {"test": "probe", "numbers": numbers, "functions": reached.functions()}
 
 

@@ -153,17 +153,18 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
         one, two = two_frames(robot, rng)
         singles = [x for i, x in enumerate(m.joint_names) if i and m.joint[i].nv == 1 and m.coupling[i] is None][:2]
         points = [
-            C.point_on_plane(one, n, c, two), C.point_on_line(one, k, c, two), C.point_at(one, c, two),
+            C.point_on_plane(one, n, through=c, relative_to=two), C.point_on_line(one, k, through=c, relative_to=two),
+            C.point_at(one, c, relative_to=two),
             C.distance(one, two, 0.7),
             C.rolling(one, 0.3, normal=n, through=c, relative_to=two), C.rolling(one, 0.3, k, normal=c, relative_to=two),
-            C.rolling(one, 0.2), C.fixed_pose(one, c, k, two),
+            C.rolling(one, 0.2), C.fixed_pose(one, xyz=c, rpy=k, relative_to=two),
             C.joint("universal", one, two, xyz=c, child_rpy=k, axis=n, second_axis=c),
             C.driven(C.point_on_plane(one, n), lambda t: [0.1 * sin(2 * t)]),
             C.pfaffian(lambda q, t: [[sin(x * q[0]) + t for x in v]], right=lambda q, t: [cos(q[0]) * t], timed=True),
             C.pfaffian(lambda q: [sin(x + q[-1]) for x in v]),
             C.holonomic(lambda q: [q[0] * q[0] + sin(q[-1]), q[0] * q[-1]], 2),
             C.holonomic(lambda q, t: cos(q[0] * t) - t * t * q[-1], timed=True),
-            *([C.coupling(*singles, 0.7, 0.2)] if len(singles) > 1 else []),
+            *([C.coupling(*singles, 0.7, offset=0.2)] if len(singles) > 1 else []),
         ]  # fmt: skip
         for x in (*closing, *points):
             for place, here in {"closed": q.tolist(), "open": robot.random_configuration(seed).tolist()}.items():
