@@ -8,20 +8,21 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor import quantities as table
 from torsor.compile import Kernel, Program
 from torsor.compile.given import float_type
 from torsor.errors import ArgumentError
+from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.losses import losses_of
+from torsor.kernels.quantities import QUANTITIES, kernels_of
+from torsor.kernels.spec import Name, split_name
 from torsor.locks import new_lock
-from torsor.losses import NO_LOSSES, Losses, losses_of
 from torsor.mechanism import Mechanism
 from torsor.method import kernel_method
 from torsor.model import Description
-from torsor.recording import make_kernel
 
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
-FLOAT64 = np.dtype(np.float64)
 
 
 class MotorTorques(NamedTuple):
@@ -43,7 +44,7 @@ class Computed(Mechanism):
 
     def __init__(self, description: Description):
         super().__init__(description)
-        self._kernels: dict[tuple, Kernel] = {}
+        self._kernels = kernels_of(self._model)
         self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = new_lock()
 
@@ -57,6 +58,7 @@ class Computed(Mechanism):
         a: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
         base_velocity: ArrayLike | None = None,
@@ -65,16 +67,17 @@ class Computed(Mechanism):
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
-        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force) [N·m, N].  Friction laws that the
-        robot has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out,
-        True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
+        ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
+        ``expressed_in="world"`` in the world's: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
+        has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out, True
+        requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
         ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
             raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
         losses = losses_of(self._model, damping, friction)
-        return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, losses=losses, out=out)
+        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
 
     @kernel_method
     def forward_dynamics(
@@ -84,6 +87,7 @@ class Computed(Mechanism):
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
         out: Array | None = None,
@@ -99,8 +103,8 @@ class Computed(Mechanism):
         if self._model.loops:
             if any(losses):
                 tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
-            return self._through_loops(q, v, tau, wrenches, out)
-        return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
+            return self._through_loops(q, v, tau, wrenches, expressed_in, out)
+        return self._run("forward_dynamics", (q, v, tau), wrenches, expressed_in, losses=losses, out=out)
 
     def hybrid_dynamics(
         self,
@@ -111,6 +115,7 @@ class Computed(Mechanism):
         led: Sequence[str] | ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> HybridDynamics:
@@ -126,8 +131,12 @@ class Computed(Mechanism):
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
         losses = losses_of(self._model, damping, friction)
-        chosen, wrenches, both = self._led(led), self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
-        kernel = self._kernel(both, frames=tuple(wrenches), losses=losses)
+        chosen, wrenches, both = (
+            self._led(led),
+            check_wrenches(self._model, wrenches),
+            (("hybrid_acceleration",), ("hybrid_force",)),
+        )
+        kernel = self._kernels.kernel(Spec(both, tuple(wrenches), expressed_in, losses))
         return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
 
     def _led(self, led: Any) -> Array:
@@ -146,7 +155,9 @@ class Computed(Mechanism):
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 
-    def motor_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> MotorTorques:
+    def motor_torques(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> MotorTorques:
         """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
 
         ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
@@ -154,19 +165,26 @@ class Computed(Mechanism):
         """
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
-        both = ("motor_torque", "gear_torque")
-        wrenches = self._checked(wrenches)
-        return MotorTorques(*self._kernel(both, frames=tuple(wrenches))(q, v, a, *wrenches.values()))
+        wrenches = check_wrenches(self._model, wrenches)
+        kernel = self._kernels.kernel(Spec((("motor_torque",), ("gear_torque",)), tuple(wrenches), expressed_in))
+        return MotorTorques(*kernel(q, v, a, *wrenches.values()))
 
     def reaction_wrenches(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        out: Array | None = None,
     ) -> Array:
         """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
 
         A row a name in ``joints``, in that link's frame; drive and bearing together, moment first [N·m, N].  Of
         loops: ``robot.constrained().reactions``.
         """
-        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, out=out)
+        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -290,72 +308,83 @@ class Computed(Mechanism):
 
     # -- kernels ---------------------------------------------------------------------------------------------
 
+    @property
+    def kernels(self) -> Kernels:
+        """The kernels behind the methods: recorded, compiled and kept there."""
+        return self._kernels
+
     def kernel(
-        self, *specs: table.Spec, dtype: Any = np.float64, damping: bool = False, friction: bool | None = None
+        self,
+        *names: Name,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
     ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
-        A spec is a method's name, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``;
-        or a tuple, ``("pose", "tool:0")``, where a name has a colon itself.  ``damping`` and ``friction`` as for
-        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.
+        A name is a method's, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``; or a
+        tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping`` and ``friction`` as for
+        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.  ``wrenches``
+        are frames that carry a wrench, one more input each after the state, in the axes of ``expressed_in``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
-        if not specs:
-            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(table.QUANTITIES)}")
-        for spec in specs:
-            table.parse(spec)
-        return self._kernel(specs, float_type(dtype), losses=self._losses(specs, damping, friction))
+        return self._kernels.kernel(self.spec(*names, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches,
+                                              expressed_in=expressed_in))  # fmt: skip
 
-    def program(self, *specs: table.Spec, damping: bool = False, friction: bool | None = None) -> Program:
+    def spec(
+        self,
+        *names: Name,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+    ) -> Spec:
+        """What :meth:`kernel` makes with the same words: everything that tells a kernel from another, hashable."""
+        if not names:
+            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(QUANTITIES)}")
+        quantities = tuple(split_name(name, QUANTITIES) for name in names)
+        losses = self._losses(quantities, damping, friction)
+        return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)
+
+    def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
-        return self.kernel(*specs, damping=damping, friction=friction).program
+        return self.kernel(*names, damping=damping, friction=friction).program
 
-    def _losses(self, specs: Sequence[table.Spec], damping: bool, friction: bool | None) -> Losses:
-        """The losses that count in a kernel of these specs; an error where losses are asked for that act on none of them."""
+    def _losses(self, quantities: Sequence[tuple[str, ...]], damping: bool, friction: bool | None) -> Losses:
+        """The losses that count in these quantities; an error where losses are asked for that act on none of them."""
         losses = losses_of(self._model, damping, friction)
-        if any(table.QUANTITIES[table.parse(spec)[0]].lossy for spec in specs):
+        if any(QUANTITIES[name].lossy for name, *_ in quantities):
             return losses
         if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
-            names = ", ".join(name for name, row in table.QUANTITIES.items() if row.lossy)
-            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(map(str, specs))}")
+            names = ", ".join(name for name, row in QUANTITIES.items() if row.lossy)
+            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(':'.join(q) for q in quantities)}")
         return NO_LOSSES
 
-    def _kernel(
-        self,
-        specs: tuple[table.Spec, ...],
-        dtype: np.dtype = FLOAT64,
-        frames: tuple[str, ...] = (),
-        extra: tuple[str, ...] = (),
-        losses: Losses = NO_LOSSES,
-    ) -> Kernel:
-        """The kernel of some specs, made once.  Callers choose the losses: unlike ``kernel``, the default leaves laws out."""
-        key = (specs, dtype, frames, extra, losses)
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            with self._lock:
-                kernel = self._kernels.get(key) or self._kernels.setdefault(key, make_kernel(self._model, *key))
-        return kernel
-
-    def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
+    def _through_loops(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+    ) -> Array:
         raise NotImplementedError  # a Robot knows how
 
     def _run(
-        self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, losses: Losses = NO_LOSSES, out=None
+        self,
+        name: str,
+        values: tuple,
+        wrenches: Wrenches | None = None,
+        expressed_in: str = "body",
+        extra: Mapping[str, ArrayLike] | None = None,
+        losses: Losses = NO_LOSSES,
+        out: Array | None = None,
     ) -> Any:
-        extra, wrenches = extra or {}, self._checked(wrenches)
-        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), losses=losses)
+        """The kernel of one quantity, called."""
+        extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
+        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
-
-    def _checked(self, wrenches: Wrenches | None) -> Wrenches:
-        """The wrenches by frames that there are."""
-        if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise ArgumentError(f'wrenches must be a dict such as {{"{self.links[-1]}": F}}, not {type(wrenches).__name__}')
-        for frame in wrenches or {}:
-            self._model.frame(frame)
-        return wrenches or {}
 
     def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
         """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""
@@ -363,6 +392,6 @@ class Computed(Mechanism):
             fast = self._entries[key]
         except (KeyError, TypeError):
             self._model.frame(key[1])
-            kernel = self._kernel((key,))
+            kernel = self._kernels(*key)
             fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
         return fast(*values) if out is None else fast(*values, out=out)

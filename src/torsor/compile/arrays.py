@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile.given import as_array
-from torsor.compile.program import Argument, Program
+from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
 
 
@@ -71,14 +71,16 @@ def address(array: np.ndarray) -> int:
 _ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15, 1e15)}
 
 
-def rescale_quaternions(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
-    """Copies in which quaternions (``program.rays``) too large or small to be squared have a size of about 1; None without any.
+def rescale_quaternions(
+    arguments: Sequence[Argument], rays: Sequence[Sequence[int]], arrays: Sequence[np.ndarray]
+) -> list[np.ndarray] | None:
+    """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared have a size of about 1; None without any.
 
     Only for calls whose result was not finite: ordinary quaternions are used as they are.
     """
     out, start, changed = list(arrays), 0, False
-    for k, (argument, array) in enumerate(zip(program.inputs, arrays, strict=True)):
-        for group in program.rays:
+    for k, (argument, array) in enumerate(zip(arguments, arrays, strict=True)):
+        for group in rays:
             if not start <= group[0] < start + argument.size:
                 continue
             columns = [p - start for p in group]

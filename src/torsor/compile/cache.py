@@ -21,7 +21,7 @@ from torsor.errors import CacheWarning
 MAGIC = b"torsor1\n"
 DIGEST = 32
 #: files kept; the least recently written go first
-CAPACITY = 4000
+CAPACITY = 10_000
 #: of a file [bytes]; the largest program that is compiled takes a tenth of it
 LARGEST = 256 << 20
 

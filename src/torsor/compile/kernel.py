@@ -12,13 +12,14 @@ import numpy as np
 
 from torsor.compile import entry, llvm, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
-from torsor.compile.build import available, built
+from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.entry_ir import entry_ir
 from torsor.compile.given import float_type
 from torsor.compile.program import Program
+from torsor.compile.recorded import Recorded
 from torsor.compile.replay import replay_rows
-from torsor.compile.threads import WORTHWHILE, cost, spread
+from torsor.compile.threads import WORTHWHILE, spread
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
@@ -55,34 +56,37 @@ class Kernel:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | Recorded,
         *,
         name: str = "kernel",
         dtype: Any = np.float64,
-        version: str = "",
         explain: Callable[..., None] | None = None,
         lenient: bool = False,
     ):
-        self.program, self.name, self.dtype = program, name, float_type(dtype)
+        self._recorded, self.name, self.dtype = Recorded.of(program), name, float_type(dtype)
+        facts = self._recorded.facts
+        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations
+        self._divides, self._rays, self._cost = facts.divides, facts.rays, facts.cost
         self._single = self.dtype == np.dtype(np.float32)
-        if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.code):
+        if self._single and facts.largest > SINGLE:
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
-        self._version, self._explain, self._lenient = version, explain, lenient
+        self._explain, self._lenient = explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
-        self._cost = cost(program)  # of one state
 
     def __repr__(self) -> str:
-        return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
+        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
+        return f"<Kernel {self.name}: {arguments} -> {results}; {self.operations} operations, {self.dtype}>"
 
     @property
-    def operations(self) -> int:
-        return self.program.operations
+    def program(self) -> Program:
+        """What the kernel computes, recorded if a disk cache made that unnecessary so far."""
+        return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The program travels; the machine code is made, or read from the cache, where it arrives."""
-        made: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "version": self._version, "explain": self._explain}
-        return partial(Kernel, **made, lenient=self._lenient), (self.program,)
+        options: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "explain": self._explain, "lenient": self._lenient}
+        return partial(Kernel, **options), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------
 
@@ -102,17 +106,15 @@ class Kernel:
             entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
 
     def _build(self, form: str) -> native.Library | None:
-        if self.program.operations > LONGEST:
-            return None
-        host = available()
+        host = available() if self.operations <= LONGEST else None
         if host is None:
             return None
         symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
-        return built(self._ir(form, symbols, host), symbols, self.dtype, self._version)
+        return self._recorded.library(form, symbols, self.dtype, lambda: self._ir(form, symbols, host))
 
     def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
         if form == "batch":
-            width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
+            width = host.width * (2 if self._single else 1) * (2 if self.operations < SHORT else 1)
             return llvm.batch_module(self.program, width, host.fma, self._single)
         text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
         return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
@@ -127,7 +129,7 @@ class Kernel:
     # -- calling ---------------------------------------------------------------------------------------------
 
     def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
-        inputs = self.program.inputs
+        inputs = self.inputs
         if named:
             values = self._ordered(values, named)
         if len(values) != len(inputs):
@@ -135,7 +137,7 @@ class Kernel:
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
         if any(map(is_lazy, values)):
             refuse_out(out)
-            return over_blocks(self, inputs, self.program.outputs, values, self.dtype)
+            return over_blocks(self, inputs, self.outputs, values, self.dtype)
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)
@@ -149,15 +151,15 @@ class Kernel:
 
     def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
         """Positional and named arguments in the program's order."""
-        rest = [a.name for a in self.program.inputs][len(values) :]
+        rest = [a.name for a in self.inputs][len(values) :]
         if set(named) != set(rest):
             wrong = sorted(set(named) ^ set(rest))
-            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.program.inputs)}; check {', '.join(wrong)}")
+            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.inputs)}; check {', '.join(wrong)}")
         return (*values, *(named[name] for name in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
         """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
-        outputs = self.program.outputs
+        outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
         given = [out] if len(outputs) == 1 else list(out)
@@ -172,7 +174,7 @@ class Kernel:
         return results
 
     def _deliver(self, results: list[np.ndarray], out: Any) -> None:
-        for r, g in zip(results, [out] if len(self.program.outputs) == 1 else out, strict=True):
+        for r, g in zip(results, [out] if len(self.outputs) == 1 else out, strict=True):
             if r is not g:
                 g[...] = r
 
@@ -191,15 +193,15 @@ class Kernel:
         else:
             bad = self._batch(library, arrays, batch, results, count)
         if bad:
-            again = rescale_quaternions(self.program, arrays)
+            again = rescale_quaternions(self.inputs, self._rays, arrays)
             if again is None:
                 self._complain(arrays, results)
             else:
                 self._run(again, batch, results)
 
     def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
-        table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
-        table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
+        table = [rows(a, x, batch) for a, x in zip(self.inputs, arrays, strict=True)]
+        table += [(r, o.size * r.itemsize) for o, r in zip(self.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
         function = _BATCH(library.address["batch"])
         stream = sum(r.nbytes for r in results) > CACHES
@@ -212,23 +214,23 @@ class Kernel:
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
-        inputs = self.program.inputs
+        inputs = self.inputs
         check_finite(inputs, arrays)
         if self._lenient:
             return
         batch = batch_shape(inputs, arrays)
-        for o, r in zip(self.program.outputs, results, strict=True):
+        for o, r in zip(self.outputs, results, strict=True):
             self._check(o.name, np.asarray(np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)), arrays, batch)
-        if self.program.counts["div"]:  # 1/inf = 0: an overflow that no result shows
+        if self._divides:  # 1/inf = 0: an overflow that no result shows
             sound = replay_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
-            self._check(" + ".join(o.name for o in self.program.outputs), sound, arrays, batch)
+            self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
         """An error about the first state whose result, or a value on the way to it, is not finite."""
         if finite.all():
             return
         place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()
-        inputs = self.program.inputs
+        inputs = self.inputs
         state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
         if self._explain is not None:
             self._explain(*state)

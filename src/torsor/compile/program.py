@@ -149,8 +149,16 @@ def divisors(code: Sequence[tuple[str, tuple]]) -> set[int]:
     return {args[1] for op, args in code if op == "div"} - grown
 
 
+class Empty(NamedTuple):
+    """A result without numbers whose shape nested sequences could not show, such as (0, 6)."""
+
+    shape: tuple[int, ...]
+
+
 def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:
     """The scalars of nested sequences in C order, and their shape."""
+    if isinstance(value, Empty):
+        return [], value.shape
     if isinstance(value, (list, tuple)):
         parts = [flatten(v) for v in value]
         shapes = {shape for _, shape in parts}

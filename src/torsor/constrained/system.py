@@ -14,15 +14,15 @@ from torsor.compile.given import as_array
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, solve_by_local_rank
 from torsor.constrained.mobility import Mobility, mobility_at
-from torsor.constrained.programs import Inputs
-from torsor.constrained.solving import Solver
+from torsor.constrained.solving import Inputs, Solver
 from torsor.constraints.base import Constraint
 from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
-from torsor.losses import less_friction, refuse_laws
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.losses import less_friction, refuse_laws
+from torsor.kernels.quantities import labels
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
-from torsor.quantities import labels
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -88,7 +88,7 @@ class Constrained:
     @property
     def rows(self) -> tuple[str, ...]:
         """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
-        return self.solver.programs.names
+        return self.solver.equations.names
 
     @property
     def holonomic(self) -> np.ndarray:
@@ -113,7 +113,7 @@ class Constrained:
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
-        partial = self.solver.kernel("jacobian_rate")(q, *clock)
+        partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
         q, v = as_array("q", q, self._labels["q"], float), as_array("v", v, self._labels["v"], float)
         rates = self.robot.configuration_rate(q, v)
         if clock:
@@ -138,6 +138,7 @@ class Constrained:
         tau: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
+        expressed_in: str = "body",
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
@@ -157,7 +158,7 @@ class Constrained:
             a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
             if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
                 return tuple.__new__(ConstrainedMotion, (a, multipliers))  # its own takes longer than a small kernel
-        inputs, extra = self._inputs(wrenches, loop_forces, stabilization)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 
     def inverse_dynamics(
@@ -167,6 +168,7 @@ class Constrained:
         a: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
+        expressed_in: str = "body",
         multipliers: ArrayLike | None = None,
         actuated: Sequence[str] | None = None,
         time: ArrayLike | None = None,
@@ -179,7 +181,7 @@ class Constrained:
         has friction laws, which cannot count here yet (``friction=False`` leaves them out).
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
-        tree = self.tree.inverse_dynamics(q, v, a, wrenches, friction=False)
+        tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
         a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         gap = np.einsum("...kn,...n->...k", A, a) + drift
@@ -253,6 +255,7 @@ class Constrained:
         tau: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
+        expressed_in: str = "body",
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
@@ -264,10 +267,11 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
         the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
-        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction}
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction,
+                        "expressed_in": expressed_in}  # fmt: skip
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, **options)
-        inputs, extra = self._inputs(wrenches, loop_forces, None)
-        kernel = self.solver.kernel("reactions", inputs)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
+        kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
         out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
         return out | {c.name: loops[..., i, :] for i, c in enumerate(self.constraints)}
@@ -327,10 +331,10 @@ class Constrained:
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
-        if self.solver.programs.timed and time is None:
+        if self.solver.equations.timed and time is None:
             timed = ", ".join(repr(c.name) for c in self.constraints if c.timed)
             raise ArgumentError(f"these constraints depend on time, so time= is needed: {timed}")
-        if not self.solver.programs.timed and time is not None:
+        if not self.solver.equations.timed and time is not None:
             raise ArgumentError("time= was given, but none of these constraints depends on it")
         return () if time is None else (time,)
 
@@ -350,14 +354,11 @@ class Constrained:
         self._entry = kernel.builtin("constrained_forward_dynamics", "", kernel)
         return self._entry
 
-    def _inputs(self, wrenches: Any, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
+    def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
         """Which further inputs a call has, and their values in the kernels' order."""
-        for label, given in (("wrenches", wrenches), ("loop_forces", loop_forces)):
-            if given is not None and not isinstance(given, Mapping):
-                raise ArgumentError(f"{label} must be a dict by name, not {type(given).__name__}")
-        wrenches, loop_forces = wrenches or {}, loop_forces or {}
-        for frame in wrenches:
-            self.robot.model.frame(frame)
+        if loop_forces is not None and not isinstance(loop_forces, Mapping):
+            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
+        wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
         loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
         for name in loop_forces:
             if name not in loops:
@@ -365,8 +366,8 @@ class Constrained:
         gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
         if len(gains) not in (0, 2):
             raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
-        inputs = Inputs(tuple(wrenches), tuple(loop_forces), bool(gains))
-        return inputs, (*gains, *wrenches.values(), *loop_forces.values())
+        extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
+        return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 
     def _independent(self) -> tuple[int, ...]:
         """The rows that count where the loops are closed."""

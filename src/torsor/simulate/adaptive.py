@@ -14,7 +14,6 @@ from torsor.simulate.events import Segment
 from torsor.simulate.field import Field
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
-from torsor.version import __version__
 
 Array: TypeAlias = np.ndarray
 
@@ -136,5 +135,5 @@ def _kernels(system: System) -> tuple[Callable[..., Any], Callable[..., Any]]:
         trace(chart, [*state, Argument("v", (system.model.nv + n,))]),
         trace(lambda q0, theta: {"q": f.moved(q0, theta)}, state),
     )
-    kernels = [Kernel(p, name=f"{system.model.name}.chart", version=__version__) for p in recorded]
+    kernels = [Kernel(p, name=f"{system.model.name}.chart") for p in recorded]
     return kernels[0].builtin("chart", "", kernels[0]), kernels[1].builtin("moved", "", kernels[1])

@@ -12,14 +12,14 @@ from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors
 from torsor.compile import Argument, Program, Scan, replay, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
-from torsor.losses import losses_of
+from torsor.kernels.checks import check_configuration, is_numeric
+from torsor.kernels.losses import losses_of
+from torsor.kernels.quantity import FEW
 from torsor.model.regrouping import regrouped
-from torsor.recording import FEW, check_configuration, numeric
 from torsor.simulate.field import Field
 from torsor.simulate.recorded import Controller, row
 from torsor.simulate.steps import Step
 from torsor.simulate.varied import Key, label, varied
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -113,7 +113,7 @@ class Repeated:
 
     def program(self) -> Program:
         """By whichever algorithm takes fewer operations."""
-        if not numeric(self.robot.model):
+        if not is_numeric(self.robot.model):
             raise ArgumentError(f"robot {self.robot.name!r} has symbols where a rollout needs numbers")
         program = trace(self.advanced, self.inputs)
         if self.robot.nv <= FEW and self.robot.model.local:
@@ -127,7 +127,7 @@ class Repeated:
             self.recorded_control()  # a promise is checked once, when the kernel is made
         fixed = [f.argument.name for f in self.feeds if not f.stepped]
         name = f"{self.robot.name}.rollout"
-        return Scan(self.program(), carry={"q0": "q", "v0": "v"}, fixed=fixed, name=name, version=__version__)
+        return Scan(self.program(), carry={"q0": "q", "v0": "v"}, fixed=fixed, name=name)
 
     # -- what went wrong -------------------------------------------------------------------------------------
 

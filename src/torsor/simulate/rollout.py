@@ -14,9 +14,10 @@ from torsor.compile import Argument, Scan
 from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
-from torsor.losses import Losses, losses_of
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.losses import Losses, losses_of
+from torsor.kernels.quantities import labels
 from torsor.procedures.stiction import sticking_joints
-from torsor.quantities import labels
 from torsor.simulate.recorded import Controller
 from torsor.simulate.repeated import Feed, Repeated, wrench_argument
 from torsor.simulate.spread import Spread, spread
@@ -159,7 +160,7 @@ def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterat
 
 
 def _wrenches(robot: Robot, wrenches: Mapping[str, Any] | None, axes: int) -> Iterator[Feed]:
-    for frame, F in robot._checked(wrenches).items():
+    for frame, F in check_wrenches(robot.model, wrenches).items():
         argument = wrench_argument(frame)
         x = spread(argument.name, F)
         yield Feed(_fits(argument, x, axes), x.values, x.steps)

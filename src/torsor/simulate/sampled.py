@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
-from torsor.quantities import labels
+from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.windings import rows_of
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
-from torsor.losses import Losses, left_out, losses_of, refuse_laws
+from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
 from torsor.simulate import adaptive, march
 from torsor.simulate import limits as hard_stops
 from torsor.simulate import system as systems

@@ -16,7 +16,6 @@ from torsor.errors import TorsorError
 from torsor.model.model import Model
 from torsor.simulate.field import Field
 from torsor.simulate.steps import Midpoint, scaled, step_named
-from torsor.version import __version__
 
 Array: TypeAlias = np.ndarray
 #: a(t, q, v)
@@ -151,5 +150,5 @@ def _state(model: Model, inertias: tuple) -> tuple[Argument, Argument, Argument]
 
 
 def _entry(program: Any, name: str) -> Callable[..., Any]:
-    kernel = Kernel(program, name=name, version=__version__)
+    kernel = Kernel(program, name=name)
     return kernel.builtin(name.rsplit(".", 1)[-1], "", kernel)

@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
-from torsor.losses import NO_LOSSES, Losses
+from torsor.kernels import NO_LOSSES, Losses, Spec
 from torsor.model.model import Model
 from torsor.procedures import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
@@ -77,7 +77,7 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> 
 
     @cache
     def entry(*names: str) -> Callable[..., Any]:
-        kernel = robot._kernel(names, frames=frames, losses=losses)
+        kernel = robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses))
         return kernel.builtin(names[0], "", kernel)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -123,7 +123,7 @@ def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> Syste
 def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:
     """Joints that dry friction can hold, on these rows of v."""
     model = robot.model
-    kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames, losses=NO_LOSSES)  # friction is solved for
+    kernel = robot.kernels.kernel(Spec((("mass_matrix",), ("inverse_dynamics",)), frames))  # friction is solved for
     terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -155,7 +155,7 @@ def closed(
 ) -> System:
     """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
     held = robot.constrained(*constraints)
-    timed = held.solver.programs.timed
+    timed = held.solver.equations.timed
     gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -180,7 +180,7 @@ def started(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]
     held = system.held
     if held is None:
         return q, v
-    clock = {"time": t} if held.solver.programs.timed else {}
+    clock = {"time": t} if held.solver.equations.timed else {}
     gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
     if np.abs(gap).max(initial=0.0) > OPEN:
         row = held.rows[int(np.argmax(np.abs(gap)))]
@@ -197,7 +197,7 @@ def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
     """Motors and links apart, springs between (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
     robot = elastic.robot
     n, k = robot.nq, robot.nv
-    fast = elastic.kernels.kernel("forward_dynamics", frames)
+    fast = elastic.kernels("forward_dynamics", frames=frames)
     entry = fast.builtin("forward_dynamics", "", fast)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -205,7 +205,7 @@ def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
 
     def mobility(q: Array) -> Array:
         out = np.zeros((k + len(B), k + len(B)))
-        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix", q[:n]))
+        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix")(q[:n]))
         out[range(k, len(out)), range(k, len(out))] = 1 / np.array(B)
         return out
 

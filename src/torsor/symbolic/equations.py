@@ -17,7 +17,6 @@ from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.printing import c_source, dotted, latex_equations, python_source
 from torsor.symbolic.recorded import compiled, recorder
 from torsor.symbolic.trig import neat, shorter
-from torsor.version import __version__
 
 #: a part of the equations → (the function that computes it, what that reads, its LaTeX)
 PARTS = {
@@ -278,7 +277,7 @@ class EquationsOfMotion:
             raise SingularError(f"M is singular or overflows at q = {np.asarray(state[0]).tolist()}; no acceleration follows")
 
         arguments = [Argument(name, (len(self.q),)) for name in ("q", "v", "tau")]
-        return Kernel(trace(forward, arguments), name="forward_dynamics", version=__version__, explain=explain)
+        return Kernel(trace(forward, arguments), name="forward_dynamics", explain=explain)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """τ = M a + h, ``(..., n)`` (MR 8.1)."""

@@ -12,8 +12,8 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
-from torsor.losses import less_friction, losses_of
-from torsor.task.kernels import QUANTITIES, make_kernel
+from torsor.kernels.losses import less_friction, losses_of
+from torsor.task.quantities import GIVEN, QUANTITIES, shapes
 from torsor.task.report import TaskReport, report
 from torsor.task.singular import LARGEST, Singular
 
@@ -65,6 +65,7 @@ class Task:
         self._robot = robot
         self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
         self._singular = Singular(singular, damping, tolerance).checked()
+        self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
         self._entries: dict[Any, Callable[..., Any]] = {}
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -216,38 +217,30 @@ class Task:
         """
         if name not in QUANTITIES:
             raise UnknownName("task quantity", name, QUANTITIES)
-        return self._kernel(name, False, method)
+        if method is None:
+            return self._kernels(name, self._targets)
+        if method not in ROUTES:
+            raise UnknownName("method", method, ROUTES)
+        if method == "articulated" and not self._robot.model.local:
+            raise ArgumentError(
+                "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
+                "breaks the articulated-body recursion; "
+                'take method="composite" or "factors", or robot.without_couplings()'
+            )
+        return self._kernels(name, self._targets, method)
 
-    def _kernel(self, name: str, given: bool, route: str | None) -> Kernel:
-        """Kernels are the robot's, so that a task made anew finds them."""
-        robot, key = self._robot, ("task", self._targets, name, given, route)
-        kernel = robot._kernels.get(key)
-        if kernel is None:
-            if route is not None and route not in ROUTES:
-                raise UnknownName("method", route, ROUTES)
-            if route == "articulated" and not robot.model.local:
-                raise ArgumentError(
-                    "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
-                    "breaks the articulated-body recursion; "
-                    'take method="composite" or "factors", or robot.without_couplings()'
-                )
-            with robot._lock:
-                made = robot._kernels.get(key) or make_kernel(robot.model, self._targets, name, given, route)
-                kernel = robot._kernels.setdefault(key, made)
-        return kernel
-
-    def _call(self, name: str, *values: Any, given: bool = False, route: str | None = None) -> Any:
-        entry = self._entries.get((name, given, route))
+    def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
+        entry = self._entries.get((name, route))
         if entry is None:
-            kernel = self._kernel(name, given, route)
-            entry = self._entries[name, given, route] = kernel.builtin(name, "", kernel)
+            kernel = self.kernel(name, route)
+            entry = self._entries[name, route] = kernel.builtin(name, "", kernel)
         return entry(*values)
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
         """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""
         if self._singular.way != "raise":
             Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
-            return self._call(name, q, *rest, Lambda, given=True)
+            return self._call(GIVEN.format(name), q, *rest, Lambda)
         try:
             *results, magnified = self._call(name, q, *rest)
         except SingularError:  # exactly singular, here or everywhere

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
-from torsor.losses import losses_of
+from torsor.kernels.losses import losses_of
 from torsor.model.loops import refuse_loops
 from torsor.plotting import COLORS, drawing
 from torsor.understanding.state import coordinate_names, one_state, one_wrench_each

@@ -10,8 +10,8 @@ import numpy as np
 from torsor.compile import Argument
 from torsor.compile.arrays import check_finite, coerced
 from torsor.errors import ArgumentError
-from torsor.quantities import labels, sizes
-from torsor.recording import check_configuration, numeric
+from torsor.kernels.checks import check_configuration, check_wrenches, is_numeric
+from torsor.kernels.quantities import labels, sizes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -21,7 +21,7 @@ FLOAT64 = np.dtype(np.float64)
 
 def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
-    if not numeric(robot.model):
+    if not is_numeric(robot.model):
         raise ArgumentError(
             f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
         )
@@ -37,13 +37,8 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
 
 def one_wrench_each(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, list[float]]:
     """The wrenches by frame, as lists of floats."""
-    if wrenches is None:
-        return {}
-    if not isinstance(wrenches, Mapping):
-        raise ArgumentError(f'wrenches must be a dict such as {{"{robot.links[-1]}": F}}, not {type(wrenches).__name__}')
-    for frame in wrenches:
-        robot.model.frame(frame)
-    return {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in wrenches.items()}
+    given = check_wrenches(robot.model, wrenches)
+    return {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
 
 
 def _single(argument: Argument, value: Any) -> list[float]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from torsor.compile import Argument, Kernel, trace
 from torsor.compile.arrays import batch_shape, check_finite, coerced
-from torsor.version import __version__
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats
@@ -51,7 +50,7 @@ class Recorded:
         """The kernel's way in, made if need be."""
         if self._fast is None:
             program = min((trace(f, self.inputs) for f in self.functions), key=lambda p: p.operations)
-            kernel = Kernel(program, name=self.name, version=__version__, explain=self._explain)
+            kernel = Kernel(program, name=self.name, explain=self._explain)
             self._fast = kernel.builtin(self.name, "", kernel)
         return self._fast
 

@@ -1,0 +1,220 @@
+"""Kernels: a spec in, a kernel out.  The only place where quantities are recorded, compiled and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from torsor.algorithms import pose
+from torsor.compile import Argument, Kernel, Program, forward, trace
+from torsor.compile.recorded import Recorded
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checks import check_configuration, check_wrenches, require_numbers
+from torsor.kernels.digest import digest, source_digest
+from torsor.kernels.quantity import Quantity, Table
+from torsor.kernels.spec import Spec
+from torsor.locks import new_lock
+from torsor.model import Model
+from torsor.model.loops import refuse_loops
+
+#: lossy quantities that are accelerations: the lost force acts on them, but is not a part of them
+ACCELERATIONS = ("forward_dynamics", "hybrid_acceleration")
+#: inputs that are configurations
+CONFIGURATIONS = ("q", "q0", "q1")
+#: axes in which wrenches may be given: those of the frame they act at, or the world's
+AXES = ("body", "world")
+
+
+class Kernels:
+    """The kernels of one subject, from its table of quantities.
+
+    The ``subject`` is what the functions of the table take first: a model, or something that has one as ``model``.  ``reduced``
+    makes the subject that joint-space results are recorded from.  ``shapes`` and ``labels`` are those of the inputs.  Kernels
+    are kept in memory by their specs; on disk under digests of subject, spec and torsor's source, unless they contain a user's
+    code.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        subject: Any,
+        table: Table,
+        shapes: Mapping[str, tuple[int, ...]],
+        labels: Mapping[str, tuple[str, ...]] | None = None,
+        reduced: Callable[[Any], Any] | None = None,
+    ):
+        self.name, self.subject, self.table = name, subject, table
+        self._shapes, self._labels, self._reduced = shapes, labels or {}, reduced
+        self._kernels: dict[Spec, Kernel] = {}
+        self._beside: dict[Any, Kernels] = {}
+        self._lock = new_lock()
+
+    def __reduce__(self) -> Any:
+        return Kernels, (self.name, self.subject, self.table, self._shapes, self._labels, self._reduced)
+
+    @property
+    def model(self) -> Model:
+        """The tree of the subject."""
+        return self.subject if isinstance(self.subject, Model) else self.subject.model
+
+    def of(self, table: Table, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Kernels:
+        """The kernels of another table of the same subject, made once; ``shapes`` are those of further inputs."""
+        key, sizes = (id(table), *(shapes or {}).items()), {**self._shapes, **(shapes or {})}
+        with self._lock:
+            if key not in self._beside:
+                self._beside[key] = Kernels(self.name, self.subject, table, sizes, self._labels, self._reduced)
+            return self._beside[key]
+
+    # -- a spec's kernel, program and inputs -----------------------------------------------------------------
+
+    def kernel(self, spec: Spec) -> Kernel:
+        """The kernel of a spec, made once."""
+        kernel = self._kernels.get(spec)
+        if kernel is None:
+            with self._lock:
+                kernel = self._kernels.get(spec) or self._kernels.setdefault(spec, self._make(spec))
+        return kernel
+
+    def __call__(self, name: str, *words: Any, **options: Any) -> Kernel:
+        """The kernel of one quantity with its words; ``options`` are those of a :class:`Spec`."""
+        return self.kernel(Spec(((name, *words),), **options))
+
+    def run(self, name: str, *values: Any, wrenches: Any = None, expressed_in: str = "body") -> Any:
+        """One quantity of one state or a batch, with wrenches at some frames."""
+        if wrenches is None:
+            return self(name)(*values)
+        on = check_wrenches(self.model, wrenches)
+        return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
+
+    def recorded(self, spec: Spec) -> Recorded:
+        """The program of a spec, recorded when it is needed."""
+        self._check(spec)
+        own = self._digest and digest(spec.quantities, spec.frames, spec.expressed_in, spec.losses, spec.extra, spec.derivative)
+        key = digest(source_digest(), self._digest, own) if own else None
+        return Recorded(partial(self.program, spec), key)
+
+    def program(self, spec: Spec) -> Program:
+        """The program of a spec, by whichever algorithms take the fewest operations."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
+        arguments = self.inputs(spec)
+        programs = [trace(partial(self.evaluate, spec, choice=k), arguments) for k in range(choices)]
+        shortest = min(programs, key=lambda p: p.operations)
+        return forward(shortest, spec.derivative) if spec.derivative else shortest
+
+    def inputs(self, spec: Spec) -> list[Argument]:
+        """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        names = [*dict.fromkeys(x for row in rows for x in row.inputs), *spec.extra]
+        state = [Argument(x, self._shapes[x], self._labels.get(x, ())) for x in names]
+        return state + [Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames]
+
+    # -- over any scalar -------------------------------------------------------------------------------------
+
+    def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
+        """Every result by name, from one flat sequence of scalars an input; ``choice`` counts the alternatives."""
+        given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
+        options: dict[str, Any] = {name: given[name] for name in spec.extra}
+        if spec.frames:
+            options["wrenches"] = {frame: self._wrench(spec, frame, given) for frame in spec.frames}
+        results: dict[str, Any] = {}
+        for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
+            row = self.table[name]
+            own = dict(zip(row.words, words, strict=False))
+            functions = row.function, *row.alternatives
+            function = functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
+            result = self._result(spec, name, function, given, {**own, **options})
+            results |= (
+                dict(zip(row.outputs, result, strict=True)) if len(row.outputs) > 1 else {(*row.outputs, label)[0]: result}
+            )
+        return results
+
+    def _result(self, spec: Spec, name: str, function: Any, given: dict[str, Any], options: dict[str, Any]) -> Any:
+        """One quantity; damping and friction are joint forces like any other."""
+        row = self.table[name]
+        subject = self._lean if row.joint_space else self.subject
+        if "wrenches" in options and not _takes(function, "wrenches"):
+            options = {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
+        lossy = row.lossy and any(spec.losses)
+        v, tau = given.get("v", ()), given.get("tau", ())
+        if lossy and "tau" in row.inputs:
+            lost = spec.losses.force(subject, v, tau)
+            given = {**given, "tau": [t - x for t, x in zip(tau, lost, strict=True)]}
+        result = function(subject, *(given[x] for x in row.inputs), **options)
+        if not lossy or name in ACCELERATIONS:
+            return result
+        load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
+        if "led" in row.inputs:
+            load = [p * f + (1 - p) * t for p, f, t in zip(given["led"], result, tau, strict=True)]
+        return [f + x for f, x in zip(result, spec.losses.force(subject, v, load), strict=True)]
+
+    def _wrench(self, spec: Spec, frame: str, given: dict[str, Any]) -> list[Any]:
+        """The wrench on a frame, in that frame's axes: (Rᵀm, Rᵀf) of one in the world's."""
+        F = given[f"wrenches[{frame!r}]"]
+        if spec.expressed_in == "body":
+            return F
+        R = pose(self.model, given["q"], frame)
+        return [sum(R[k][i] * F[part + k] for k in range(3)) for part in (0, 3) for i in range(3)]
+
+    # -- how -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _lean(self) -> Any:
+        return self.subject if self._reduced is None else self._reduced(self.subject)
+
+    @cached_property
+    def _digest(self) -> str | None:
+        """Of all that the programs depend on, but for their specs."""
+        return digest(
+            self.subject, dict(self._shapes), dict(self._labels), [(*row[:1], *row[2:4]) for row in self.table.values()]
+        )
+
+    def _may_choose(self, spec: Spec, row: Quantity) -> bool:
+        """Whether the alternatives of a row are recorded too, and the shortest program is taken."""
+        routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
+        return bool(row.alternatives) and self.model.nv <= row.few and not routed
+
+    def _make(self, spec: Spec) -> Kernel:
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        return Kernel(
+            self.recorded(spec),
+            name=".".join(filter(None, (self.name, self.table.title, spec.label))),
+            dtype=spec.dtype,
+            explain=partial(self.explain, spec),
+            lenient=any(row.lenient for row in rows),
+        )
+
+    def explain(self, spec: Spec, *state: np.ndarray) -> None:
+        """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
+        for argument, x in zip(self.inputs(spec), state, strict=True):
+            if argument.name in CONFIGURATIONS:
+                check_configuration(self.model, argument.name, x.tolist())
+        self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+
+    def _check(self, spec: Spec) -> None:
+        """Refuse what has no kernel: unknown names, symbols, results of a tree whose loops are cut."""
+        require_numbers(self.model, self.table.symbols)
+        for name, *words in spec.quantities:
+            row = self.table[name]
+            if row.under_loops:
+                refuse_loops(self.model, name, row.under_loops)
+            if "frame" in row.words:
+                if not words:
+                    raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
+                self.model.frame(words[row.words.index("frame")])
+        if spec.expressed_in not in AXES:
+            raise UnknownName("axes of a wrench", spec.expressed_in, AXES)
+        for frame in spec.frames:
+            self.model.frame(frame)
+        if len(set(spec.labels)) < len(spec.labels):
+            raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
+
+
+def _takes(function: Callable[..., Any], word: str) -> bool:
+    """Whether a function has a keyword of that name, or any."""
+    parameters = signature(function).parameters
+    return word in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
