@@ -22,7 +22,7 @@ from benchmarks.timing import Contest, Disagreement, Effort, interleaved
 from torsor.compile import Argument
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
 from torsor.simulate.repeated import Feed, Repeated
-from torsor.simulate.steps import step_named
+from torsor.algorithms.steps import step_named
 
 #: the robots of the section
 NAMES = ("ur5", "panda", "solo12", "g1")

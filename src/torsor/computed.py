@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel, Program
 from torsor.compile.given import float_type
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
 from torsor.kernels.checks import check_wrenches
-from torsor.kernels.losses import losses_of
+from torsor.kernels.losses import losses_of, refuse_sticking
 from torsor.kernels.quantities import QUANTITIES, kernels_of
 from torsor.kernels.spec import Name, split_name
 from torsor.locks import new_lock
@@ -37,6 +38,13 @@ class HybridDynamics(NamedTuple):
 
     a: Array
     tau: Array
+
+
+class State(NamedTuple):
+    """A configuration ``(..., nq)`` and a velocity ``(..., nv)``."""
+
+    q: Array
+    v: Array
 
 
 class Computed(Mechanism):
@@ -291,6 +299,38 @@ class Computed(Mechanism):
         Classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``.
         """
         return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
+
+    # -- motion ----------------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        dt: ArrayLike,
+        integrator: str = "semi_implicit",
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: tuple[Array, Array] | None = None,
+    ) -> State:
+        """(q⁺, v⁺), the state a step of dt [s] later, joint forces and wrenches held over it: one step of a rollout (MR §8.5).
+
+        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  The other words as for
+        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws by which a joint can stick are refused.
+
+        >>> import torsor as ts
+        >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
+        """
+        if integrator not in STEPS:
+            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        losses = losses_of(self._model, damping, friction)
+        refuse_sticking(self._model, losses, "one step")
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
+        return State(*kernel(q, v, tau, dt, *on.values(), out=out))
 
     # -- configurations --------------------------------------------------------------------------------------
 

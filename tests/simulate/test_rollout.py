@@ -28,8 +28,8 @@ from torsor.simulate import (
     recorded_once,
     rollout,
 )
-from torsor.simulate.field import Field
-from torsor.simulate.steps import STEPS
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import STEPS
 
 DT = 0.01
 

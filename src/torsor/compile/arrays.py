@@ -74,7 +74,7 @@ _ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15
 def rescale_quaternions(
     arguments: Sequence[Argument], rays: Sequence[Sequence[int]], arrays: Sequence[np.ndarray]
 ) -> list[np.ndarray] | None:
-    """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared have a size of about 1; None without any.
+    """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared are about 1 in size; or None.
 
     Only for calls whose result was not finite: ordinary quaternions are used as they are.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,6 +80,11 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
         start += argument.size
     with _no_garbage():
         return program(graph, tuple(inputs), function(*lists))
+
+
+def shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
+    """The program of fewest operations, of several functions that compute the same."""
+    return min((trace(function, inputs) for function in functions), key=lambda p: p.operations)
 
 
 @contextmanager

@@ -7,12 +7,11 @@ joint type, a friction law, a constraint, a controller) is code that no digest c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,13 @@ class _UserCode(Exception):
 
 def digest(*values: Any) -> str | None:
     """A digest of values made of numbers, names and torsor's own classes; None if they contain anything else."""
+    words: list[str] = []
     try:
-        text = "\0".join(part for value in values for part in _parts(value))
+        for value in values:
+            _collect(value, words)
     except _UserCode:
         return None
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @cache
@@ -62,49 +63,54 @@ def source_digest() -> str:
     return content.hexdigest()
 
 
-def _parts(x: Any) -> Iterator[str]:
+def _collect(x: Any, words: list[str]) -> None:
     """The value as words: types count, since the integers 0 and 1 are structure, and 0.0 and 1.0 are numbers."""
     kind = type(x)
-    if kind is float:
-        yield x.hex()
-    elif x is None or kind in (int, bool, str):
-        yield f"{kind.__name__} {x}"
-    elif kind in (tuple, list, frozenset):
-        yield f"{kind.__name__} {len(x)}"
-        for item in sorted(x) if kind is frozenset else x:
-            yield from _parts(item)
+    if kind is float or kind is int or kind is str or kind is bool or x is None:
+        words.append(repr(x))
+    elif kind is tuple or kind is list:
+        words.append(f"{kind.__name__} {len(x)}")
+        for item in x:
+            _collect(item, words)
     elif kind is dict:
-        yield f"dict {len(x)}"
+        words.append(f"dict {len(x)}")
         for key, value in x.items():
-            yield from _parts(key)
-            yield from _parts(value)
-    elif isinstance(x, np.ndarray) and kind is np.ndarray and x.dtype != object:
-        yield f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}"
-    elif kind in (type, FunctionType) or isinstance(x, type):
-        yield _own(x)
-    elif isinstance(x, BuiltinFunctionType):
-        raise _UserCode
+            _collect(key, words)
+            _collect(value, words)
+    elif kind is frozenset:
+        _collect(sorted(x), words)
+    elif kind is np.ndarray and x.dtype != object:
+        words.append(f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}")
+    elif kind is FunctionType or isinstance(x, type):
+        words.append(_own(x))
     else:
-        yield from _object(x)
+        _collect_object(x, words)
 
 
-def _object(x: Any) -> Iterator[str]:
+def _collect_object(x: Any, words: list[str]) -> None:
     """An instance of a class of torsor: its class, and what it consists of."""
-    yield _own(type(x))
+    words.append(_own(type(x)))
     if isinstance(x, Enum):
-        yield x.name
+        words.append(x.name)
     elif isinstance(x, tuple):
-        yield from _parts(tuple(x))
+        for item in x:
+            _collect(item, words)
     elif is_dataclass(x):
-        for field in fields(x):
-            yield from _parts(getattr(x, field.name))
+        for name in _field_names(type(x)):
+            _collect(getattr(x, name), words)
     else:
-        names = sorted({*getattr(x, "__dict__", ()), *(n for c in type(x).__mro__ for n in getattr(c, "__slots__", ()))})
-        for name in names:
-            yield name
-            yield from _parts(getattr(x, name))
+        slots = (name for c in type(x).__mro__ for name in getattr(c, "__slots__", ()))
+        for name in sorted({*getattr(x, "__dict__", ()), *slots}):
+            words.append(name)
+            _collect(getattr(x, name), words)
 
 
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
 def _own(x: Any) -> str:
     """The full name of a class or of a function at the top of a module, if torsor has it."""
     inside = "<" in x.__qualname__ or getattr(x, "__closure__", None)

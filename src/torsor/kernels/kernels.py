@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms import pose
-from torsor.compile import Argument, Kernel, Program, forward, trace
+from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
 from torsor.compile.recorded import Recorded
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_configuration, check_wrenches, require_numbers
@@ -21,10 +21,10 @@ from torsor.locks import new_lock
 from torsor.model import Model
 from torsor.model.loops import refuse_loops
 
-#: lossy quantities that are accelerations: the lost force acts on them, but is not a part of them
-ACCELERATIONS = ("forward_dynamics", "hybrid_acceleration")
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
+#: scans kept for one subject
+KEPT = 64
 #: axes in which wrenches may be given: those of the frame they act at, or the world's
 AXES = ("body", "world")
 
@@ -50,6 +50,7 @@ class Kernels:
         self.name, self.subject, self.table = name, subject, table
         self._shapes, self._labels, self._reduced = shapes, labels or {}, reduced
         self._kernels: dict[Spec, Kernel] = {}
+        self._scans: dict[Any, Scan] = {}
         self._beside: dict[Any, Kernels] = {}
         self._lock = new_lock()
 
@@ -79,6 +80,24 @@ class Kernels:
                 kernel = self._kernels.get(spec) or self._kernels.setdefault(spec, self._make(spec))
         return kernel
 
+    def scan(
+        self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
+    ) -> Scan:
+        """The program of a spec, repeated in time; of scans, whose specs may contain users' code, the newest are kept.
+
+        ``check`` is called before a scan is made.
+        """
+        key = spec, tuple(carry.items()), fixed
+        scan = self._scans.get(key)
+        if scan is None:
+            if check is not None:
+                check()
+            name = ".".join((self.name, spec.label))
+            scan = self._scans.setdefault(key, Scan(self.recorded(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype))
+            while len(self._scans) > KEPT:
+                self._scans.pop(next(iter(self._scans)), None)
+        return scan
+
     def __call__(self, name: str, *words: Any, **options: Any) -> Kernel:
         """The kernel of one quantity with its words; ``options`` are those of a :class:`Spec`."""
         return self.kernel(Spec(((name, *words),), **options))
@@ -102,16 +121,22 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
         arguments = self.inputs(spec)
-        programs = [trace(partial(self.evaluate, spec, choice=k), arguments) for k in range(choices)]
-        shortest = min(programs, key=lambda p: p.operations)
-        return forward(shortest, spec.derivative) if spec.derivative else shortest
+        program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
+        return forward(program, spec.derivative) if spec.derivative else program
 
     def inputs(self, spec: Spec) -> list[Argument]:
         """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
-        rows = [self.table[name] for name, *_ in spec.quantities]
-        names = [*dict.fromkeys(x for row in rows for x in row.inputs), *spec.extra]
-        state = [Argument(x, self._shapes[x], self._labels.get(x, ())) for x in names]
-        return state + [Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames]
+        state = {a.name: a for quantity in spec.quantities for a in self._arguments(*quantity)}
+        state |= {name: self._argument(name) for name in spec.extra}
+        return [*state.values(), *(Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames)]
+
+    def _arguments(self, name: str, *words: Any) -> list[Argument]:
+        """The arguments of one quantity."""
+        inputs = self.table[name].inputs
+        return list(inputs(self.subject, *words)) if callable(inputs) else [self._argument(x) for x in inputs]
+
+    def _argument(self, name: str) -> Argument:
+        return Argument(name, self._shapes[name], self._labels.get(name, ()))
 
     # -- over any scalar -------------------------------------------------------------------------------------
 
@@ -124,33 +149,38 @@ class Kernels:
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
-            own = dict(zip(row.words, words, strict=False))
-            functions = row.function, *row.alternatives
-            function = functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
-            result = self._result(spec, name, function, given, {**own, **options})
-            results |= (
-                dict(zip(row.outputs, result, strict=True)) if len(row.outputs) > 1 else {(*row.outputs, label)[0]: result}
-            )
+            state = {a.name: given[a.name] for a in self._arguments(name, *words)}
+            function = self._function(spec, row, choice)
+            result = self._result(spec, row, function, state, {**dict(zip(row.words, words, strict=False)), **options})
+            several = len(row.outputs) > 1
+            results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
         return results
 
-    def _result(self, spec: Spec, name: str, function: Any, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    def _function(self, spec: Spec, row: Quantity, choice: int) -> Callable[..., Any]:
+        """The algorithm of a row: the first, or an alternative where there is one."""
+        functions = row.function, *row.alternatives
+        return functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
+
+    def _result(self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any]) -> Any:
         """One quantity; damping and friction are joint forces like any other."""
-        row = self.table[name]
         subject = self._lean if row.joint_space else self.subject
         if "wrenches" in options and not _takes(function, "wrenches"):
             options = {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
-        lossy = row.lossy and any(spec.losses)
-        v, tau = given.get("v", ()), given.get("tau", ())
-        if lossy and "tau" in row.inputs:
-            lost = spec.losses.force(subject, v, tau)
-            given = {**given, "tau": [t - x for t, x in zip(tau, lost, strict=True)]}
-        result = function(subject, *(given[x] for x in row.inputs), **options)
-        if not lossy or name in ACCELERATIONS:
+        if not (row.lossy and any(spec.losses)):
+            return function(subject, *state.values(), **options)
+        lost = partial(spec.losses.force, subject)
+        if _takes(function, "lost"):
+            return function(subject, *state.values(), **options, lost=lost)
+        v, tau = state["v"], state.get("tau", ())
+        if "tau" in state:
+            state = {**state, "tau": [t - x for t, x in zip(tau, lost(v, tau), strict=True)]}
+        result = function(subject, *state.values(), **options)
+        if row.acceleration:
             return result
         load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
-        if "led" in row.inputs:
-            load = [p * f + (1 - p) * t for p, f, t in zip(given["led"], result, tau, strict=True)]
-        return [f + x for f, x in zip(result, spec.losses.force(subject, v, load), strict=True)]
+        if "led" in state:
+            load = [p * f + (1 - p) * t for p, f, t in zip(state["led"], result, tau, strict=True)]
+        return [f + x for f, x in zip(result, lost(v, load), strict=True)]
 
     def _wrench(self, spec: Spec, frame: str, given: dict[str, Any]) -> list[Any]:
         """The wrench on a frame, in that frame's axes: (Rᵀm, Rᵀf) of one in the world's."""

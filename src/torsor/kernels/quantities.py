@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torsor import algorithms as alg
+from torsor.algorithms import steps
 from torsor.algorithms.friction import friction_force
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
@@ -23,9 +26,12 @@ QUANTITIES = Table(
             alternatives=(alg.forward_dynamics_by_factors,),
             joint_space=True,
             lossy=True,
+            acceleration=True,
             under_loops="robot.constrained().kernel()",
         ),
-        "hybrid_acceleration": Quantity(HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, under_loops=DRIVEN),
+        "hybrid_acceleration": Quantity(
+            HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, acceleration=True, under_loops=DRIVEN
+        ),
         "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
         "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED),
@@ -48,6 +54,16 @@ QUANTITIES = Table(
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
+        "step": Quantity(
+            ("q", "v", "tau", "dt"),
+            steps.step,
+            ("integrator",),
+            ("q", "v"),
+            (partial(steps.step, solve=alg.forward_dynamics_by_factors),),
+            joint_space=True,
+            lossy=True,
+            under_loops="robot.simulate",
+        ),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),

@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
+from torsor.kernels import Spec
 from torsor.kernels.checks import check_wrenches
-from torsor.kernels.losses import Losses, losses_of
+from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
-from torsor.procedures.stiction import sticking_joints
+from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.recorded import Controller
-from torsor.simulate.repeated import Feed, Repeated, wrench_argument
+from torsor.simulate.repeated import Feed, Plan, Repeated, wrench_argument
 from torsor.simulate.spread import Spread, spread
-from torsor.simulate.steps import step_named
 from torsor.simulate.varied import variations
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 FLOAT64 = np.dtype(np.float64)
-#: kernels a robot keeps; the oldest goes first
-KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,10 @@ def rollout(
     if law is not None and "t" in law.takes:
         feeds.append(Feed(Argument("t", ()), np.arange(T) * float(dt), True))
     losses = _losses(robot, damping, friction, vary or {})
-    step = Repeated(robot, step_named(integrator), law, feeds, list(differ), tuple(wrenches or ()), **losses._asdict())
-    scan, every = _kept(robot, step), _every(record, T)
+    step_named(integrator)
+    fed = tuple((f.argument, f.stepped) for f in feeds)
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), losses)
+    scan, step, every = _kept(robot, plan), Repeated(robot, plan, feeds), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
@@ -117,11 +119,7 @@ def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) 
     if "friction" in vary and friction is False:
         raise ArgumentError("vary['friction'] scales friction laws, which friction=False leaves out; omit one of them")
     losses = losses_of(robot.model, "damping" in vary or damping, True if "friction" in vary else friction)
-    if losses.friction and (sticks := sticking_joints(robot.model)):
-        raise ArgumentError(
-            f"joint {sticks[0]!r} has a friction law by which it can stick, and a rollout cannot hold a joint at rest; "
-            "law.smooth(width) cannot stick, friction=False leaves the laws out, robot.simulate holds joints"
-        )
+    refuse_sticking(robot.model, losses, "a rollout")
     return losses
 
 
@@ -192,13 +190,14 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _kept(robot: Robot, step: Repeated) -> Scan:
-    """The robot's kernel of this step, made once: what differs in values alone has the same key."""
-    kept: dict[tuple, Scan] = robot.__dict__.setdefault("_rollouts", {})
-    key = step.key
-    scan = kept.get(key)
-    if scan is None:
-        scan = kept.setdefault(key, step.scan())
-        while len(kept) > KEPT:
-            kept.pop(next(iter(kept)), None)
-    return scan
+def _kept(robot: Robot, plan: Plan) -> Scan:
+    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
+
+    A controller that promises to read nothing that changes is recorded when its kernel is made; any other one each time.
+    """
+    promised = plan.controller is not None and plan.controller.unchanging
+    if not promised:
+        plan = plan.recorded(robot.model)
+    fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
+    check = partial(plan.recorded, robot.model) if promised else None
+    return robot.kernels.of(QUANTITIES).scan(Spec((("rollout", plan),)), {"q0": "q", "v0": "v"}, fixed, check)

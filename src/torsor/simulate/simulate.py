@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
@@ -23,7 +24,6 @@ from torsor.simulate.result import Interrupted, Result, Stopped, names_of, split
 from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Unsettled, advance, stages
-from torsor.simulate.steps import STEPS, Midpoint
 from torsor.simulate.whole import held_step, whole
 from torsor.simulate.windings import COMMANDS, Windings
 from torsor.understanding.state import one_state
@@ -230,15 +230,10 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
         whole(run, known, duration, dt, every, integrator=integrator, **losses)
         return
     grid = march.grid(duration, dt, steady.period if isinstance(steady, Held) else None, every)
-    kept = system.robot.__dict__.setdefault("_stages", {})
     if info["held"] and system.direct and not watch and not isinstance(STEPS[integrator], Midpoint):
-        key: Any = integrator, *losses.values()
-        step = kept.get(key) or kept.setdefault(key, held_step(system.robot, integrator, **losses))
-        march.alone(run, grid, step, by_force=True)
+        march.alone(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
         return
-    key = integrator, system.inertias, system.elastic.joints if system.elastic else ()
-    kernels = kept.get(key) or kept.setdefault(key, stages(system.model, system.inertias, integrator))
-    step = advance(kernels, integrator, run.quickest())
+    step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.quickest())
     if watch:
         march.watched(run, grid, march.Fixed(run, step))
     else:

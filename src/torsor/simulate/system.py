@@ -11,10 +11,11 @@ import numpy as np
 
 from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
-from torsor.kernels import NO_LOSSES, Losses, Spec
+from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
 from torsor.model.model import Model
 from torsor.procedures import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
+from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from torsor.constraints import Constraint
@@ -54,6 +55,11 @@ class System:
     direct: Callable[[], Callable[..., Array]] | None = None  #: makes a(q, v, τ), where that is all there is to it
     bristles: Bristles | None = None  #: of joints whose friction has a memory
     frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
+
+    @property
+    def kernels(self) -> Kernels:
+        """Those of steps and charts, kept with the robot, or with its elastic joints."""
+        return (self.robot if self.elastic is None else self.elastic).kernels.of(QUANTITIES)
 
     def stopped(self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """a, with some joints held where they are, and what holds them: (a, λ), (nv,) each; λ counts in the rows held."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, shortest
 from torsor.compile.arrays import batch_shape, check_finite, coerced
 
 FLOAT64 = np.dtype(np.float64)
@@ -49,8 +49,7 @@ class Recorded:
     def compiled(self) -> Callable[..., Any]:
         """The kernel's way in, made if need be."""
         if self._fast is None:
-            program = min((trace(f, self.inputs) for f in self.functions), key=lambda p: p.operations)
-            kernel = Kernel(program, name=self.name, explain=self._explain)
+            kernel = Kernel(shortest(self.functions, self.inputs), name=self.name, explain=self._explain)
             self._fast = kernel.builtin(self.name, "", kernel)
         return self._fast
 

@@ -6,12 +6,14 @@ whose rate is v for plain coordinates and dexp⁻¹ v for rotations; in θ the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torsor.algorithms.dynamics import forward_dynamics
+from torsor.algorithms.field import Field, Scalars
 from torsor.errors import UnknownName
-from torsor.simulate.field import Field, Scalars
+from torsor.model.model import Model
 
 State = tuple[list[Any], list[Any]]
 Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
@@ -114,6 +116,8 @@ STEPS: dict[str, Step] = {
 }
 #: how the error of a run falls with the step
 ORDERS = {"euler": 1, "semi_implicit": 1, "rk4": 4, "midpoint": 2, "variational": 2}
+#: accelerations that a step of an explicit method asks for
+EVALUATIONS = {"euler": 1, "semi_implicit": 1, "rk4": 4}
 
 
 def step_named(name: str) -> Step:
@@ -121,6 +125,29 @@ def step_named(name: str) -> Step:
     if name not in STEPS:
         raise UnknownName("fixed-step integrator", name, STEPS)
     return STEPS[name]
+
+
+def step(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Any,
+    integrator: str = "semi_implicit",
+    wrenches: Mapping[str, Scalars] | None = None,
+    lost: Callable[[Scalars, Scalars], Scalars] | None = None,
+    solve: Callable[..., list[Any]] = forward_dynamics,
+) -> State:
+    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
+
+    ``lost(v, τ)`` is the joint force that damping or friction takes; ``solve`` is the algorithm for the acceleration.
+    """
+
+    def acceleration(q: Scalars, v: Scalars, t: Any) -> list[Any]:
+        left = tau if lost is None else [x - y for x, y in zip(tau, lost(v, tau), strict=True)]
+        return solve(model, q, v, left, wrenches)
+
+    return step_named(integrator)(Field(model, acceleration), q, v, 0, dt)
 
 
 def scaled(x: Scalars, k: Any) -> list[Any]:
