@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor import quantities
+from torsor.kernels import quantities
 from torsor.robot import Robot
 
 ROBOT = ts.robots.two_link()
@@ -24,7 +24,7 @@ def arguments(name):
 
 
 def call(name, values, **options):
-    words = {k: WORDS[k] for k in quantities.QUANTITIES[name].options}
+    words = {k: WORDS[k] for k in quantities.QUANTITIES[name].words}
     return getattr(ROBOT, name)(*values, **words, **options)
 
 

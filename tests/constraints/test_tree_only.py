@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor import large, mechanisms, symbolic
-from torsor.quantities import QUANTITIES
+from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
 #: words that some quantities need

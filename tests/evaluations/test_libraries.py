@@ -105,7 +105,7 @@ def test_robots_made_called_and_dropped_take_no_memory(which, count, most):
 def test_robot_dropped_unloads_its_libraries():
     robot = ts.robots.two_link(m1=1.7320508)
     robot.gravity_force(np.zeros((3, 2)))
-    alive = [weakref.ref(x) for k in robot._kernels.values() for x in k._libraries.values()]
+    alive = [weakref.ref(x) for k in robot.kernels._kernels.values() for x in k._libraries.values()]
     assert len(alive) == 2
     del robot
     gc.collect()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import torsor as ts
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
+from torsor.kernels.quantities import QUANTITIES
 from torsor.model.regrouping import regrouped
-from torsor.quantities import QUANTITIES
 from torsor.robot import Robot
 from torsor.spatial.vector import flat
 

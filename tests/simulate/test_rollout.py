@@ -14,6 +14,8 @@ import torsor as ts
 from torsor import scalar
 from torsor.actuators.friction import StaticViscous
 from torsor.algorithms import forward_dynamics_by_factors
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import STEPS
 from torsor.compile import Argument, Scan, build, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, UnknownName
@@ -28,8 +30,6 @@ from torsor.simulate import (
     recorded_once,
     rollout,
 )
-from torsor.algorithms.field import Field
-from torsor.algorithms.steps import STEPS
 
 DT = 0.01
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
@@ -33,6 +33,9 @@ SECOND = 1e3
 #: by how much a row that was left out as redundant may be violated, against the sizes of its terms
 REDUNDANT = 1e-6
 
+#: A, f and g of M x − Aᵀλ = f, A x = g
+System: TypeAlias = tuple[list[list[Any]], list[Any], list[Any]]
+
 #: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names) → Saddle
 METHODS: dict[str, Callable[..., Saddle]] = {
     "direct": closed_loops.direct,
@@ -42,7 +45,7 @@ METHODS: dict[str, Callable[..., Saddle]] = {
 
 
 @dataclass(frozen=True)
-class Held:
+class ConstrainedModel:
     """A model and the constraints that it is held to: A(q) v = b(t)."""
 
     model: Model
@@ -87,29 +90,38 @@ class Held:
 # -- kinematics ------------------------------------------------------------------------------------------------
 
 
-def _rows(held: Held, q: Any, v: Any, t: Any = 0) -> tuple[Any, ...]:
+def _rows(held: ConstrainedModel, q: Any, v: Any, t: Any = 0) -> tuple[Any, ...]:
     r = held.rows(q, v, t)
     return r.error, held.matrix(r.A), r.speed, r.drift
 
 
-def _jacobian(held: Held, q: Any, t: Any = 0) -> Any:
+def _jacobian(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
     return held.matrix(held.rows(q, t=t).A)
 
 
-def _position(held: Held, q: Any, t: Any = 0) -> tuple[Any, ...]:
+def _position(held: ConstrainedModel, q: Any, t: Any = 0) -> tuple[Any, ...]:
     r = held.rows(q, t=t)
     return r.error, held.matrix(r.A), crba(held.lean, q)
 
 
-def _frame_terms(held: Held, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
+def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
     return _jacobian(held, q, t), jacobian(held.model, q, frame, "world")
 
 
 # -- dynamics --------------------------------------------------------------------------------------------------
 
 
-def _system(held: Held, q: Any, v: Any, tau: Any, wrenches: Any = None, t: Any = 0, decay: Any = None, stiffness: Any = None,
-            **loop_forces: Any) -> tuple[list[list[Any]], list[Any], list[Any]]:  # fmt: skip
+def _system(
+    held: ConstrainedModel,
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Any = None,
+    t: Any = 0,
+    decay: Any = None,
+    stiffness: Any = None,
+    **loop_forces: Any,
+) -> System:
     """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ where asked (F&O 15–19)."""
     state = State(held.model, q, v, t)
     r = stacked(held.constraints, state)
@@ -125,27 +137,27 @@ def _system(held: Held, q: Any, v: Any, tau: Any, wrenches: Any = None, t: Any =
     return r.A, f, g
 
 
-def _struck(held: Held, q: Any, v: Any, restitution: Any, t: Any = 0) -> tuple[list[list[Any]], list[Any], list[Any]]:
+def _struck(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0) -> System:
     """A, 0 and −(1 + e)(A v − b)."""
     r = held.rows(q, v, t)
     back = 1 + restitution
     return r.A, [0] * held.model.nv, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
 
 
-def _drive_wrenches(held: Held, state: State, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
+def _drive_wrenches(held: ConstrainedModel, state: State, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
     """The wrenches of actuated loop joints (F&O 19's τ_a)."""
     forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in held.loops}
     return [held.loops[name].actuated(state, force) for name, force in forces.items() if force is not None]
 
 
-def _terms(system: Callable[..., Any], held: Held, q: Any, *rest: Any, **options: Any) -> tuple[Any, ...]:
+def _terms(system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, **options: Any) -> tuple[Any, ...]:
     """M, A, f, g of M x − Aᵀλ = f, A x = g."""
     A, f, g = system(held, q, *rest, **options)
     return crba(held.lean, q), held.matrix(A), f, g
 
 
 def _solution(
-    system: Callable[..., Any], held: Held, q: Any, *rest: Any, rows: Sequence[int], route: str = "", **options: Any
+    system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, rows: Sequence[int], route: str = "", **options: Any
 ) -> tuple[Any, ...]:
     """x, λ and the doubt: above one, the rows chosen are not enough here, or too many.
 
@@ -174,7 +186,7 @@ def _solution(
 
 
 def _reactions(
-    held: Held, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
+    held: ConstrainedModel, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
 ) -> Any:
     state = State(held.model, q, v, t)
     pushed = _drive_wrenches(held, state, loop_forces)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.compile import Argument, Kernel
-from torsor.constrained.equations import Held
+from torsor.constrained.equations import ConstrainedModel
 from torsor.constrained.local_rank import violated_rows
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
@@ -42,7 +42,7 @@ class Solver:
         rows: Callable[[], tuple[int, ...]],
         by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
     ):
-        self.equations = Held(model, tuple(constraints))
+        self.equations = ConstrainedModel(model, tuple(constraints))
         self.kernels = self.equations.kernels()
         self._rows, self._by_local_rank = rows, by_local_rank
         self._independent: tuple[int, ...] | None = None

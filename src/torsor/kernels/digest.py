@@ -7,9 +7,10 @@ joint type, a friction law, a constraint, a controller) is code that no digest c
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -54,12 +55,14 @@ def digest(*values: Any) -> str | None:
 @cache
 def source_digest() -> str:
     """A digest of torsor's source, as far as a recording may run it."""
-    root = Path(__file__).parents[1]
+    root = str(Path(__file__).parents[1])
     content = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root)
-        if name.parts[0] not in APART:
-            content.update(str(name).encode() + b"\0" + path.read_bytes() + b"\0")
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(name for name in inner if name != "__pycache__" and (folder != root or name not in APART))
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    content.update(f"{folder.removeprefix(root)}/{name}\0".encode() + file.read() + b"\0")
     return content.hexdigest()
 
 
@@ -83,6 +86,10 @@ def _collect(x: Any, words: list[str]) -> None:
         words.append(f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}")
     elif kind is FunctionType or isinstance(x, type):
         words.append(_own(x))
+        for cell in getattr(x, "__closure__", None) or ():
+            _collect(cell.cell_contents, words)
+    elif kind is partial:
+        _collect([x.func, x.args, x.keywords], words)
     else:
         _collect_object(x, words)
 
@@ -96,8 +103,8 @@ def _collect_object(x: Any, words: list[str]) -> None:
         for item in x:
             _collect(item, words)
     elif is_dataclass(x):
-        for name in _field_names(type(x)):
-            _collect(getattr(x, name), words)
+        for field in fields(x):
+            _collect(getattr(x, field.name), words)
     else:
         slots = (name for c in type(x).__mro__ for name in getattr(c, "__slots__", ()))
         for name in sorted({*getattr(x, "__dict__", ()), *slots}):
@@ -105,15 +112,8 @@ def _collect_object(x: Any, words: list[str]) -> None:
             _collect(getattr(x, name), words)
 
 
-@cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
-
-
-@cache
 def _own(x: Any) -> str:
-    """The full name of a class or of a function at the top of a module, if torsor has it."""
-    inside = "<" in x.__qualname__ or getattr(x, "__closure__", None)
-    if inside or not x.__module__.startswith("torsor."):
+    """The full name of a class or function, if its code is torsor's."""
+    if not x.__module__.startswith("torsor."):
         raise _UserCode
     return f"{x.__module__}.{x.__qualname__}"

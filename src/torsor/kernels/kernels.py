@@ -23,6 +23,8 @@ from torsor.model.loops import refuse_loops
 
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
+#: the fields of a spec that its program depends on
+PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: scans kept for one subject
 KEPT = 64
 #: axes in which wrenches may be given: those of the frame they act at, or the world's
@@ -112,9 +114,7 @@ class Kernels:
     def recorded(self, spec: Spec) -> Recorded:
         """The program of a spec, recorded when it is needed."""
         self._check(spec)
-        own = self._digest and digest(spec.quantities, spec.frames, spec.expressed_in, spec.losses, spec.extra, spec.derivative)
-        key = digest(source_digest(), self._digest, own) if own else None
-        return Recorded(partial(self.program, spec), key)
+        return Recorded(partial(self.program, spec), self._key(spec))
 
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by whichever algorithms take the fewest operations."""
@@ -195,6 +195,13 @@ class Kernels:
     @cached_property
     def _lean(self) -> Any:
         return self.subject if self._reduced is None else self._reduced(self.subject)
+
+    def _key(self, spec: Spec) -> str | None:
+        """Of all that a program depends on; None if some of it is a user's code."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        functions = [(row.inputs, row.function, row.alternatives, row.words, row.outputs) for row in rows]
+        chosen = digest(functions, *(getattr(spec, name) for name in PROGRAM))
+        return digest(source_digest(), self._digest, chosen) if self._digest and chosen else None
 
     @cached_property
     def _digest(self) -> str | None:

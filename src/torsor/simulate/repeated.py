@@ -156,7 +156,7 @@ class Repeated:
 
     def _singular(self, q: np.ndarray, v: np.ndarray, fed: list[np.ndarray]) -> None:
         """Over floats, a vanishing pivot has a name."""
-        values = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
+        values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
         try:
             advanced(self.robot.model, *values, plan=self.plan)
         except SingularError:

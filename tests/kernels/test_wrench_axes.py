@@ -1,0 +1,65 @@
+"""Wrenches in the world's axes: the same as Jᵀ F."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.tolerance import assert_close
+from tests.trees import random_tree
+from torsor.robot import Robot
+
+
+def state(robot, seed=0):
+    rng = np.random.default_rng(seed)
+    q = robot.random_configuration(rng)
+    return q, *rng.normal(size=(2, robot.nv)), rng.normal(size=6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_joint_forces_of_a_wrench_in_world_axes_are_the_transposed_jacobian(seed):
+    robot = Robot(random_tree(seed, bodies=5))
+    frame = robot.frames[-1]
+    q, v, a, F = state(robot, seed)
+    felt = robot.inverse_dynamics(q, v, a) - robot.inverse_dynamics(q, v, a, {frame: F}, expressed_in="world")
+    assert_close(felt, robot.jacobian(q, frame).T @ F, floor=np.abs(robot.inverse_dynamics(q, v, a)).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_method_takes_the_axes(seed):
+    robot = Robot(random_tree(seed, bodies=4))
+    frame = robot.frames[-1]
+    q, v, tau, F = state(robot, seed)
+    R = robot.pose(q, frame)[:3, :3]
+    own = np.concatenate([R.T @ F[:3], R.T @ F[3:]])
+    led = np.arange(robot.nv) % 2
+    calls = [
+        lambda **w: robot.inverse_dynamics(q, v, tau, **w),
+        lambda **w: robot.forward_dynamics(q, v, tau, **w),
+        lambda **w: robot.hybrid_dynamics(q, v, tau, tau, led, **w).a,
+        lambda **w: robot.reaction_wrenches(q, v, tau, **w),
+        lambda **w: robot.step(q, v, tau, 1e-2, **w).v,
+        lambda **w: robot.constrained().forward_dynamics(q, v, tau, **w).a,
+    ]
+    for call in calls:
+        mine, theirs = call(wrenches={frame: own}), call(wrenches={frame: F}, expressed_in="world")
+        assert_close(theirs, mine, condition=np.linalg.cond(robot.mass_matrix(q)), floor=1)
+        assert not np.allclose(mine, call(wrenches={frame: F}))
+
+
+def test_a_loop_takes_the_axes():
+    robot = ts.mechanisms.four_bar()
+    q = robot.assemble()
+    frame, F = robot.frames[-1], np.arange(1.0, 7.0)
+    R = robot.pose(q, frame)[:3, :3]
+    own = np.concatenate([R.T @ F[:3], R.T @ F[3:]])
+    z = np.zeros(robot.nv)
+    a = robot.forward_dynamics(q, z, z, {frame: F}, expressed_in="world")
+    assert_close(a, robot.forward_dynamics(q, z, z, {frame: own}), condition=1e3, floor=1)
+
+
+def test_unknown_axes_are_an_error():
+    robot = ts.robots.two_link()
+    with pytest.raises(ts.UnknownName, match="axes of a wrench"):
+        robot.inverse_dynamics([0, 0], [0, 0], [0, 0], {"tip": np.zeros(6)}, expressed_in="space")
