@@ -31,7 +31,6 @@ APART = frozenset(
         "replay",
         "scene",
         "sweeps",
-        "understanding",
         "viewer",
     }
 )
