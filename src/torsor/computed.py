@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,7 +44,6 @@ class Computed(Mechanism):
     def __init__(self, description: Description):
         super().__init__(description)
         self._kernels: dict[tuple, Kernel] = {}
-        self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = new_lock()
 
     # -- dynamics --------------------------------------------------------------------------------------------
@@ -158,6 +157,7 @@ class Computed(Mechanism):
         wrenches = self._checked(wrenches)
         return MotorTorques(*self._kernel(both, frames=tuple(wrenches))(q, v, a, *wrenches.values()))
 
+    @kernel_method
     def reaction_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
@@ -244,10 +244,12 @@ class Computed(Mechanism):
         """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
         return self._run("center_of_mass", (q,), out=out)
 
+    @kernel_method
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)
 
+    @kernel_method
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
@@ -255,16 +257,19 @@ class Computed(Mechanism):
         """
         return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
 
+    @kernel_method
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
         """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
         return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
         return self._at_frame(("twist", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
@@ -276,14 +281,17 @@ class Computed(Mechanism):
 
     # -- configurations --------------------------------------------------------------------------------------
 
+    @kernel_method
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
         """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
+    @kernel_method
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for ball joints and free bodies."""
         return self._run("configuration_rate", (q, v), out=out)
 
+    @kernel_method
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
         return self._run("difference", (q0, q1), out=out)
@@ -358,11 +366,15 @@ class Computed(Mechanism):
         return wrenches or {}
 
     def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""
-        try:
-            fast = self._entries[key]
-        except (KeyError, TypeError):
-            self._model.frame(key[1])
-            kernel = self._kernel((key,))
-            fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
-        return fast(*values) if out is None else fast(*values, out=out)
+        """A kernel of one frame; ``key`` is the quantity and its words."""
+        self._model.frame(key[1])
+        return self._kernel((key,))(*values, out=out)
+
+    def _chosen(
+        self, name: str, frame: str | None = None, expressed_in: str | None = None, damping: bool = False, friction: Any = None
+    ) -> Kernel:
+        """The kernel that a method runs for the words it was given."""
+        if frame is None:
+            return self.kernel(name, damping=damping, friction=friction)
+        self._model.frame(frame)
+        return self.kernel((name, frame) if expressed_in is None else (name, frame, expressed_in))

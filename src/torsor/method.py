@@ -1,23 +1,29 @@
-"""Methods that become machine code the first time they are looked up."""
+"""Methods that become machine code the first time they are called."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from torsor.errors import TorsorError
+from torsor.compile import entry
+from torsor.compile.layout import Parameters
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+#: annotations of parameters that are inputs of the kernel, and of those that choose one
+INPUTS, WORDS = ("ArrayLike",), ("str", "bool", "bool | None")
 
 
 class kernel_method(Generic[P, R]):
     """Turns a careful method into one whose common call is a built-in function.
 
-    The decorated method is the documentation, the signature and the careful path.  On first use the kernel of the same name
-    is compiled and a built-in function is put into the instance's ``__dict__``, where attribute look-up finds it before this
-    descriptor: from then on ``robot.inverse_dynamics(q, v, a)`` runs no Python code at all.
+    The decorated method is the documentation, the signature and the careful path.  Looking it up puts a built-in function into
+    the instance's ``__dict__``, where the next look-up finds it before this descriptor; nothing is compiled.  The first call
+    compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
+    Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``.
     """
 
     def __init__(self, method: Callable[Concatenate[Any, P], R]):
@@ -34,15 +40,30 @@ class kernel_method(Generic[P, R]):
         if robot is None:
             return self.method
         careful = self.method.__get__(robot)
-        try:
-            fast = robot.kernel(self.name).builtin(self.name, self._documentation(), careful)
-        except TorsorError:
-            return careful  # looking a method up is no reason to fail; calling it raises this again
-        robot.__dict__[self.name] = fast
-        return fast
+        if not entry.available():
+            return careful
+        made = entry.Entry(careful, self._signature, lambda words: robot._chosen(self.name, **words))
+        return robot.__dict__.setdefault(self.name, made.builtin(self.name, self._documentation))
 
+    @cached_property
+    def _parameters(self) -> list[inspect.Parameter]:
+        """Those after ``self``."""
+        return list(inspect.signature(self.method).parameters.values())[1:]
+
+    @cached_property
+    def _signature(self) -> Parameters:
+        """The parameters as machine code reads them."""
+        given = [p for p in self._parameters if p.name != "out"]
+        return Parameters(
+            [p.name for p in given],
+            inputs=sum(p.annotation in INPUTS for p in given),
+            positional=sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in given),
+            defaults={p.name: p.default for p in given if p.default is not p.empty},
+            choosing=[p.name for p in given if p.annotation in WORDS],
+        )
+
+    @cached_property
     def _documentation(self) -> str:
         """The docstring behind a signature line, which is where Python looks for a built-in function's signature."""
-        parameters = list(inspect.signature(self.method).parameters.values())[1:]
-        bare = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
+        bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 
 from torsor.compile import entry, llvm, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, in_order, output, rescale_quaternions, rows
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
-from torsor.compile.entry_ir import entry_ir
 from torsor.compile.given import float_type
+from torsor.compile.layout import MOST, Card, Parameters
 from torsor.compile.program import Program
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, cost, spread
@@ -32,11 +33,23 @@ SHORT = 800
 #: programs longer than this are replayed in NumPy: compiling them would take minutes
 LONGEST = 400_000
 
+#: types of arguments that are not Dask arrays, most often
+EAGER = frozenset({np.ndarray, list, tuple, float, int})
+
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class _OfInstances(property):
+    """A property that the class itself does not have: :mod:`inspect` would take it for the constructor's."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError("a kernel has a signature, the class Kernel does not")
+        return super().__get__(instance, owner)
 
 
 class Kernel:
@@ -51,7 +64,14 @@ class Kernel:
     >>> M, g = kernel(np.zeros((1000, 2)))
     >>> M.shape, g.shape
     ((1000, 2, 2), (1000, 2))
+
+    Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
+    What that function does not take goes to :meth:`call_carefully`.
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    __call__: Callable[..., Any]
 
     def __init__(
         self,
@@ -71,6 +91,12 @@ class Kernel:
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
         self._cost = cost(program)  # of one state
+        self.inputs, self.outputs = program.inputs, program.outputs
+        careful = self.call_carefully
+        self.card = Card(self.inputs, self.outputs, self.dtype, careful)
+        self.signature = Parameters.of(self.inputs)
+        self.__call__ = self.builtin("__call__", "", careful)
+        self._attempt = self.builtin("attempt", "", entry.decline)
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
@@ -96,10 +122,13 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
+        """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
-        if one is not None and batch is not None and "call" in one.address and not batch.read(WORK):
-            entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
+        if one is not None and not one.read(WORK):
+            self.card.one = one.address["one"]
+        if batch is not None and not batch.read(WORK):
+            self.card.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.card.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
         if self.program.operations > LONGEST:
@@ -107,36 +136,64 @@ class Kernel:
         host = available()
         if host is None:
             return None
-        symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
-        return built(self._ir(form, symbols, host), symbols, self.dtype, self._version)
+        return built(self._ir(form, host), (form,), self.dtype, self._version)
 
-    def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
+    def _ir(self, form: str, host: native.Host) -> str:
         if form == "batch":
             width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
             return llvm.batch_module(self.program, width, host.fma, self._single)
-        text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
-        return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
-
-    def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
-        """The fastest way in, for one state or a short batch; ``careful`` is called with whatever it does not take."""
-        library = self._library("one")
-        if library is None or "call" not in library.address:
-            return careful
-        return entry.builtin(library, name, doc, careful, self)  # the kernel keeps its batch code alive too
+        return llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
-        inputs = self.program.inputs
-        if named:
+    def builtin(
+        self,
+        name: str,
+        doc: str,
+        careful: Callable[..., Any],
+        *,
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ) -> Callable[..., Any]:
+        """A built-in function that runs this kernel; ``careful`` is called, with the same arguments, for what it does not take.
+
+        Several results come as a ``result``, a NamedTuple class, instead of a plain tuple.  ``guards={output: limit}`` are the
+        last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
+        It can get all outputs from :meth:`call_carefully`.
+        """
+        if not entry.available() or len(self.inputs) + len(self.outputs) > MOST:
+            return careful
+        return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
+
+    @_OfInstances
+    def __signature__(self) -> Signature:
+        """The inputs, by position or by name, and ``out``."""
+        keyword, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
+        inputs = [(a.name if a.name.isidentifier() else f"wrench{k}", a.default) for k, a in enumerate(self.inputs)]
+        parameters = [Parameter(name, keyword, default=empty if value is None else value) for name, value in inputs]
+        return Signature([*parameters, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+    def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """A call in Python: anything that can be read as the inputs, batches of any length and shape, and every error.
+
+        All outputs are returned.
+        """
+        inputs = self.inputs
+        if named or len(values) < len(inputs):
             values = self._ordered(values, named)
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
-        if any(map(is_lazy, values)):
+        if not EAGER.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
-            return over_blocks(self, inputs, self.program.outputs, values, self.dtype)
+            return over_blocks(self, inputs, self.outputs, values, self.dtype)
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
+        answer = self._attempt(*map(in_order, arrays), out=out)
+        return self._in_pieces(arrays, out) if answer is NotImplemented else answer
+
+    def _in_pieces(self, arrays: list[np.ndarray], out: Any) -> Any:
+        """A call that the machine code's own entry does not take: any batch, cut into pieces for threads."""
+        inputs = self.inputs
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)
         self._run(arrays, batch, results)
@@ -148,16 +205,19 @@ class Kernel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
-        """Positional and named arguments in the program's order."""
-        rest = [a.name for a in self.program.inputs][len(values) :]
-        if set(named) != set(rest):
-            wrong = sorted(set(named) ^ set(rest))
-            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.program.inputs)}; check {', '.join(wrong)}")
-        return (*values, *(named[name] for name in rest))
+        """Positional and named arguments in the program's order; those that are absent have their defaults."""
+        rest = self.inputs[len(values) :]
+        given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
+        if not named and len(given) < len(rest):
+            return values  # too few; the caller counts them
+        if set(given) != {a.name for a in rest}:
+            wrong = sorted(set(given) ^ {a.name for a in rest})
+            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.inputs)}; check {', '.join(wrong)}")
+        return (*values, *(given[a.name] for a in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
         """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
-        outputs = self.program.outputs
+        outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
         given = [out] if len(outputs) == 1 else list(out)
@@ -172,7 +232,7 @@ class Kernel:
         return results
 
     def _deliver(self, results: list[np.ndarray], out: Any) -> None:
-        for r, g in zip(results, [out] if len(self.program.outputs) == 1 else out, strict=True):
+        for r, g in zip(results, [out] if len(self.outputs) == 1 else out, strict=True):
             if r is not g:
                 g[...] = r
 
@@ -198,8 +258,8 @@ class Kernel:
                 self._run(again, batch, results)
 
     def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
-        table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
-        table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
+        table = [rows(a, x, batch) for a, x in zip(self.inputs, arrays, strict=True)]
+        table += [(r, o.size * r.itemsize) for o, r in zip(self.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
         function = _BATCH(library.address["batch"])
         stream = sum(r.nbytes for r in results) > CACHES
@@ -212,23 +272,23 @@ class Kernel:
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
-        inputs = self.program.inputs
+        inputs = self.inputs
         check_finite(inputs, arrays)
         if self._lenient:
             return
         batch = batch_shape(inputs, arrays)
-        for o, r in zip(self.program.outputs, results, strict=True):
+        for o, r in zip(self.outputs, results, strict=True):
             self._check(o.name, np.asarray(np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)), arrays, batch)
         if self.program.counts["div"]:  # 1/inf = 0: an overflow that no result shows
             sound = replay_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
-            self._check(" + ".join(o.name for o in self.program.outputs), sound, arrays, batch)
+            self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
         """An error about the first state whose result, or a value on the way to it, is not finite."""
         if finite.all():
             return
         place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()
-        inputs = self.program.inputs
+        inputs = self.inputs
         state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
         if self._explain is not None:
             self._explain(*state)

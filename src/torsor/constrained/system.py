@@ -346,8 +346,7 @@ class Constrained:
     def _fast(self) -> Callable[..., Any]:
         """The built-in entry of the common call."""
         self.clock(None)
-        kernel = self.kernel()
-        self._entry = kernel.builtin("constrained_forward_dynamics", "", kernel)
+        self._entry = self.kernel().__call__
         return self._entry
 
     def _inputs(self, wrenches: Any, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:

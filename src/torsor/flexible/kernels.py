@@ -43,8 +43,7 @@ class Kernels:
         key = name, tuple(wrenches)
         entry = self._entries.get(key)
         if entry is None:
-            kernel = self.kernel(name, tuple(wrenches))
-            entry = self._entries[key] = kernel.builtin(name, "", kernel)
+            entry = self._entries[key] = self.kernel(name, tuple(wrenches)).__call__
         return entry(*values, *wrenches.values())
 
     def kernel(self, name: str, frames: tuple[str, ...] = ()) -> Kernel:

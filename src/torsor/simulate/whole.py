@@ -29,8 +29,8 @@ def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     feeds = [Feed(Argument("dt", ()), np.zeros(())), Feed(Argument("controls", (robot.nv,)), np.zeros((1, robot.nv)), True)]
     program = Repeated(robot, step_named(integrator), None, feeds, **losses).program()
     kernel = Kernel(program, name=f"{robot.name}.{integrator}", version=__version__)
-    entry = kernel.builtin(integrator, "", kernel)
-    return lambda q, v, t, dt, tau: entry(q, v, np.array(dt), tau)
+    entry = kernel.__call__
+    return lambda q, v, t, dt, tau: entry(q, v, dt, tau)
 
 
 def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:

@@ -239,8 +239,7 @@ class Task:
     def _call(self, name: str, *values: Any, given: bool = False, route: str | None = None) -> Any:
         entry = self._entries.get((name, given, route))
         if entry is None:
-            kernel = self._kernel(name, given, route)
-            entry = self._entries[name, given, route] = kernel.builtin(name, "", kernel)
+            entry = self._entries[name, given, route] = self._kernel(name, given, route).__call__
         return entry(*values)
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:

@@ -51,8 +51,7 @@ class Recorded:
         """The kernel's way in, made if need be."""
         if self._fast is None:
             program = min((trace(f, self.inputs) for f in self.functions), key=lambda p: p.operations)
-            kernel = Kernel(program, name=self.name, version=__version__, explain=self._explain)
-            self._fast = kernel.builtin(self.name, "", kernel)
+            self._fast = Kernel(program, name=self.name, version=__version__, explain=self._explain).__call__
         return self._fast
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:
