@@ -371,10 +371,15 @@ class Computed(Mechanism):
         return self._kernel((key,))(*values, out=out)
 
     def _chosen(
-        self, name: str, frame: str | None = None, expressed_in: str | None = None, damping: bool = False, friction: Any = None
+        self,
+        name: str,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: tuple[str, ...] = (),
+        **words: str,
     ) -> Kernel:
-        """The kernel that a method runs for the words it was given."""
-        if frame is None:
-            return self.kernel(name, damping=damping, friction=friction)
-        self._model.frame(frame)
-        return self.kernel((name, frame) if expressed_in is None else (name, frame, expressed_in))
+        """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
+        for frame in (*wrenches, *(x for word, x in words.items() if word == "frame")):
+            self._model.frame(frame)
+        spec = (name, *words.values()) if words else name
+        return self._kernel((spec,), frames=wrenches, losses=self._losses((spec,), damping, friction))

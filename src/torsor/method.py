@@ -13,8 +13,8 @@ from torsor.compile.layout import Parameters
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: annotations of parameters that are inputs of the kernel, and of those that choose one
-INPUTS, WORDS = ("ArrayLike",), ("str", "bool", "bool | None")
+#: annotations of parameters that are inputs of the kernel, of those that choose one, and of dicts that do both
+INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
 
 
 class kernel_method(Generic[P, R]):
@@ -23,7 +23,8 @@ class kernel_method(Generic[P, R]):
     The decorated method is the documentation, the signature and the careful path.  Looking it up puts a built-in function into
     the instance's ``__dict__``, where the next look-up finds it before this descriptor; nothing is compiled.  The first call
     compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
-    Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``.
+    Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
+    of ``wrenches={"frame": F}`` the frames are words, as a tuple.
     """
 
     def __init__(self, method: Callable[Concatenate[Any, P], R]):
@@ -60,6 +61,7 @@ class kernel_method(Generic[P, R]):
             positional=sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in given),
             defaults={p.name: p.default for p in given if p.default is not p.empty},
             choosing=[p.name for p in given if p.annotation in WORDS],
+            by_frame=next((p.name for p in given if p.annotation in BY_FRAME), ""),
         )
 
     @cached_property

@@ -305,8 +305,7 @@ def test_method_without_a_kernel_answers_carefully_each_time():
 
 def words_of(robot, name: str) -> list:
     """The words that have a route, oldest row first."""
-    kept = getattr(robot, name).__self__._kept
-    return [row[0] for row in kept if row is not None]
+    return [row[0] for row in getattr(robot, name).__self__._kept if row is not None]
 
 
 def test_words_choose_the_kernel_by_position_by_name_and_by_default(arm):
@@ -361,10 +360,9 @@ def test_oldest_route_is_replaced_when_there_are_too_many():
         assert robot.pose(np.zeros(2), name).tobytes() == expected
 
 
-def test_wrong_words_are_refused_each_time_and_get_no_route(arm):
-    before = len(words_of(arm, "jacobian"))
-    for _ in range(2):
-        for words in (("tool9",), ("tool0", "moon"), (7,), (["tool0"],), (None,)):
+def test_wrong_words_are_refused_each_time(arm):
+    for _ in range(3):
+        for words in (("tool9",), ("tool0", "moon"), (7,), (["tool0"],), (None,), ("tool0", None)):
             with pytest.raises(ts.TorsorError):
                 arm.jacobian(Q[0], *words)
         with pytest.raises(TypeError, match="frame"):
@@ -375,7 +373,41 @@ def test_wrong_words_are_refused_each_time_and_get_no_route(arm):
             arm.jacobian(Q[0], "tool0", axes="body")
         with pytest.raises(TypeError, match="multiple values"):
             arm.jacobian(Q[0], "tool0", q=Q[0])
-    assert len(words_of(arm, "jacobian")) == before
+
+
+def test_wrenches_at_any_number_of_frames_give_the_bits_of_the_careful_method(arm):
+    frames = ["tool0", "wrist_1_link", "wrist_2_link", "forearm_link", "upper_arm_link", "shoulder_link"]
+    F = RNG.normal(size=(6, 5, 6))
+    for count in range(len(frames) + 1):
+        for order in (1, -1):
+            one = {frame: F[k, 0] for k, frame in list(enumerate(frames))[:count][::order]}
+            many = {frame: F[k] for k, frame in list(enumerate(frames))[:count]}
+            expected = type(arm).inverse_dynamics(arm, *STATE, one)
+            for _ in range(2):
+                assert same(arm.inverse_dynamics(*STATE, one), expected)
+                assert same(arm.inverse_dynamics(*STATE, wrenches=dict(one), out=np.empty(6)), expected)
+                assert same(arm.inverse_dynamics(*STATE, {k: x.tolist() for k, x in one.items()}), expected)
+                assert same(arm.inverse_dynamics(Q, V, A, many)[0], type(arm).inverse_dynamics(arm, Q, V, A, many)[0])
+        pulled = sum((arm.jacobian(Q[0], f, "body").T @ F[k, 0][:6] for k, f in enumerate(frames[:count])), np.zeros(6))
+        np.testing.assert_allclose(
+            arm.inverse_dynamics(*STATE, one, friction=False),
+            arm.inverse_dynamics(*STATE, friction=False) - pulled,
+            rtol=1e-12, atol=1e-11,
+        )  # fmt: skip
+
+
+def test_wrong_wrenches_are_refused_each_time(arm):
+    class Named(dict):
+        pass
+
+    F = np.ones(6)
+    assert same(arm.inverse_dynamics(*STATE, Named(tool0=F)), arm.inverse_dynamics(*STATE, {"tool0": F}))
+    for _ in range(3):
+        for wrong in ({"tool9": F}, {"tool0": F[:5]}, {"tool0": "F"}, {"tool0": np.full(6, np.nan)}, {7: F}, [F], "tool0", F):
+            with pytest.raises(ts.TorsorError):
+                arm.inverse_dynamics(*STATE, wrong)
+            with pytest.raises(ts.TorsorError):
+                arm.reaction_wrenches(*STATE, wrenches=wrong)
 
 
 # -- being objects -----------------------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile import entry_ir, layout
+from torsor.compile.entry_helpers import TABLE
 from torsor.compile.lanes import LIBM
-from torsor.compile.layout import MOST, Doorway, Parameters
+from torsor.compile.layout import FRAMES, MOST, Doorway, Parameters
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.native import Library, c_library
 from torsor.compile.threads import patience
@@ -30,11 +31,6 @@ if TYPE_CHECKING:
 
 _PY_ARRAY_TYPE, _PY_ARRAY_NEW_FROM_DESCR = 2, 94  # places in NumPy's table of C functions, fixed since 1.0
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
-#: the functions of CPython at the end of the module's table
-_PYTHON = (
-    "PyObject_Vectorcall", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyFloat_FromDouble",
-    "PyType_GenericAlloc", "PyLong_AsLongLongAndOverflow",
-)  # fmt: skip
 #: the names of the keywords of a call that has this one alone; machine code finds them by identity
 OUT = (sys.intern("out"),)
 #: routes that a built-in function keeps; then the oldest is replaced
@@ -78,11 +74,28 @@ def fill(library: Library, dtype: np.dtype, python: bool) -> None:
     """Put the outside addresses into a loaded module's table; ``python`` for the module of ``@call``."""
     library.fill(0, c_library(LIBM))
     if python:
-        array_type, array_new = _numpy_api()
-        types = [np.dtype(x) for x in (np.float32, np.float64, np.int64)]  # NumPy has one object for each
-        objects = [float, np.float64, int, list, tuple, *types, None, NotImplemented, *OUT, OUT]
-        places = [array_type, *map(id, objects), ctypes.addressof(patience), array_new, *map(_python, _PYTHON)]
-        library.fill(PYTHON_API, places)
+        addresses = _addresses()
+        library.fill(PYTHON_API, [addresses[name] for name in TABLE])
+
+
+def _addresses() -> dict[str, int]:
+    """What ``@call`` needs of CPython and NumPy, by its name in the module's table."""
+    objects = {
+        "array_type": np.ndarray, "float_type": float, "float64_type": np.float64, "int_type": int, "list_type": list,
+        "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "out": OUT[0], "only_out": OUT,
+        "single": np.dtype(np.float32), "double": np.dtype(np.float64), "whole": np.dtype(np.int64),
+    }  # fmt: skip
+    functions = {
+        "vectorcall": "PyObject_Vectorcall", "incref": "Py_IncRef", "decref": "Py_DecRef", "tuple_new": "PyTuple_New",
+        "tuple_set": "PyTuple_SetItem", "float_new": "PyFloat_FromDouble", "alloc": "PyType_GenericAlloc",
+        "int_value": "PyLong_AsLongLongAndOverflow", "dict_size": "PyDict_Size", "dict_next": "PyDict_Next",
+    }  # fmt: skip
+    return {
+        **{name: id(x) for name, x in objects.items()},
+        **{name: _python(function) for name, function in functions.items()},
+        "patience": ctypes.addressof(patience),
+        "array_new": _numpy_api()[1],
+    }
 
 
 def _machine_code() -> int:
@@ -112,9 +125,10 @@ class Entry(Doorway):
         guards: Sequence[float] = (),
     ):
         limits = (ctypes.c_double * max(1, len(guards)))(*guards)
-        words = signature.count - signature.inputs
-        self._most = ROUTES if words else 1
-        rows = (ctypes.c_int64 * (self._most * (words + 1)))()
+        self._words = signature.order[signature.inputs :]  # the parameters after the inputs
+        self._length = len(self._words) + (FRAMES if signature.by_frame else 0) + 1  # of a route
+        self._most = ROUTES if self._words else 1
+        rows = (ctypes.c_int64 * (self._most * self._length))()
         careful = 0 if function is decline else id(function)
         super().__init__(
             inputs=signature.inputs, parameters=ctypes.addressof(signature), routes=ctypes.addressof(rows), careful=careful,
@@ -158,50 +172,53 @@ class Entry(Doorway):
 
     # -- routes ----------------------------------------------------------------------------------------------
 
-    def add_route(self, words: tuple[Any, ...], kernel: Kernel | None) -> None:
-        """Run this kernel for these words, found by identity; None sends them to the careful function."""
-        length = len(words) + 1
-        card = 0 if kernel is None or not self._suits(kernel) else ctypes.addressof(kernel.card)
+    def add_route(self, words: tuple[Any, ...], kernel: Kernel | None, frames: tuple[str, ...] = ()) -> None:
+        """Run this kernel for these words, found by identity; None sends them to the careful function.
+
+        ``frames`` are the keys of the dict by frame; in the place of that dict among the words there is None.
+        """
+        card = 0 if kernel is None or not self._suits(kernel, frames) else ctypes.addressof(kernel.card)
+        dictionary = self.signature.by_frame if frames else ""
+        row = [0 if name == dictionary else id(x) for name, x in zip(self._words, words, strict=True)]
+        row += [*map(id, frames), *[0] * (self._length - 1 - len(row) - len(frames)), card]
         with _lock:
             place = self._next % self._most
             self._next += 1
             before = self._kept[place]  # must live until its row is overwritten: another object could get its address
-            self._kept[place] = (words, kernel)
-            self._rows[place * length : (place + 1) * length] = [*map(id, words), card]  # type: ignore[assignment]
+            self._kept[place] = (words, kernel, frames)
+            self._rows[place * self._length : (place + 1) * self._length] = row  # type: ignore[assignment]
             self.count = min(self._next, self._most)
             del before
-            if self._are_defaults(words):
+            if not frames and all(
+                self.signature.defaults.get(n, _absent) is x for n, x in zip(self._words, words, strict=True)
+            ):
                 self._direct, self.card = kernel, card
 
-    def _suits(self, kernel: Kernel) -> bool:
+    def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
         """Whether machine code can call this kernel with the inputs of this function."""
-        return len(kernel.inputs) == self.inputs and max(len(kernel.inputs) + len(kernel.outputs), self.signature.count) <= MOST
-
-    def _words(self) -> tuple[str, ...]:
-        """The names of the parameters after the inputs."""
-        return self.signature.order[self.signature.inputs :]
+        fits = max(len(kernel.inputs) + len(kernel.outputs), self.signature.count) <= MOST
+        return fits and len(kernel.inputs) == self.inputs + len(frames)
 
     def _learn(self, args: tuple, named: dict[str, Any]) -> None:
-        """Add a route for the words of this call, if they choose a kernel."""
+        """Add a route for the words of this call, if they are words that can be compared."""
         signature = self.signature
         given = {**signature.defaults, **dict(zip(signature.order, args, strict=False)), **named}
-        words = tuple(given.get(name, _absent) for name in self._words())
-        if not all(type(x) in (str, bool, type(None)) for x in words):
+        frames = tuple(given[signature.by_frame] or ()) if type(given.get(signature.by_frame)) is dict else ()
+        words = tuple(None if frames and name == signature.by_frame else given.get(name, _absent) for name in self._words)
+        if not all(type(x) in _WORDS for x in (*words, *frames)) or len(frames) > FRAMES:
             return  # something missing, or an array: the careful function's matter
-        chosen = {name: x for name, x in zip(self._words(), words, strict=True) if name in signature.words}
+        chosen = {name: x for name, x in zip(self._words, words, strict=True) if name in signature.words}
+        if frames:
+            chosen[signature.by_frame] = frames
         try:
             kernel = self._choose(chosen)  # type: ignore[misc]
-        except TorsorError:
-            kernel = None  # the careful function raises this again, or has another way
-        if kernel is not None or self._are_defaults(words):
-            self.add_route(words, kernel)
-
-    def _are_defaults(self, words: tuple[Any, ...]) -> bool:
-        """Whether a call that gives the inputs alone has these words."""
-        defaults = self.signature.defaults
-        return all(defaults.get(name, _absent) is x for name, x in zip(self._words(), words, strict=True))
+        except Exception:  # the careful function raises it again, or has another way
+            kernel = None
+        self.add_route(words, kernel, frames)
 
 
+#: exact types of words
+_WORDS = (str, bool, type(None))
 _absent = object()
 
 

@@ -1,19 +1,19 @@
-"""Functions of LLVM IR that the entry of kernels (:mod:`torsor.compile.entry_ir`) calls to find, convert and check arguments."""
+"""Functions of LLVM IR with which the entry of kernels (:mod:`torsor.compile.entry_ir`) finds and converts arguments."""
 
 from __future__ import annotations
 
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.layout import ROOM, Card, Doorway, Parameters, Record
+from torsor.compile.layout import FRAMES, ROOM, Card, Doorway, Parameters, Record
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.writer import Writer
 
 #: what the module's table holds from PYTHON_API on
 TABLE = (
-    "array_type", "float_type", "float64_type", "int_type", "list_type", "tuple_type", "single", "double", "whole",
+    "array_type", "float_type", "float64_type", "int_type", "list_type", "tuple_type", "dict_type", "single", "double", "whole",
     "none", "declined", "out", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
-    "float_new", "alloc", "int_value",
+    "float_new", "alloc", "int_value", "dict_size", "dict_next",
 )  # fmt: skip
 #: bytes of a record
 RECORD = ctypes.sizeof(Record)
@@ -75,6 +75,35 @@ def _yes_or_no(w: Writer) -> str:
     w.do("ret i1 true")
     w.label(w.refusal)
     w.do("ret i1 false")
+    return w.text()
+
+
+def _unpack() -> str:
+    """The number of items of the dict by frame, −1 for what cannot be unpacked: its values at ``values``, its keys at ``keys``.
+
+    In the place of the dict there is null then, as in a route.
+    """
+    w = Writer("internal i64 @unpack(ptr %place, ptr %keys, ptr %values)")
+    position, key, value = (w.put("alloca i64") for _ in range(3))
+    with w.each(str(FRAMES)) as loop:
+        w.store("ptr", "null", "%keys", loop.k)
+    obj = w.put("load ptr, ptr %place")
+    w.branch(w.compare("eq", "ptr", obj, outside(w, "none")), "absent", "there")
+    w.label("absent")
+    w.do("ret i64 0")
+    w.label("there")
+    w.require_equal("ptr", w.field("ptr", obj, layout.TYPE), outside(w, "dict_type"))
+    count = w.put(f"call i64 {outside(w, 'dict_size')}(ptr {obj})")
+    w.require(w.compare("ult", "i64", w.put(f"sub i64 {count}, 1"), FRAMES))
+    w.do(f"store i64 0, ptr {position}")
+    with w.each(count) as loop:
+        w.put(f"call i32 {outside(w, 'dict_next')}(ptr {obj}, ptr {position}, ptr {key}, ptr {value})")
+        w.store("ptr", w.put(f"load ptr, ptr {key}"), "%keys", loop.k)
+        w.store("ptr", w.put(f"load ptr, ptr {value}"), "%values", loop.k)
+    w.do("store ptr null, ptr %place")
+    w.do(f"ret i64 {count}")
+    w.label(w.refusal)
+    w.do("ret i64 -1")
     return w.text()
 
 
@@ -258,4 +287,4 @@ def _release() -> str:
 
 def helpers() -> str:
     """All of them."""
-    return "\n".join((_gather(), _match(), _number(), _convert(), _copy(), _fits(), _release()))
+    return "\n".join((_gather(), _unpack(), _match(), _number(), _convert(), _copy(), _fits(), _release()))

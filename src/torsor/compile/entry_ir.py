@@ -9,15 +9,15 @@ from __future__ import annotations
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.entry_helpers import RECORD, bit_of, field_of, helpers, items_of, outside, size_of
-from torsor.compile.layout import ROOM, Card, Doorway, Parameters, Record
-from torsor.compile.llvm import TABLE_SIZE
+from torsor.compile.entry_helpers import RECORD, TABLE, bit_of, field_of, helpers, items_of, outside, size_of
+from torsor.compile.layout import FRAMES, ROOM, Card, Doorway, Parameters, Record
+from torsor.compile.llvm import PYTHON_API
 from torsor.compile.writer import Writer
 
 
 def entry_module() -> str:
     """IR with the entry ``@call``."""
-    head = f"@table = global [{TABLE_SIZE} x ptr] zeroinitializer\ndeclare i64 @llvm.abs.i64(i64, i1)\n"
+    head = f"@table = global [{PYTHON_API + len(TABLE)} x ptr] zeroinitializer\ndeclare i64 @llvm.abs.i64(i64, i1)\n"
     return f"{head}{helpers()}\n{_Call().text()}"
 
 
@@ -31,7 +31,8 @@ class _Call:
     def __init__(self) -> None:
         self.w = w = Writer("ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)", refusal="slow")
         n = layout.MOST
-        self.given = w.put(f"alloca [{n + 1} x ptr], align 16")
+        self.given = w.put(f"alloca [{n + 1 + FRAMES} x ptr], align 16")
+        self.values = w.put(f"alloca [{FRAMES} x ptr], align 16")
         self.lanes = w.put(f"alloca [{n} x ptr], align 16")
         self.rows = w.put(f"alloca [{2 * n} x i64], align 16")
         self.made = w.put(f"alloca [{n} x ptr], align 16")
@@ -76,22 +77,33 @@ class _Call:
         w.label("arrange")
         parameters = self.get(Doorway, self.door, "parameters")
         w.require(w.put(f"call i1 @gather(ptr {parameters}, ptr %args, i64 %nargs, ptr %kwnames, ptr {self.given})"))
-        count = self.get(Parameters, parameters, "count")
-        words = w.address("ptr", self.given, inputs)
-        place = w.put(f"call ptr @match(ptr {self.door}, ptr {words}, i64 {w.put(f'sub i64 {count}, {inputs}')})")
+        count, frames = self.get(Parameters, parameters, "count"), self.get(Parameters, parameters, "frames")
+        given = w.element("ptr", self.given, count)
+        out = w.choose(w.compare("eq", "ptr", given, self.outside("none")), "ptr", "null", given)
+        words = w.put(f"sub i64 {count}, {inputs}")
+        bare = w.branch(w.compare("eq", "i64", frames, -1), "look", "unpack")
+        w.label("unpack")  # the keys of a dict follow the words, in place of ``out``
+        place, keys = w.address("ptr", self.given, frames), w.address("ptr", self.given, count)
+        items = w.put(f"call i64 @unpack(ptr {place}, ptr {keys}, ptr {self.values})")
+        w.require(w.compare("sge", "i64", items, 0))
+        longer, unpacked = w.add(words, FRAMES), w.jump("look")
+        w.label("look")
+        more, length = w.merge("i64", ("0", bare), (items, unpacked)), w.merge("i64", (words, bare), (longer, unpacked))
+        place = w.put(f"call ptr @match(ptr {self.door}, ptr {w.address('ptr', self.given, inputs)}, i64 {length})")
         w.branch(w.compare("eq", "ptr", place, "null"), "unrouted", "routed")
         w.label("routed")
         found = w.put(f"load ptr, ptr {place}")
         w.require(w.compare("ne", "ptr", found, "null"))
-        given = w.element("ptr", self.given, count)
-        out = w.choose(w.compare("eq", "ptr", given, self.outside("none")), "ptr", "null", given)
+        with w.each(more) as loop:  # the values of the dict are inputs, in place of the words
+            w.store("ptr", w.element("ptr", self.values, loop.k), self.given, w.add(inputs, loop.k))
         arranged = w.jump("run")
-        self.parameters, self.inputs, self.count = parameters, inputs, count
+        self.parameters, self.fixed, self.count = parameters, inputs, count
         w.refusal = "relay"
         w.label("run")
         self.card = w.merge("ptr", (direct, simple), (direct, into), (found, arranged))
         self.objects = w.merge("ptr", ("%args", simple), ("%args", into), (self.given, arranged))
         self.out = w.merge("ptr", ("null", simple), (memory, into), (out, arranged))
+        self.inputs = self.get(Card, self.card, "inputs")
 
     # -- what comes in ---------------------------------------------------------------------------------------
 
@@ -329,7 +341,7 @@ class _Call:
         w.label("unrouted")  # words that chose no kernel so far: the entry looks for one, unless other arguments are given
         fallbacks = self.get(Parameters, self.parameters, "fallbacks")
         choosing = self.get(Parameters, self.parameters, "choosing")
-        with w.each(self.count, first=self.inputs) as loop:
+        with w.each(self.count, first=self.fixed) as loop:
             given, default = w.element("ptr", self.given, loop.k), w.element("ptr", fallbacks, loop.k)
             w.require(w.put(f"or i1 {bit_of(w, choosing, loop.k)}, {w.compare('eq', 'ptr', given, default)}"))
         self.ask("%self")

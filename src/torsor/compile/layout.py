@@ -33,6 +33,8 @@ STRUCTURE = 16
 
 #: most inputs and outputs of a kernel, and parameters of a method, that machine code takes; others go the careful way
 MOST = 64
+#: most items of a dict such as ``wrenches={"frame": F}``
+FRAMES = 4
 #: numbers of lists and of other arrays that machine code converts for a call, on the stack
 ROOM = 1024
 
@@ -74,40 +76,50 @@ class Parameters(ctypes.Structure):
     ``positional`` of them may be given without a name.  ``names`` are the addresses of the interned names, since the names of
     keywords in source code are interned too; ``fallbacks`` those of the default values, 0 for a parameter that has none.
     Bit k of ``choosing`` is 1 where parameter k chooses a kernel; other parameters after the inputs must have their default.
+    Parameter ``frames``, if that is not −1, is None or a dict whose keys choose the kernel and whose values are inputs of it.
     """
 
     _fields_ = [
-        ("inputs", _WORD), ("count", _WORD), ("positional", _WORD), ("choosing", _WORD),
+        ("inputs", _WORD), ("count", _WORD), ("positional", _WORD), ("choosing", _WORD), ("frames", _WORD),
         ("names", _POINTER), ("fallbacks", _POINTER),
     ]  # fmt: skip
 
-    def __init__(self, names: Sequence[str], inputs: int, positional: int, defaults: dict[str, Any], choosing: Iterable[str]):
+    def __init__(
+        self,
+        names: Sequence[str],
+        inputs: int,
+        positional: int,
+        defaults: dict[str, Any],
+        choosing: Iterable[str] = (),
+        by_frame: str = "",
+    ):
         self.order = tuple(map(sys.intern, names))
-        self.defaults, self.words = {**defaults, "out": None}, frozenset(choosing)
+        self.defaults, self.words, self.by_frame = {**defaults, "out": None}, frozenset(choosing), by_frame
         known = (*self.order, sys.intern("out"))
         self.kept = (
             (_WORD * len(known))(*map(id, known)),
             (_WORD * len(known))(*(id(self.defaults[n]) if n in self.defaults else 0 for n in known)),
             known,
         )
-        bits = sum(1 << k for k, name in enumerate(self.order) if name in self.words)
-        super().__init__(inputs, len(self.order), positional, bits, *map(ctypes.addressof, self.kept[:2]))
+        bits = sum(1 << k for k, name in enumerate(self.order) if name in self.words or name == by_frame)
+        frames = self.order.index(by_frame) if by_frame else -1
+        super().__init__(inputs, len(self.order), positional, bits, frames, *map(ctypes.addressof, self.kept[:2]))
 
     @classmethod
     def of(cls, inputs: Sequence[Argument]) -> Parameters:
         """The signature of a kernel: its inputs, by position or by name."""
         defaults = {a.name: float(a.default) for a in inputs if a.default is not None}
-        return cls([a.name for a in inputs], len(inputs), len(inputs), defaults, ())
+        return cls([a.name for a in inputs], len(inputs), len(inputs), defaults)
 
 
 class Doorway(ctypes.Structure):
     """What machine code reads of a built-in function; :class:`torsor.compile.entry.Entry` fills it.
 
-    ``card`` is the kernel of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows of (words, card)
-    for any call.  ``careful`` is the Python function for everything else; 0 means that NotImplemented is returned.  Where
-    ``relays`` is 1, arguments that do not fit a kernel that was found are left to the kernel's own careful function.
-    ``result`` is the class of several results, 0 for a plain tuple.  The last ``guards`` outputs are not returned: each must be
-    less than its number at ``limits``, else the careful function is called.
+    ``card`` is the kernel of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
+    words, keys of the dict by frame (0 where there is none) and card.  ``careful`` is the Python function for everything else;
+    0 means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was found are left
+    to the kernel's own careful function.  ``result`` is the class of several results, 0 for a plain tuple.  The last ``guards``
+    outputs are not returned: each must be less than its number at ``limits``, else the careful function is called.
     """
 
     _fields_ = [
