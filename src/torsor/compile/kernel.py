@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -96,7 +96,6 @@ class Kernel:
         self.card = Card(self.inputs, self.outputs, self.dtype, careful)
         self.signature = Parameters.of(self.inputs)
         self.__call__ = self.builtin("__call__", "", careful)
-        self._attempt = self.builtin("attempt", "", entry.decline)
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
@@ -164,6 +163,11 @@ class Kernel:
         if not entry.available() or len(self.inputs) + len(self.outputs) > MOST:
             return careful
         return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
+
+    @cached_property
+    def _attempt(self) -> Callable[..., Any]:
+        """The machine code's own entry, which returns NotImplemented for what it does not take."""
+        return self.builtin("attempt", "", entry.decline)
 
     @_OfInstances
     def __signature__(self) -> Signature:
