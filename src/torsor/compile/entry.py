@@ -184,15 +184,18 @@ class Entry(Doorway):
         with _lock:
             place = self._next % self._most
             self._next += 1
-            before = self._kept[place]  # must live until its row is overwritten: another object could get its address
+            before = self._kept[place], self._direct  # must live as long as machine code may read their addresses
             self._kept[place] = (words, kernel, frames)
             self._rows[place * self._length : (place + 1) * self._length] = row  # type: ignore[assignment]
             self.count = min(self._next, self._most)
+            if not frames and self._are_defaults(words):
+                self._direct = kernel
+                self.card = card
             del before
-            if not frames and all(
-                self.signature.defaults.get(n, _absent) is x for n, x in zip(self._words, words, strict=True)
-            ):
-                self._direct, self.card = kernel, card
+
+    def _are_defaults(self, words: tuple[Any, ...]) -> bool:
+        """Whether a call that gives the inputs alone has these words."""
+        return all(self.signature.defaults.get(name, _absent) is x for name, x in zip(self._words, words, strict=True))
 
     def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
         """Whether machine code can call this kernel with the inputs of this function."""

@@ -344,12 +344,12 @@ class _Call:
         with w.each(self.count, first=self.fixed) as loop:
             given, default = w.element("ptr", self.given, loop.k), w.element("ptr", fallbacks, loop.k)
             w.require(w.put(f"or i1 {bit_of(w, choosing, loop.k)}, {w.compare('eq', 'ptr', given, default)}"))
-        self.ask("%self")
+        w.do(f"ret ptr {self.ask('%self')}")
         w.label("slow")
         careful = self.get(Doorway, self.door, "careful")
         w.branch(w.compare("eq", "ptr", careful, "null"), "decline", "careful")
         w.label("careful")
-        self.ask(careful)
+        w.do(f"ret ptr {self.ask(careful)}")
         w.label("decline")
         w.do(f"call void {self.outside('incref')}(ptr {self.outside('declined')})")
         w.do(f"ret ptr {self.outside('declined')}")
@@ -361,14 +361,19 @@ class _Call:
         w.branch(w.compare("eq", "i64", self.get(Doorway, self.door, "relays"), 0), "slow", "kernel")
         w.label("kernel")
         careful, taken = self.get(Card, self.card, "careful"), w.compare("ne", "ptr", self.out, "null")
+        w.do(f"call void {self.outside('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
         w.branch(w.compare("eq", "ptr", self.objects, self.given), "arranged", "as_given")
         w.label("as_given")
-        self.ask(careful)
+        plain, here = self.ask(careful), w.jump("answered")
         w.label("arranged")  # ``out`` comes after the inputs, in place of the words
         w.store("ptr", self.out, self.given, self.inputs)
-        self.ask(careful, self.given, self.inputs, w.choose(taken, "ptr", self.outside("only_out"), "null"))
+        keyword = w.choose(taken, "ptr", self.outside("only_out"), "null")
+        other, there = self.ask(careful, self.given, self.inputs, keyword), w.jump("answered")
+        w.label("answered")
+        answer = w.merge("ptr", (plain, here), (other, there))
+        w.do(f"call void {self.outside('decref')}(ptr {careful})")
+        w.do(f"ret ptr {answer}")
 
-    def ask(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> None:
-        """Return what a Python callable returns for these arguments."""
-        call = f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})"
-        self.w.do(f"ret ptr {self.w.put(call)}")
+    def ask(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
+        """The answer of a Python callable for these arguments."""
+        return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")
