@@ -213,8 +213,8 @@ def test_results_in_a_named_tuple_are_tracked_and_referenced_once():
     assert type(answer) is Pair
     assert answer == (answer.twice, 1.0)
     assert gc.is_tracked(answer)
-    assert sys.getrefcount(answer) == 2  # this name, and the argument of getrefcount
-    assert sys.getrefcount(answer.twice) == 2
+    counts = sys.getrefcount(answer), sys.getrefcount(answer.twice)
+    assert counts == (2, 2)  # this name or that tuple, and the argument of getrefcount
     before = sys.getrefcount(Pair)
     kept = [f(x, y) for _ in range(10)]
     assert sys.getrefcount(Pair) == before + 10
@@ -243,6 +243,8 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
     assert f(np.stack([below] * 3)) == "careful"
     assert len(calls) == 2
     assert len(kernel.call_carefully(below)) == 2  # all outputs
+    with pytest.raises(ValueError, match="Pair must have a field for each output"):
+        kernel.builtin("f", "", careful, result=Pair, guards={"sum": 1.0})
     with pytest.raises(ValueError, match="guards must be the last outputs"):
         kernel.builtin("f", "", careful, guards={"twice": 1.0})
 
@@ -373,6 +375,16 @@ def test_wrong_words_are_refused_each_time(arm):
             arm.jacobian(Q[0], "tool0", axes="body")
         with pytest.raises(TypeError, match="multiple values"):
             arm.jacobian(Q[0], "tool0", q=Q[0])
+
+
+def test_wrong_value_of_another_argument_is_refused_each_time():
+    for robot in (ts.robots.ur5(), ts.robots.ur5()):
+        for _ in range(3):
+            for name, wrong in (("base_velocity", True), ("base_acceleration", "fast"), ("wrenches", False), ("out", "memory")):
+                with pytest.raises(ts.TorsorError):
+                    robot.inverse_dynamics(*STATE, **{name: wrong})
+            with pytest.raises(ts.TorsorError):
+                robot.friction_force(STATE[1], load=False)
 
 
 def test_wrenches_at_any_number_of_frames_give_the_bits_of_the_careful_method(arm):

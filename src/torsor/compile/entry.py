@@ -206,11 +206,16 @@ class Entry(Doorway):
         """Add a route for the words of this call, if they are words that can be compared."""
         signature = self.signature
         given = {**signature.defaults, **dict(zip(signature.order, args, strict=False)), **named}
-        frames = tuple(given[signature.by_frame] or ()) if type(given.get(signature.by_frame)) is dict else ()
-        words = tuple(None if frames and name == signature.by_frame else given.get(name, _absent) for name in self._words)
-        if not all(type(x) in _WORDS for x in (*words, *frames)) or len(frames) > FRAMES:
-            return  # something missing, or an array: the careful function's matter
+        frames: tuple[str, ...] = ()
+        if type(given.get(signature.by_frame)) is dict:
+            frames, given[signature.by_frame] = tuple(given[signature.by_frame]), None
+        words = tuple(given.get(name, _absent) for name in self._words)
         chosen = {name: x for name, x in zip(self._words, words, strict=True) if name in signature.words}
+        others = {name: x for name, x in zip(self._words, words, strict=True) if name not in signature.words}
+        if not all(type(x) in _WORDS for x in (*chosen.values(), *frames)) or len(frames) > FRAMES:
+            return  # something is missing, or not a word
+        if not all(signature.defaults.get(name, _absent) is x for name, x in others.items()):
+            return  # an argument that no kernel here has as an input
         if frames:
             chosen[signature.by_frame] = frames
         try:
@@ -245,6 +250,8 @@ def kernel_entry(
     last = [o.name for o in kernel.outputs[len(kernel.outputs) - len(limits) :]]
     if set(last) != set(limits) or any(o.shape for o in kernel.outputs if o.name in limits):
         raise ValueError(f"guards must be the last outputs of {kernel.name}, one number each, not {', '.join(limits)}")
+    if result is not None and len(result._fields) != len(kernel.outputs) - len(limits):  # type: ignore[attr-defined]
+        raise ValueError(f"{result.__name__} must have a field for each output of {kernel.name} that is returned")
     made = Entry(function, kernel.signature, result=result, guards=[limits[name] for name in last])
     made.add_route((), kernel)
     return made
