@@ -98,7 +98,7 @@ def _addresses() -> dict[str, int]:
     }
 
 
-def _machine_code() -> int:
+def machine_code() -> int:
     """The address of ``@call``: loaded when first needed, since that takes LLVM; 0 where there is no LLVM."""
     from torsor.compile import build
 
@@ -168,7 +168,7 @@ class Entry(Doorway):
         definition, self._waiting = self._waiting, None
         if definition is not None:
             with suppress(TorsorError):  # everything works without this module, slowly
-                definition.function = _machine_code() or definition.function
+                definition.function = machine_code() or definition.function
 
     # -- routes ----------------------------------------------------------------------------------------------
 
