@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from torsor.compile import entry
-from torsor.compile.layout import Parameters
+from torsor.compile.layout import SignatureInfo
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,10 +52,10 @@ class kernel_method(Generic[P, R]):
         return list(inspect.signature(self.method).parameters.values())[1:]
 
     @cached_property
-    def _signature(self) -> Parameters:
+    def _signature(self) -> SignatureInfo:
         """The parameters as machine code reads them."""
         given = [p for p in self._parameters if p.name != "out"]
-        return Parameters(
+        return SignatureInfo(
             [p.name for p in given],
             inputs=sum(p.annotation in INPUTS for p in given),
             positional=sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in given),

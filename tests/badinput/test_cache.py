@@ -18,8 +18,8 @@ EXPECTED = np.stack([X[:, 0] * X[:, 1], X[:, 0] - X[:, 1]], axis=1)
 
 
 def fresh(**options) -> Kernel:
-    """A kernel that nothing in this process has built; equal kernels share their machine code, so what there is is forgotten."""
-    build._libraries.clear()
+    """A kernel that nothing in this process has built."""
+    build._libraries.clear()  # equal kernels share their machine code
     return Kernel(trace(lambda x: {"y": [x[0] * x[1], x[0] - x[1]]}, [Argument("x", (2,))]), **options)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from torsor.compile import entry_ir, layout
 from torsor.compile.entry_helpers import TABLE
 from torsor.compile.lanes import LIBM
-from torsor.compile.layout import FRAMES, MOST, Doorway, Parameters
+from torsor.compile.layout import FRAMES, MOST, EntryInfo, SignatureInfo
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.native import Library, c_library
 from torsor.compile.threads import patience
@@ -110,7 +110,7 @@ def machine_code() -> int:
         return _library[0].address["call"]
 
 
-class Entry(Doorway):
+class Entry(EntryInfo):
     """The object behind a built-in function: the kernels it runs, and the careful Python function for everything else.
 
     ``choose(words)`` returns the kernel for words that the function has not seen, given by name, or None.
@@ -119,7 +119,7 @@ class Entry(Doorway):
     def __init__(
         self,
         function: Callable[..., Any],
-        signature: Parameters,
+        signature: SignatureInfo,
         choose: Callable[[dict[str, Any]], Kernel | None] | None = None,
         result: type | None = None,
         guards: Sequence[float] = (),
@@ -131,11 +131,11 @@ class Entry(Doorway):
         rows = (ctypes.c_int64 * (self._most * self._length))()
         careful = 0 if function is decline else id(function)
         super().__init__(
-            inputs=signature.inputs, parameters=ctypes.addressof(signature), routes=ctypes.addressof(rows), careful=careful,
+            inputs=signature.inputs, signature=ctypes.addressof(signature), routes=ctypes.addressof(rows), careful=careful,
             relays=int(choose is not None), result=0 if result is None else id(result),
             guards=len(guards), limits=ctypes.addressof(limits),
         )  # fmt: skip
-        self.function, self.signature, self._choose = function, signature, choose
+        self.function, self.parameters, self._choose = function, signature, choose
         self._rows = rows
         self._kept: list[Any] = [None] * self._most  # what the rows point to
         self._next = 0  # the row that the next route is written to
@@ -156,7 +156,7 @@ class Entry(Doorway):
         """The first call, and the first with words that have no route: find their kernel, then answer carefully."""
         self._start()
         if self._choose is not None:
-            self._learn(args, named)
+            self._add_route_of_call(args, named)
         return self.function(*args, **named)
 
     def __reduce__(self) -> Any:
@@ -167,8 +167,10 @@ class Entry(Doorway):
         """From now on the built-in function runs machine code, if there is LLVM; this is tried once."""
         definition, self._waiting = self._waiting, None
         if definition is not None:
-            with suppress(TorsorError):  # everything works without this module, slowly
+            try:
                 definition.function = machine_code() or definition.function
+            except TorsorError as error:
+                warnings.warn(f"calls go through Python, correct but slow: {error}", RuntimeWarning, stacklevel=3)
 
     # -- routes ----------------------------------------------------------------------------------------------
 
@@ -177,10 +179,10 @@ class Entry(Doorway):
 
         ``frames`` are the keys of the dict by frame; in the place of that dict among the words there is None.
         """
-        card = 0 if kernel is None or not self._suits(kernel, frames) else ctypes.addressof(kernel.card)
-        dictionary = self.signature.by_frame if frames else ""
+        address = 0 if kernel is None or not self._suits(kernel, frames) else ctypes.addressof(kernel.info)
+        dictionary = self.parameters.by_frame if frames else ""
         row = [0 if name == dictionary else id(x) for name, x in zip(self._words, words, strict=True)]
-        row += [*map(id, frames), *[0] * (self._length - 1 - len(row) - len(frames)), card]
+        row += [*map(id, frames), *[0] * (self._length - 1 - len(row) - len(frames)), address]
         with _lock:
             place = self._next % self._most
             self._next += 1
@@ -190,21 +192,21 @@ class Entry(Doorway):
             self.count = min(self._next, self._most)
             if not frames and self._are_defaults(words):
                 self._direct = kernel
-                self.card = card
+                self.kernel = address
             del before
 
     def _are_defaults(self, words: tuple[Any, ...]) -> bool:
         """Whether a call that gives the inputs alone has these words."""
-        return all(self.signature.defaults.get(name, _absent) is x for name, x in zip(self._words, words, strict=True))
+        return all(self.parameters.defaults.get(name, _absent) is x for name, x in zip(self._words, words, strict=True))
 
     def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
         """Whether machine code can call this kernel with the inputs of this function."""
-        fits = max(len(kernel.inputs) + len(kernel.outputs), self.signature.count) <= MOST
+        fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MOST
         return fits and len(kernel.inputs) == self.inputs + len(frames)
 
-    def _learn(self, args: tuple, named: dict[str, Any]) -> None:
+    def _add_route_of_call(self, args: tuple, named: dict[str, Any]) -> None:
         """Add a route for the words of this call, if they are words that can be compared."""
-        signature = self.signature
+        signature = self.parameters
         given = {**signature.defaults, **dict(zip(signature.order, args, strict=False)), **named}
         frames: tuple[str, ...] = ()
         if type(given.get(signature.by_frame)) is dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.layout import FRAMES, ROOM, Card, Doorway, Parameters, Record
+from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.writer import Writer
 
@@ -15,8 +15,8 @@ TABLE = (
     "none", "declined", "out", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
     "float_new", "alloc", "int_value", "dict_size", "dict_next",
 )  # fmt: skip
-#: bytes of a record
-RECORD = ctypes.sizeof(Record)
+#: bytes of an ArgumentInfo
+ARGUMENT = ctypes.sizeof(ArgumentInfo)
 
 
 def outside(w: Writer, name: str) -> str:
@@ -30,9 +30,9 @@ def field_of(w: Writer, structure: type[ctypes.Structure], base: str, name: str)
     return w.field("ptr" if field is ctypes.c_void_p else "i64", base, getattr(structure, name).offset)
 
 
-def size_of(w: Writer, record: str) -> str:
+def size_of(w: Writer, argument: str) -> str:
     """Numbers of one row of an argument."""
-    return field_of(w, Record, record, "size")
+    return field_of(w, ArgumentInfo, argument, "size")
 
 
 def bit_of(w: Writer, bits: str, k: str) -> str:
@@ -44,10 +44,10 @@ def bit_of(w: Writer, bits: str, k: str) -> str:
 
 def _gather() -> str:
     """Every parameter in its place at ``given``: by position, by name or by default; then ``out``.  False if one is missing."""
-    w = Writer("internal i1 @gather(ptr %parameters, ptr %args, i64 %nargs, ptr %kwnames, ptr %given)")
-    count, names = field_of(w, Parameters, "%parameters", "count"), field_of(w, Parameters, "%parameters", "names")
-    fallbacks, all_names = field_of(w, Parameters, "%parameters", "fallbacks"), w.add(count, 1)
-    w.require(w.compare("sle", "i64", "%nargs", field_of(w, Parameters, "%parameters", "positional")))
+    w = Writer("internal i1 @gather(ptr %signature, ptr %args, i64 %nargs, ptr %kwnames, ptr %given)")
+    count, names = field_of(w, SignatureInfo, "%signature", "count"), field_of(w, SignatureInfo, "%signature", "names")
+    fallbacks, all_names = field_of(w, SignatureInfo, "%signature", "fallbacks"), w.add(count, 1)
+    w.require(w.compare("sle", "i64", "%nargs", field_of(w, SignatureInfo, "%signature", "positional")))
     with w.each("%nargs") as loop:
         w.store("ptr", w.element("ptr", "%args", loop.k), "%given", loop.k)
     with w.each(all_names, first="%nargs") as loop:
@@ -108,10 +108,10 @@ def _unpack() -> str:
 
 
 def _match() -> str:
-    """The address of the card in the route whose words are those given, compared by identity; null if there is none."""
-    w = Writer("internal ptr @match(ptr %door, ptr %words, i64 %count)")
-    routes, length = field_of(w, Doorway, "%door", "routes"), w.add("%count", 1)
-    with w.each(field_of(w, Doorway, "%door", "count")) as route:
+    """The place of the kernel in the route whose words are those given, compared by identity; null if there is none."""
+    w = Writer("internal ptr @match(ptr %function, ptr %words, i64 %count)")
+    routes, length = field_of(w, EntryInfo, "%function", "routes"), w.add("%count", 1)
+    with w.each(field_of(w, EntryInfo, "%function", "count")) as route:
         row = w.address("ptr", routes, w.put(f"mul i64 {route.k}, {length}"))
         with w.each("%count", same=("i1", "true")) as loop:
             equal = w.compare("eq", "ptr", w.element("ptr", row, loop.k), w.element("ptr", "%words", loop.k))
@@ -149,8 +149,8 @@ def _convert() -> str:
 
     The result is the length of a batch, −1 for one state, −2 for an object that cannot be converted here.
     """
-    w = Writer("internal i64 @convert(ptr %record, ptr %object, ptr %at, i64 %room)")
-    rank, size = field_of(w, Record, "%record", "rank"), size_of(w, "%record")
+    w = Writer("internal i64 @convert(ptr %argument, ptr %object, ptr %at, i64 %room)")
+    rank, size = field_of(w, ArgumentInfo, "%argument", "rank"), size_of(w, "%argument")
     kind = w.field("ptr", "%object", layout.TYPE)
     w.require(w.compare("sle", "i64", size, "%room"))
     w.branch(w.compare("eq", "ptr", kind, outside(w, "array_type")), "array", "other")
@@ -243,29 +243,29 @@ def _fits() -> str:
 
     ``lanes`` holds the addresses of the others, and bit k of ``batches`` is 1 where one of them is a batch.
     """
-    w = Writer("internal i1 @fits(ptr %card, ptr %record, ptr %object, i64 %length, ptr %lanes, i64 %batches, i64 %count)")
+    w = Writer("internal i1 @fits(ptr %kernel, ptr %argument, ptr %object, i64 %length, ptr %lanes, i64 %batches, i64 %count)")
     w.require_equal("ptr", w.field("ptr", "%object", layout.TYPE), outside(w, "array_type"))
-    w.require_equal("ptr", w.field("ptr", "%object", layout.DESCR), field_of(w, Card, "%card", "descr"))
+    w.require_equal("ptr", w.field("ptr", "%object", layout.DESCR), field_of(w, KernelInfo, "%kernel", "descr"))
     flags = w.put(f"and i32 {w.field('i32', '%object', layout.FLAGS)}, {layout.WRITEABLE}")
     w.require_equal("i32", flags, layout.WRITEABLE)
     alone = w.compare("eq", "i64", "%length", -1)
-    lead, rank = w.choose(alone, "i64", 0, 1), field_of(w, Record, "%record", "rank")
+    lead, rank = w.choose(alone, "i64", 0, 1), field_of(w, ArgumentInfo, "%argument", "rank")
     w.require_equal("i64", w.put(f"sext i32 {w.field('i32', '%object', layout.ND)} to i64"), w.add(rank, lead))
-    dimensions, shape = w.field("ptr", "%object", layout.DIMENSIONS), field_of(w, Record, "%record", "shape")
+    dimensions, shape = w.field("ptr", "%object", layout.DIMENSIONS), field_of(w, ArgumentInfo, "%argument", "shape")
     first = w.choose(alone, "ptr", "@table", dimensions)  # any address that can be read: one state has no batch axis
     w.require(w.put(f"or i1 {alone}, {w.compare('eq', 'i64', w.field('i64', first, 0), '%length')}"))
     with w.each(rank) as loop:
         w.require_equal("i64", w.element("i64", dimensions, w.add(loop.k, lead)), w.element("i64", shape, loop.k))
-    item, states = field_of(w, Card, "%card", "item"), w.choose(alone, "i64", 1, "%length")
-    records = field_of(w, Card, "%card", "records")
+    item, states = field_of(w, KernelInfo, "%kernel", "item"), w.choose(alone, "i64", 1, "%length")
+    arguments = field_of(w, KernelInfo, "%kernel", "arguments")
     start = w.put(f"ptrtoint ptr {w.field('ptr', '%object', layout.DATA)} to i64")
-    own = w.put(f"mul i64 {size_of(w, '%record')}, {item}")
+    own = w.put(f"mul i64 {size_of(w, '%argument')}, {item}")
     end = w.add(start, w.put(f"mul i64 {own}, {states}"))
     with w.each("%count") as loop:
-        record = w.address("i8", records, w.put(f"mul i64 {loop.k}, {RECORD}"))
+        argument = w.address("i8", arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
         other = w.element("i64", "%lanes", loop.k)
         rows = w.choose(bit_of(w, "%batches", loop.k), "i64", states, 1)
-        span = w.put(f"mul i64 {w.put(f'mul i64 {size_of(w, record)}, {item}')}, {rows}")
+        span = w.put(f"mul i64 {w.put(f'mul i64 {size_of(w, argument)}, {item}')}, {rows}")
         after, before = w.compare("uge", "i64", start, w.add(other, span)), w.compare("uge", "i64", other, end)
         w.require(w.put(f"or i1 {after}, {before}"))
     return _yes_or_no(w)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.entry_helpers import RECORD, TABLE, bit_of, field_of, helpers, items_of, outside, size_of
-from torsor.compile.layout import FRAMES, ROOM, Card, Doorway, Parameters, Record
+from torsor.compile.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, items_of, outside, size_of
+from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm import PYTHON_API
 from torsor.compile.writer import Writer
 
@@ -40,7 +40,7 @@ class _Call:
         self.room = w.put(f"alloca [{ROOM} x double], align 16")
         self.shape = w.put(f"alloca [{n + 1} x i64], align 16")  # of a batch; NumPy has at most 64 axes
         self.own = w.put("alloca ptr")  # an array of one object: the caller's ``out``
-        self.door = w.field("ptr", "%self", layout.STRUCTURE)
+        self.entry = w.field("ptr", "%self", layout.STRUCTURE)
 
     def text(self) -> str:
         self.find_kernel()
@@ -60,9 +60,9 @@ class _Call:
         return outside(self.w, name)
 
     def find_kernel(self) -> None:
-        """The card of the kernel to run, the array of its arguments, and ``out`` (null if it is not given)."""
+        """The kernel to run, the array of its arguments, and ``out`` (null if it is not given)."""
         w = self.w
-        direct, inputs = self.get(Doorway, self.door, "card"), self.get(Doorway, self.door, "inputs")
+        direct, inputs = self.get(EntryInfo, self.entry, "kernel"), self.get(EntryInfo, self.entry, "inputs")
         exact = w.put(f"and i1 {w.compare('eq', 'i64', '%nargs', inputs)}, {w.compare('ne', 'ptr', direct, 'null')}")
         w.branch(exact, "inputs", "arrange")
         w.label("inputs")  # the inputs by position
@@ -75,9 +75,21 @@ class _Call:
         taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.outside('none'))}")
         into = w.branch(taken, "run", "arrange")
         w.label("arrange")
-        parameters = self.get(Doorway, self.door, "parameters")
-        w.require(w.put(f"call i1 @gather(ptr {parameters}, ptr %args, i64 %nargs, ptr %kwnames, ptr {self.given})"))
-        count, frames = self.get(Parameters, parameters, "count"), self.get(Parameters, parameters, "frames")
+        found, out = self.arrange(inputs)
+        arranged = w.jump("run")
+        w.refusal = "relay"
+        w.label("run")
+        self.kernel = w.merge("ptr", (direct, simple), (direct, into), (found, arranged))
+        self.objects = w.merge("ptr", ("%args", simple), ("%args", into), (self.given, arranged))
+        self.out = w.merge("ptr", ("null", simple), (memory, into), (out, arranged))
+        self.inputs = self.get(KernelInfo, self.kernel, "inputs")
+
+    def arrange(self, inputs: str) -> tuple[str, str]:
+        """The arguments of any other call in the order of the inputs: the kernel that its words choose, and ``out``."""
+        w = self.w
+        signature = self.get(EntryInfo, self.entry, "signature")
+        w.require(w.put(f"call i1 @gather(ptr {signature}, ptr %args, i64 %nargs, ptr %kwnames, ptr {self.given})"))
+        count, frames = self.get(SignatureInfo, signature, "count"), self.get(SignatureInfo, signature, "frames")
         given = w.element("ptr", self.given, count)
         out = w.choose(w.compare("eq", "ptr", given, self.outside("none")), "ptr", "null", given)
         words = w.put(f"sub i64 {count}, {inputs}")
@@ -89,33 +101,27 @@ class _Call:
         longer, unpacked = w.add(words, FRAMES), w.jump("look")
         w.label("look")
         more, length = w.merge("i64", ("0", bare), (items, unpacked)), w.merge("i64", (words, bare), (longer, unpacked))
-        place = w.put(f"call ptr @match(ptr {self.door}, ptr {w.address('ptr', self.given, inputs)}, i64 {length})")
+        place = w.put(f"call ptr @match(ptr {self.entry}, ptr {w.address('ptr', self.given, inputs)}, i64 {length})")
         w.branch(w.compare("eq", "ptr", place, "null"), "unrouted", "routed")
         w.label("routed")
         found = w.put(f"load ptr, ptr {place}")
         w.require(w.compare("ne", "ptr", found, "null"))
         with w.each(more) as loop:  # the values of the dict are inputs, in place of the words
             w.store("ptr", w.element("ptr", self.values, loop.k), self.given, w.add(inputs, loop.k))
-        arranged = w.jump("run")
-        self.parameters, self.fixed, self.count = parameters, inputs, count
-        w.refusal = "relay"
-        w.label("run")
-        self.card = w.merge("ptr", (direct, simple), (direct, into), (found, arranged))
-        self.objects = w.merge("ptr", ("%args", simple), ("%args", into), (self.given, arranged))
-        self.out = w.merge("ptr", ("null", simple), (memory, into), (out, arranged))
-        self.inputs = self.get(Card, self.card, "inputs")
+        self.signature, self.fixed, self.count = signature, inputs, count
+        return found, out
 
     # -- what comes in ---------------------------------------------------------------------------------------
 
     def read_inputs(self) -> None:
         """The address of each input, which of them are batches (bits), and the length of the batch, −1 for one state."""
         w = self.w
-        self.records, self.item = self.get(Card, self.card, "records"), self.get(Card, self.card, "item")
-        descr, array_type = self.get(Card, self.card, "descr"), self.outside("array_type")
+        self.arguments, self.item = self.get(KernelInfo, self.kernel, "arguments"), self.get(KernelInfo, self.kernel, "item")
+        descr, array_type = self.get(KernelInfo, self.kernel, "descr"), self.outside("array_type")
         with w.each(self.inputs, length=("i64", "-1"), used=("i64", "0"), batches=("i64", "0")) as loop:
             length, used, batches = loop.now["length"], loop.now["used"], loop.now["batches"]
             obj = w.element("ptr", self.objects, loop.k)
-            record = w.address("i8", self.records, w.put(f"mul i64 {loop.k}, {RECORD}"))
+            argument = w.address("i8", self.arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
             w.branch(w.compare("eq", "ptr", w.field("ptr", obj, layout.TYPE), array_type), "array", "convert")
             w.label("array")
             same = w.compare("eq", "ptr", w.field("ptr", obj, layout.DESCR), descr)
@@ -123,7 +129,7 @@ class _Call:
             w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "convert")
 
             w.label("exact")
-            rank, shape = self.get(Record, record, "rank"), self.get(Record, record, "shape")
+            rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
             dimensions = w.field("ptr", obj, layout.DIMENSIONS)
             axes = w.put(f"sext i32 {w.field('i32', obj, layout.ND)} to i64")
             lead = w.put(f"sub i64 {axes}, {rank}")
@@ -139,9 +145,9 @@ class _Call:
             w.label("convert")
             w.require_equal("i64", self.item, 8)
             room, left = w.address("double", self.room, used), w.put(f"sub i64 {ROOM}, {used}")
-            copied = w.put(f"call i64 @convert(ptr {record}, ptr {obj}, ptr {room}, i64 {left})")
+            copied = w.put(f"call i64 @convert(ptr {argument}, ptr {obj}, ptr {room}, i64 {left})")
             w.require(w.compare("ne", "i64", copied, -2))
-            numbers = w.put(f"mul i64 {size_of(w, record)}, {w.put(f'call i64 @llvm.abs.i64(i64 {copied}, i1 0)')}")
+            numbers = w.put(f"mul i64 {size_of(w, argument)}, {w.put(f'call i64 @llvm.abs.i64(i64 {copied}, i1 0)')}")
             end, converted = w.add(used, numbers), w.jump("input")
 
             w.label("input")
@@ -165,10 +171,13 @@ class _Call:
         is nobody to share with, so that much more is short: ``most`` << patience.  Guards are for one state.
         """
         w = self.w
-        self.one, self.batch = self.get(Card, self.card, "one"), self.get(Card, self.card, "batch")
-        self.guards = self.get(Doorway, self.door, "guards")
+        self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
+        self.guards = self.get(EntryInfo, self.entry, "guards")
         patience = w.put(f"load i64, ptr {self.outside('patience')}")
-        most, less_one = w.put(f"shl i64 {self.get(Card, self.card, 'most')}, {patience}"), w.put(f"sub i64 {self.length}, 1")
+        most, less_one = (
+            w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}"),
+            w.put(f"sub i64 {self.length}, 1"),
+        )
         short = w.put(f"and i1 {w.compare('ult', 'i64', less_one, most)}, {w.compare('eq', 'i64', self.guards, 0)}")
         w.require(w.put(f"or i1 {self.alone}, {short}"))
         w.require(w.compare("ne", "ptr", w.choose(self.alone, "ptr", self.one, self.batch), "null"))
@@ -178,7 +187,7 @@ class _Call:
     def provide_outputs(self) -> None:
         """Memory for each output: the caller's, a new array, or a number on the stack."""
         w = self.w
-        self.outputs = self.get(Card, self.card, "outputs")
+        self.outputs = self.get(KernelInfo, self.kernel, "outputs")
         self.returned = w.put(f"sub i64 {self.outputs}, {self.guards}")
         w.branch(w.compare("eq", "ptr", self.out, "null"), "new", "given")
         w.label("given")
@@ -191,8 +200,8 @@ class _Call:
         with w.each(self.outputs, first=self.returned) as loop:
             w.store("ptr", w.address("double", self.numbers, loop.k), self.lanes, w.add(self.inputs, loop.k))
 
-    def record(self, output: str) -> str:
-        return self.w.address("i8", self.records, self.w.put(f"mul i64 {self.w.add(self.inputs, output)}, {RECORD}"))
+    def argument(self, output: str) -> str:
+        return self.w.address("i8", self.arguments, self.w.put(f"mul i64 {self.w.add(self.inputs, output)}, {ARGUMENT}"))
 
     def take_outputs(self) -> None:
         """The caller's arrays: ``out`` itself, or its items where it is a tuple or list of several."""
@@ -207,9 +216,9 @@ class _Call:
         w.label("items")
         items = w.merge("ptr", (place, several), (self.own, single))
         with w.each(self.returned) as loop:
-            obj, record, place = w.element("ptr", items, loop.k), self.record(loop.k), w.add(self.inputs, loop.k)
+            obj, argument, place = w.element("ptr", items, loop.k), self.argument(loop.k), w.add(self.inputs, loop.k)
             others = f"ptr {self.lanes}, i64 {self.row_bits()}, i64 {place}"
-            w.require(w.put(f"call i1 @fits(ptr {self.card}, ptr {record}, ptr {obj}, i64 {self.length}, {others})"))
+            w.require(w.put(f"call i1 @fits(ptr {self.kernel}, ptr {argument}, ptr {obj}, i64 {self.length}, {others})"))
             w.store("ptr", w.field("ptr", obj, layout.DATA), self.lanes, place)
 
     def row_bits(self) -> str:
@@ -219,11 +228,11 @@ class _Call:
     def make_outputs(self) -> None:
         """New arrays; one number alone is written to the stack, and becomes a Python float at the end."""
         w = self.w
-        descr, array_type, array_new = self.get(Card, self.card, "descr"), self.outside("array_type"), self.outside("array_new")
-        incref, lead = self.outside("incref"), w.choose(self.alone, "i64", 0, 1)
+        descr, lead = self.get(KernelInfo, self.kernel, "descr"), w.choose(self.alone, "i64", 0, 1)
+        array_type, array_new, incref = (self.outside(name) for name in ("array_type", "array_new", "incref"))
         with w.each(self.returned) as loop:
-            record = self.record(loop.k)
-            rank, shape = self.get(Record, record, "rank"), self.get(Record, record, "shape")
+            argument = self.argument(loop.k)
+            rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
             axes = w.add(rank, lead)
             w.branch(w.compare("eq", "i64", axes, 0), "number", "vector")
             w.label("number")
@@ -260,15 +269,15 @@ class _Call:
         w.label("states")
         bits = self.row_bits()
         with w.each(w.add(self.inputs, self.outputs)) as loop:
-            record = w.address("i8", self.records, w.put(f"mul i64 {loop.k}, {RECORD}"))
-            step = w.choose(bit_of(w, bits, loop.k), "i64", w.put(f"mul i64 {size_of(w, record)}, {self.item}"), 0)
+            argument = w.address("i8", self.arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
+            step = w.choose(bit_of(w, bits, loop.k), "i64", w.put(f"mul i64 {size_of(w, argument)}, {self.item}"), 0)
             twice = w.put(f"shl i64 {loop.k}, 1")
             w.store("ptr", w.element("ptr", self.lanes, loop.k), self.rows, twice)
             w.store("i64", step, self.rows, w.add(twice, 1))
         row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
         w.branch(w.compare("sge", "i64", row, 0), "drop", "finite")
         w.label("finite")
-        limits = self.get(Doorway, self.door, "limits")
+        limits = self.get(EntryInfo, self.entry, "limits")
         with w.each(self.guards) as loop:
             value = self.number(w.add(self.returned, loop.k))
             below = w.put(f"fcmp olt double {value}, {w.element('double', limits, loop.k)}")
@@ -290,7 +299,7 @@ class _Call:
         w.do(f"call void {self.outside('incref')}(ptr {self.out})")
         w.do(f"ret ptr {self.out}")
         w.label("results")
-        kind, first = self.get(Doorway, self.door, "result"), w.element("ptr", self.made, "0")
+        kind, first = self.get(EntryInfo, self.entry, "result"), w.element("ptr", self.made, "0")
         plain = w.compare("eq", "ptr", kind, "null")
         itself = w.put(f"and i1 {plain}, {w.compare('eq', 'i64', self.returned, 1)}")
         w.branch(w.put(f"and i1 {itself}, {w.compare('ne', 'ptr', first, 'null')}"), "one_array", "objects")
@@ -339,17 +348,17 @@ class _Call:
         w.jump("relay")
         w.refusal = "slow"
         w.label("unrouted")  # words that chose no kernel so far: the entry looks for one, unless other arguments are given
-        fallbacks = self.get(Parameters, self.parameters, "fallbacks")
-        choosing = self.get(Parameters, self.parameters, "choosing")
+        fallbacks = self.get(SignatureInfo, self.signature, "fallbacks")
+        choosing = self.get(SignatureInfo, self.signature, "choosing")
         with w.each(self.count, first=self.fixed) as loop:
             given, default = w.element("ptr", self.given, loop.k), w.element("ptr", fallbacks, loop.k)
             w.require(w.put(f"or i1 {bit_of(w, choosing, loop.k)}, {w.compare('eq', 'ptr', given, default)}"))
-        w.do(f"ret ptr {self.ask('%self')}")
+        w.do(f"ret ptr {self.call_python('%self')}")
         w.label("slow")
-        careful = self.get(Doorway, self.door, "careful")
+        careful = self.get(EntryInfo, self.entry, "careful")
         w.branch(w.compare("eq", "ptr", careful, "null"), "decline", "careful")
         w.label("careful")
-        w.do(f"ret ptr {self.ask(careful)}")
+        w.do(f"ret ptr {self.call_python(careful)}")
         w.label("decline")
         w.do(f"call void {self.outside('incref')}(ptr {self.outside('declined')})")
         w.do(f"ret ptr {self.outside('declined')}")
@@ -358,22 +367,22 @@ class _Call:
         """A kernel was found, but its arguments need care: a method leaves them to the kernel, others to their own function."""
         w = self.w
         w.label("relay")
-        w.branch(w.compare("eq", "i64", self.get(Doorway, self.door, "relays"), 0), "slow", "kernel")
+        w.branch(w.compare("eq", "i64", self.get(EntryInfo, self.entry, "relays"), 0), "slow", "kernel")
         w.label("kernel")
-        careful, taken = self.get(Card, self.card, "careful"), w.compare("ne", "ptr", self.out, "null")
+        careful, taken = self.get(KernelInfo, self.kernel, "careful"), w.compare("ne", "ptr", self.out, "null")
         w.do(f"call void {self.outside('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
         w.branch(w.compare("eq", "ptr", self.objects, self.given), "arranged", "as_given")
         w.label("as_given")
-        plain, here = self.ask(careful), w.jump("answered")
+        plain, here = self.call_python(careful), w.jump("answered")
         w.label("arranged")  # ``out`` comes after the inputs, in place of the words
         w.store("ptr", self.out, self.given, self.inputs)
         keyword = w.choose(taken, "ptr", self.outside("only_out"), "null")
-        other, there = self.ask(careful, self.given, self.inputs, keyword), w.jump("answered")
+        other, there = self.call_python(careful, self.given, self.inputs, keyword), w.jump("answered")
         w.label("answered")
         answer = w.merge("ptr", (plain, here), (other, there))
         w.do(f"call void {self.outside('decref')}(ptr {careful})")
         w.do(f"ret ptr {answer}")
 
-    def ask(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
+    def call_python(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
         """The answer of a Python callable for these arguments."""
         return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")

@@ -16,7 +16,7 @@ from torsor.compile.arrays import address, batch_shape, check_finite, coerced, i
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.given import float_type
-from torsor.compile.layout import MOST, Card, Parameters
+from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
 from torsor.compile.program import Program
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, cost, spread
@@ -93,8 +93,8 @@ class Kernel:
         self._cost = cost(program)  # of one state
         self.inputs, self.outputs = program.inputs, program.outputs
         careful = self.call_carefully
-        self.card = Card(self.inputs, self.outputs, self.dtype, careful)
-        self.signature = Parameters.of(self.inputs)
+        self.info = KernelInfo(self.inputs, self.outputs, self.dtype, careful)
+        self.signature = SignatureInfo.of(self.inputs)
         self.__call__ = self.builtin("__call__", "", careful)
 
     def __repr__(self) -> str:
@@ -124,10 +124,10 @@ class Kernel:
         """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
         if one is not None and not one.read(WORK):
-            self.card.one = one.address["one"]
+            self.info.one = one.address["one"]
         if batch is not None and not batch.read(WORK):
-            self.card.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
-            self.card.batch = batch.address["batch"]
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
         if self.program.operations > LONGEST:

@@ -41,13 +41,13 @@ ROOM = 1024
 _WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
-class Record(ctypes.Structure):
+class ArgumentInfo(ctypes.Structure):
     """One input or output of a kernel: axes, numbers, and the address of its shape; without a batch axis."""
 
     _fields_ = [("rank", _WORD), ("size", _WORD), ("shape", _POINTER)]
 
 
-class Card(ctypes.Structure):
+class KernelInfo(ctypes.Structure):
     """What machine code reads of a kernel.
 
     ``item`` is the size of a number [bytes], ``descr`` the address of its NumPy type.  ``one`` and ``batch`` are the addresses
@@ -56,21 +56,21 @@ class Card(ctypes.Structure):
     """
 
     _fields_ = [
-        ("inputs", _WORD), ("outputs", _WORD), ("records", _POINTER), ("descr", _POINTER), ("item", _WORD),
+        ("inputs", _WORD), ("outputs", _WORD), ("arguments", _POINTER), ("descr", _POINTER), ("item", _WORD),
         ("one", _POINTER), ("batch", _POINTER), ("most", _WORD), ("careful", _POINTER),
     ]  # fmt: skip
 
     def __init__(self, inputs: Sequence[Argument], outputs: Sequence[Argument], dtype: np.dtype, careful: Callable[..., Any]):
         arguments = (*inputs, *outputs)
         shapes = [(_WORD * max(1, len(a.shape)))(*a.shape) for a in arguments]
-        rows = [Record(len(a.shape), a.size, ctypes.addressof(s)) for a, s in zip(arguments, shapes, strict=True)]
-        records = (Record * max(1, len(rows)))(*rows)
-        numbers = len(inputs), len(outputs), ctypes.addressof(records), id(dtype), dtype.itemsize
+        rows = [ArgumentInfo(len(a.shape), a.size, ctypes.addressof(s)) for a, s in zip(arguments, shapes, strict=True)]
+        infos = (ArgumentInfo * max(1, len(rows)))(*rows)
+        numbers = len(inputs), len(outputs), ctypes.addressof(infos), id(dtype), dtype.itemsize
         super().__init__(*numbers, careful=id(careful))
-        self.kept = shapes, records, dtype, careful
+        self.kept = shapes, infos, dtype, careful
 
 
-class Parameters(ctypes.Structure):
+class SignatureInfo(ctypes.Structure):
     """What machine code reads of a signature: ``inputs`` arrays first, ``count`` parameters in all, then ``out``.
 
     ``positional`` of them may be given without a name.  ``names`` are the addresses of the interned names, since the names of
@@ -106,24 +106,24 @@ class Parameters(ctypes.Structure):
         super().__init__(inputs, len(self.order), positional, bits, frames, *map(ctypes.addressof, self.kept[:2]))
 
     @classmethod
-    def of(cls, inputs: Sequence[Argument]) -> Parameters:
+    def of(cls, inputs: Sequence[Argument]) -> SignatureInfo:
         """The signature of a kernel: its inputs, by position or by name."""
         defaults = {a.name: float(a.default) for a in inputs if a.default is not None}
         return cls([a.name for a in inputs], len(inputs), len(inputs), defaults)
 
 
-class Doorway(ctypes.Structure):
+class EntryInfo(ctypes.Structure):
     """What machine code reads of a built-in function; :class:`torsor.compile.entry.Entry` fills it.
 
-    ``card`` is the kernel of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
-    words, keys of the dict by frame (0 where there is none) and card.  ``careful`` is the Python function for everything else;
+    ``kernel`` is that of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
+    words, keys of the dict by frame (0 where there is none) and kernel.  ``careful`` is the Python function for all other calls;
     0 means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was found are left
     to the kernel's own careful function.  ``result`` is the class of several results, 0 for a plain tuple.  The last ``guards``
     outputs are not returned: each must be less than its number at ``limits``, else the careful function is called.
     """
 
     _fields_ = [
-        ("inputs", _WORD), ("card", _POINTER), ("parameters", _POINTER), ("routes", _POINTER), ("count", _WORD),
+        ("inputs", _WORD), ("kernel", _POINTER), ("signature", _POINTER), ("routes", _POINTER), ("count", _WORD),
         ("careful", _POINTER), ("relays", _WORD), ("result", _POINTER), ("guards", _WORD), ("limits", _POINTER),
     ]  # fmt: skip
 
@@ -158,7 +158,7 @@ def _arrays_as_expected() -> bool:
 
 
 def _objects_as_expected() -> bool:
-    pair, number, structure = (TYPE, None), 1.5, Record(7, 8, 9)
+    pair, number, structure = (TYPE, None), 1.5, ArgumentInfo(7, 8, 9)
     items = [None, pair]
     return (
         _word(id(pair) + SIZE) == len(pair)
