@@ -116,8 +116,8 @@ class EntryInfo(ctypes.Structure):
     """What machine code reads of a built-in function; :class:`torsor.compile.entry.Entry` fills it.
 
     ``kernel`` is that of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
-    words, keys of the dict by frame (0 where there is none) and kernel.  ``careful`` is the Python function for all other calls;
-    0 means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was found are left
+    words, keys of the dict by frame (0 where there is none) and kernel.  ``careful`` is the Python function for other calls; 0
+    means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was found are left
     to the kernel's own careful function.  ``result`` is the class of several results, 0 for a plain tuple.  The last ``guards``
     outputs are not returned: each must be less than its number at ``limits``, else the careful function is called.
     """
