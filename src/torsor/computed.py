@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from torsor.kernels.quantities import QUANTITIES, kernels_of
 from torsor.kernels.spec import Name, split_name
 from torsor.locks import new_lock
 from torsor.mechanism import Mechanism
-from torsor.method import kernel_method
+from torsor.method import kernel_method, kernel_method_of
 from torsor.model import Description
 
 Array: TypeAlias = np.ndarray
@@ -40,6 +40,13 @@ class HybridDynamics(NamedTuple):
     tau: Array
 
 
+#: methods with two results, each a quantity of its own
+PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "_hybrid": (("hybrid_acceleration",), ("hybrid_force",)),
+    "motor_torques": (("motor_torque",), ("gear_torque",)),
+}
+
+
 class State(NamedTuple):
     """A configuration ``(..., nq)`` and a velocity ``(..., nv)``."""
 
@@ -53,8 +60,8 @@ class Computed(Mechanism):
     def __init__(self, description: Description):
         super().__init__(description)
         self._kernels = kernels_of(self._model)
-        self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
         self._lock = new_lock()
+        self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the joints that hybrid dynamics leads
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -138,17 +145,39 @@ class Computed(Mechanism):
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
-        losses = losses_of(self._model, damping, friction)
-        chosen, wrenches, both = (
-            self._led(led),
-            check_wrenches(self._model, wrenches),
-            (("hybrid_acceleration",), ("hybrid_force",)),
-        )
-        kernel = self._kernels.kernel(Spec(both, tuple(wrenches), expressed_in, losses))
-        return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
+        mask = self._led(led)
+        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+
+    @kernel_method_of(HybridDynamics)
+    def _hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        led: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> HybridDynamics:
+        """Hybrid dynamics, with ``led`` as numbers."""
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._chosen("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
+        return HybridDynamics(*kernel(q, v, a, tau, led, *on.values()))
 
     def _led(self, led: Any) -> Array:
         """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
+        names = (led,) if isinstance(led, str) else tuple(led) if isinstance(led, (list, tuple)) else ()
+        if names and all(type(name) is str for name in names):
+            if names not in self._masks:
+                mask = np.zeros(self.nv)
+                for name in names:
+                    mask[self.joint(name).v_slice] = 1.0
+                mask.flags.writeable = False
+                self._masks[names] = mask
+            return self._masks[names]
         allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
         try:
             rows = np.asarray([led] if isinstance(led, str) else led)
@@ -163,6 +192,7 @@ class Computed(Mechanism):
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 
+    @kernel_method_of(MotorTorques)
     def motor_torques(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
     ) -> MotorTorques:
@@ -173,10 +203,11 @@ class Computed(Mechanism):
         """
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
-        wrenches = check_wrenches(self._model, wrenches)
-        kernel = self._kernels.kernel(Spec((("motor_torque",), ("gear_torque",)), tuple(wrenches), expressed_in))
-        return MotorTorques(*kernel(q, v, a, *wrenches.values()))
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._chosen("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
+        return MotorTorques(*kernel(q, v, a, *on.values()))
 
+    @kernel_method
     def reaction_wrenches(
         self,
         q: ArrayLike,
@@ -270,10 +301,12 @@ class Computed(Mechanism):
         """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
         return self._run("center_of_mass", (q,), out=out)
 
+    @kernel_method
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)
 
+    @kernel_method
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
@@ -281,16 +314,19 @@ class Computed(Mechanism):
         """
         return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
 
+    @kernel_method
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
         """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
         return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
         return self._at_frame(("twist", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
@@ -302,6 +338,7 @@ class Computed(Mechanism):
 
     # -- motion ----------------------------------------------------------------------------------------------
 
+    @kernel_method_of(State)
     def step(
         self,
         q: ArrayLike,
@@ -334,14 +371,17 @@ class Computed(Mechanism):
 
     # -- configurations --------------------------------------------------------------------------------------
 
+    @kernel_method
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
         """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
+    @kernel_method
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for ball joints and free bodies."""
         return self._run("configuration_rate", (q, v), out=out)
 
+    @kernel_method
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
         return self._run("difference", (q0, q1), out=out)
@@ -427,11 +467,23 @@ class Computed(Mechanism):
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""
-        try:
-            fast = self._entries[key]
-        except (KeyError, TypeError):
-            self._model.frame(key[1])
-            kernel = self._kernels(*key)
-            fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
-        return fast(*values) if out is None else fast(*values, out=out)
+        """A kernel of one frame; ``key`` is the quantity and its words."""
+        self._model.frame(key[1])
+        return self._kernels(*key)(*values, out=out)
+
+    def _chosen(
+        self,
+        name: str,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: tuple[str, ...] = (),
+        **words: str,
+    ) -> Kernel:
+        """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
+        own = () if name in PAIRS else QUANTITIES[name].words
+        quantities = PAIRS.get(name) or ((name, *(x for word, x in words.items() if word in own)),)
+        losses = self._losses(quantities, damping, friction)
+        if name == "step":
+            refuse_sticking(self._model, losses, "one step")
+        axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
+        return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))

@@ -43,7 +43,7 @@ def fifty_digits(spec: str, s: Subject) -> Comparison:
     row = QUANTITIES[spec]
     frame = {"frame": s.tip} if "frame" in row.words else {}
     n = len(s.q) if s.thorough else min(FEW, len(s.q))
-    state = [_value(s, x)[:n] for x in row.inputs]
+    state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
     exact = _reference(partial(row.function, **frame), s.model, state)

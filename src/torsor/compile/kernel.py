@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 
 from torsor.compile import entry, llvm, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, in_order, output, rescale_quaternions, rows
 from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
-from torsor.compile.entry_ir import entry_ir
 from torsor.compile.given import float_type
+from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
 from torsor.compile.program import Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.replay import replay_rows
@@ -33,11 +34,23 @@ SHORT = 800
 #: programs longer than this are replayed in NumPy: compiling them would take minutes
 LONGEST = 400_000
 
+#: types of arguments that are not Dask arrays, most often
+EAGER = frozenset({np.ndarray, list, tuple, float, int})
+
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class _OfInstances(property):
+    """A property that the class itself does not have: :mod:`inspect` would take it for the constructor's."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError("a kernel has a signature, the class Kernel does not")
+        return super().__get__(instance, owner)
 
 
 class Kernel:
@@ -52,7 +65,14 @@ class Kernel:
     >>> M, g = kernel(np.zeros((1000, 2)))
     >>> M.shape, g.shape
     ((1000, 2, 2), (1000, 2))
+
+    Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
+    What that function does not take goes to :meth:`call_carefully`.
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    __call__: Callable[..., Any]
 
     def __init__(
         self,
@@ -73,6 +93,10 @@ class Kernel:
         self._explain, self._lenient = explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
+        careful = self.call_carefully
+        self.info = KernelInfo(self.inputs, self.outputs, self.dtype, careful)
+        self.signature = SignatureInfo.of(self.inputs)
+        self.__call__ = self.builtin("__call__", "", careful)
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
@@ -100,45 +124,81 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
+        """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
-        if one is not None and batch is not None and "call" in one.address and not batch.read(WORK):
-            entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
+        if one is not None and not one.read(WORK):
+            self.info.one = one.address["one"]
+        if batch is not None and not batch.read(WORK):
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
         host = available() if self.operations <= LONGEST else None
         if host is None:
             return None
-        symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
-        return self._recorded.library(form, symbols, self.dtype, lambda: self._ir(form, symbols, host))
+        return self._recorded.library(form, (form,), self.dtype, lambda: self._ir(form, host))
 
-    def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
+    def _ir(self, form: str, host: native.Host) -> str:
         if form == "batch":
             width = host.width * (2 if self._single else 1) * (2 if self.operations < SHORT else 1)
             return llvm.batch_module(self.program, width, host.fma, self._single)
-        text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
-        return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
-
-    def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
-        """The fastest way in, for one state or a short batch; ``careful`` is called with whatever it does not take."""
-        library = self._library("one")
-        if library is None or "call" not in library.address:
-            return careful
-        return entry.builtin(library, name, doc, careful, self)  # the kernel keeps its batch code alive too
+        return llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
+    def builtin(
+        self,
+        name: str,
+        doc: str,
+        careful: Callable[..., Any],
+        *,
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ) -> Callable[..., Any]:
+        """A built-in function that runs this kernel; ``careful`` is called, with the same arguments, for what it does not take.
+
+        Several results come as a ``result``, a NamedTuple class, instead of a plain tuple.  ``guards={output: limit}`` are the
+        last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
+        It can get all outputs from :meth:`call_carefully`.
+        """
+        if not entry.available() or len(self.inputs) + len(self.outputs) > MOST:
+            return careful
+        return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
+
+    @cached_property
+    def _attempt(self) -> Callable[..., Any]:
+        """The machine code's own entry, which returns NotImplemented for what it does not take."""
+        return self.builtin("attempt", "", entry.decline)
+
+    @_OfInstances
+    def __signature__(self) -> Signature:
+        """The inputs, by position or by name, and ``out``."""
+        keyword, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
+        inputs = [(a.name if a.name.isidentifier() else f"wrench{k}", a.default) for k, a in enumerate(self.inputs)]
+        parameters = [Parameter(name, keyword, default=empty if value is None else value) for name, value in inputs]
+        return Signature([*parameters, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+    def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """A call in Python: anything that can be read as the inputs, batches of any length and shape, and every error.
+
+        All outputs are returned.
+        """
         inputs = self.inputs
-        if named:
+        if named or len(values) < len(inputs):
             values = self._ordered(values, named)
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
-        if any(map(is_lazy, values)):
+        if not EAGER.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
             return over_blocks(self, inputs, self.outputs, values, self.dtype)
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
+        answer = self._attempt(*map(in_order, arrays), out=out)
+        return self._in_pieces(arrays, out) if answer is NotImplemented else answer
+
+    def _in_pieces(self, arrays: list[np.ndarray], out: Any) -> Any:
+        """A call that the machine code's own entry does not take: any batch, cut into pieces for threads."""
+        inputs = self.inputs
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)
         self._run(arrays, batch, results)
@@ -150,12 +210,15 @@ class Kernel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
-        """Positional and named arguments in the program's order."""
-        rest = [a.name for a in self.inputs][len(values) :]
-        if set(named) != set(rest):
-            wrong = sorted(set(named) ^ set(rest))
+        """Positional and named arguments in the program's order; those that are absent have their defaults."""
+        rest = self.inputs[len(values) :]
+        given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
+        if not named and len(given) < len(rest):
+            return values  # too few; the caller counts them
+        if set(given) != {a.name for a in rest}:
+            wrong = sorted(set(given) ^ {a.name for a in rest})
             raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.inputs)}; check {', '.join(wrong)}")
-        return (*values, *(named[name] for name in rest))
+        return (*values, *(given[a.name] for a in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
         """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""

@@ -119,7 +119,6 @@ class Library:
                 raise CompileError(f"object code could not be loaded: {error}") from error
         self.address = {symbol: self._tracker[symbol] for symbol in symbols}
         self._table = self._tracker["table"]
-        self.batch: Library | None = None  # which this one calls
 
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""

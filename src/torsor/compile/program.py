@@ -21,11 +21,15 @@ LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
 class Argument(NamedTuple):
-    """A named array of a program, without its batch axes; ``labels`` are the names of its entries, where they have names."""
+    """A named array of a program, without its batch axes; ``labels`` are the names of its entries, where they have names.
+
+    A number with a ``default`` need not be given to a kernel.
+    """
 
     name: str
     shape: tuple[int, ...]
     labels: tuple[str, ...] = ()
+    default: float | None = None
 
     @property
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,12 +19,14 @@ from torsor.constraints.base import Constraint
 from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
 from torsor.kernels.checks import check_wrenches
-from torsor.kernels.losses import less_friction, refuse_laws
+from torsor.kernels.losses import less_friction, losses_of, refuse_laws
 from torsor.kernels.quantities import labels
+from torsor.method import kernel_method_of
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
 
 if TYPE_CHECKING:
+    from torsor.computed import Wrenches
     from torsor.robot import Robot
 
 
@@ -75,7 +77,6 @@ class Constrained:
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
-        self._entry: Callable[..., Any] | None = None
         self._labels = labels(robot.model)
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -131,12 +132,13 @@ class Constrained:
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
+    @kernel_method_of(ConstrainedMotion, guard=1.0)
     def forward_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
         method: str = "auto",
@@ -154,10 +156,6 @@ class Constrained:
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
         tau = less_friction(self.robot, v, tau, friction)
-        if wrenches is None and method == "auto" and time is None and loop_forces is None and stabilization is None:
-            a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
-            if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
-                return tuple.__new__(ConstrainedMotion, (a, multipliers))  # its own takes longer than a small kernel
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 
@@ -347,12 +345,19 @@ class Constrained:
         A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
         return A, J[..., part[rows], :]
 
-    def _fast(self) -> Callable[..., Any]:
-        """The built-in entry of the common call."""
-        self.clock(None)
-        kernel = self.kernel()
-        self._entry = kernel.builtin("constrained_forward_dynamics", "", kernel)
-        return self._entry
+    def _chosen(
+        self,
+        name: str,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: tuple[str, ...] = (),
+        expressed_in: str = "body",
+    ) -> Kernel | None:
+        """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        if counts or self.solver.equations.timed or method == "null_space":
+            return None
+        return self.solver.trusted("dynamics", method, Inputs(wrenches, expressed_in))
 
     def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
         """Which further inputs a call has, and their values in the kernels' order."""

@@ -15,7 +15,7 @@ from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.losses import Losses, losses_of, refuse_sticking
@@ -79,6 +79,10 @@ def rollout(
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
+    if controller is None and not (parameters or vary or wrenches) and record == "all" and (damping, friction) == (False, None):
+        one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
+        if one is not None:
+            return one
     _check(robot, dt)
     q = coerced(Argument("q0", (robot.nq,), labels(robot.model)["q0"]), q0, FLOAT64)
     v = coerced(Argument("v0", (robot.nv,), labels(robot.model)["v0"]), v0, FLOAT64)
@@ -102,6 +106,19 @@ def rollout(
     except NotFinite as error:
         raise step.explained(scan, q, v, float(dt), error) from None
     return Rollout(np.arange(every, T + 1, every) * float(dt), qs, vs)
+
+
+def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
+    """One robot and one step, in a fifth of the time: ``robot.step`` has the same bits; None where there is more to do."""
+    if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
+        return None
+    if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape != (1, robot.nv) or steps not in (None, 1):
+        return None
+    try:
+        q, v = robot.step(q0, v0, controls[0], dt, integrator)
+    except TorsorError:
+        return None  # the long way knows the names of a rollout's arguments
+    return Rollout(np.array([dt]), q[None], v[None])
 
 
 def _check(robot: Robot, dt: Any) -> None:

@@ -48,15 +48,15 @@ def advance(kernels: Sequence[Callable[..., Any]], integrator: str, acceleration
 def _explicit(kernels: Sequence[Callable[..., Any]], acceleration: Acceleration) -> Advance:
     first, *rest = kernels
     if not rest:
-        return lambda q, v, t, dt, a: first(q, v, np.array(dt), a)
+        return lambda q, v, t, dt, a: first(q, v, dt, a)
 
     def advanced(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
-        h, given, kernel = np.array(dt), [a], first
+        given, kernel = [a], first
         for after in rest:
-            there, fast, later = kernel(q, v, h, *given)
+            there, fast, later = kernel(q, v, dt, *given)
             given.append(acceleration(t + later, there, fast))
             kernel = after
-        return kernel(q, v, h, *given)
+        return kernel(q, v, dt, *given)
 
     return advanced
 
@@ -65,15 +65,15 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
     begin, improve, end = kernels
 
     def advanced(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
-        h, half, least = np.array(dt), t + dt / 2, np.inf
-        w, middle = begin(q, v, h, a)
+        half, least = t + dt / 2, np.inf
+        w, middle = begin(q, v, dt, a)
         for _ in range(MOST):
             a = acceleration(half, middle, w)
-            before, (w, middle) = w, improve(q, v, h, w, a)
+            before, (w, middle) = w, improve(q, v, dt, w, a)
             change, size = float(np.abs(w - before).max(initial=0.0)), float(np.abs(w).max(initial=0.0))
             # rounding keeps the last digits moving: at the smallest change there is, it is solved
             if change <= SAME * size or (change >= least and change < 1e-10 * (1 + size)):
-                return end(q, v, h, w, a)
+                return end(q, v, dt, w, a)
             if change > APART * (least + 1):
                 break
             least = min(least, change)

@@ -83,8 +83,7 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> 
 
     @cache
     def entry(*names: str) -> Callable[..., Any]:
-        kernel = robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses))
-        return kernel.builtin(names[0], "", kernel)
+        return robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses)).__call__
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         return entry("forward_dynamics")(q, v, tau, *F)
@@ -130,7 +129,7 @@ def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles
     """Joints that dry friction can hold, on these rows of v."""
     model = robot.model
     kernel = robot.kernels.kernel(Spec((("mass_matrix",), ("inverse_dynamics",)), frames))  # friction is solved for
-    terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
+    terms, still = kernel.__call__, np.zeros(model.nv)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         M, h = terms(q, v, still, *F)
@@ -203,8 +202,7 @@ def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
     """Motors and links apart, springs between (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
     robot = elastic.robot
     n, k = robot.nq, robot.nv
-    fast = elastic.kernels("forward_dynamics", frames=frames)
-    entry = fast.builtin("forward_dynamics", "", fast)
+    entry = elastic.kernels("forward_dynamics", frames=frames).__call__
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         return np.concatenate(entry(q[:n], v[:k], q[n:], v[k:], tau, *F))

@@ -23,8 +23,8 @@ CHUNK = 8192
 
 def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     """A whole step under constant joint forces, in one kernel: it takes the forces where others take an acceleration."""
-    kernel = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses))
-    return lambda q, v, t, dt, tau: kernel(q, v, tau, np.array(dt))
+    step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
+    return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
 def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:

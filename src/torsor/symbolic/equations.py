@@ -244,17 +244,8 @@ class EquationsOfMotion:
     def _kernels(self) -> dict[str, Kernel]:
         return {}
 
-    @cached_property
-    def _entries(self) -> dict[str, Any]:
-        return {}
-
     def _run(self, part: str, *state: Any) -> Any:
-        """The part's built-in entry; whatever that does not take goes to the kernel."""
-        entry = self._entries.get(part)
-        if entry is None:
-            kernel = self.kernel(part)
-            entry = self._entries[part] = kernel.builtin(kernel.name, "", kernel)
-        return entry(*state)
+        return self.kernel(part)(*state)
 
     def _made(self, part: str) -> Kernel:
         if part == "forward_dynamics":

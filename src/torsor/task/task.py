@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.losses import less_friction, losses_of
+from torsor.method import kernel_method, kernel_method_of
 from torsor.task.quantities import GIVEN, QUANTITIES, shapes
 from torsor.task.report import TaskReport, report
 from torsor.task.singular import LARGEST, Singular
@@ -66,7 +67,6 @@ class Task:
         self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
         self._singular = Singular(singular, damping, tolerance).checked()
         self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
-        self._entries: dict[Any, Callable[..., Any]] = {}
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -93,28 +93,34 @@ class Task:
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
+    @kernel_method
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J(q), ``(k, nv)``: V = J v (MR 8.83)."""
         return self._call("jacobian", q)
 
+    @kernel_method
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """J̇(q, v), ``(k, nv)``."""
         return self._call("jacobian_rate", q, v)
 
+    @kernel_method
     def twist(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """V = J v, ``(k,)`` (MR 8.83)."""
         return self._call("twist", q, v)
 
+    @kernel_method
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """V̇ = J a + J̇ v, ``(k,)`` (MR 8.84)."""
         return self._call("acceleration", q, v, a)
 
+    @kernel_method_of(guard=LARGEST)
     def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
         """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
         return self._with_mass("velocity", q, twist)
 
     # -- dynamics that always exists -------------------------------------------------------------------------
 
+    @kernel_method
     def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
         """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric to the bit; it exists where Λ does not.
 
@@ -144,16 +150,19 @@ class Task:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
 
+    @kernel_method
     def joint_force(self, q: ArrayLike, force: ArrayLike) -> np.ndarray:
         """τ = JᵀF, ``(nv,)``."""
         return self._call("joint_force", q, force)
 
     # -- dynamics that needs Λ -------------------------------------------------------------------------------
 
+    @kernel_method_of(guard=LARGEST)
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
         return self._with_mass("mass_matrix", q)
 
+    @kernel_method_of(guard=LARGEST)
     def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """η = J̄ᵀ h(q, v) − Λ J̇ v, ``(k,)`` (MR 8.91).
 
@@ -162,18 +171,22 @@ class Task:
         """
         return self._with_mass("bias_force", q, v)
 
+    @kernel_method_of(guard=LARGEST)
     def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
         return self._with_mass("velocity_force", q, v)
 
+    @kernel_method_of(guard=LARGEST)
     def gravity_force(self, q: ArrayLike) -> np.ndarray:
         """The part of η that gravity makes, J̄ᵀ g(q)."""
         return self._with_mass("gravity_force", q)
 
+    @kernel_method_of(guard=LARGEST)
     def consistent_inverse(self, q: ArrayLike) -> np.ndarray:
         """J̄ = M⁻¹ Jᵀ Λ, ``(nv, k)``, the dynamically consistent inverse: J J̄ = 1 (Khatib 1987)."""
         return self._with_mass("consistent_inverse", q)
 
+    @kernel_method_of(guard=LARGEST)
     def null_space(self, q: ArrayLike) -> np.ndarray:
         """N = 1 − Jᵀ J̄ᵀ, ``(nv, nv)``.
 
@@ -182,6 +195,7 @@ class Task:
         """
         return self._with_mass("null_space", q)
 
+    @kernel_method_of(TaskForce, guard=LARGEST)
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -229,12 +243,14 @@ class Task:
             )
         return self._kernels(name, self._targets, method)
 
+    def _chosen(self, name: str, friction: bool | None = False) -> Kernel | None:
+        """The kernel that a method runs without looking at its result; None where Λ is replaced, or friction laws count."""
+        replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        return None if replaced or counts else self.kernel(name)
+
     def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
-        entry = self._entries.get((name, route))
-        if entry is None:
-            kernel = self.kernel(name, route)
-            entry = self._entries[name, route] = kernel.builtin(name, "", kernel)
-        return entry(*values)
+        return self.kernel(name, route)(*values)
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
         """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""

@@ -83,7 +83,7 @@ class Friction(ABC):
         return 1.0
 
     @property
-    def is_numeric(self) -> bool:
+    def numeric(self) -> bool:
         """Whether every constant is a number."""
         return all(_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
 

@@ -50,7 +50,7 @@ class Recorded:
         """The kernel's way in, made if need be."""
         if self._fast is None:
             kernel = Kernel(shortest(self.functions, self.inputs), name=self.name, explain=self._explain)
-            self._fast = kernel.builtin(self.name, "", kernel)
+            self._fast = kernel.__call__
         return self._fast
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:
