@@ -103,7 +103,7 @@ class LuGre:
         return self.curve.scale
 
     @property
-    def is_numeric(self) -> bool:
+    def numeric(self) -> bool:
         """Whether every constant is a number."""
         return self.curve.numeric and all(isinstance(x, (int, float)) for x in (self.stiffness, self.damping))
 
