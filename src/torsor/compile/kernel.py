@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, llvm, native
+from torsor.compile import entry, forms, llvm, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
@@ -23,8 +23,6 @@ from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
-#: one state is computed in vectors of two: faster than scalars on every processor tried
-ONE_WIDTH = 2
 #: bytes of results from which long rows are written round the caches, which could not hold them anyway
 CACHES = 16_000_000
 #: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
@@ -111,10 +109,13 @@ class Kernel:
         return built(self._ir(form, symbols, host), symbols, self.dtype, self._version)
 
     def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
+        text = forms.module(self.program, form, host, self._single)
+        if text is not None:
+            return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
         if form == "batch":
             width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
             return llvm.batch_module(self.program, width, host.fma, self._single)
-        text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
+        text = llvm.one_module(self.program, forms.ONE_WIDTH, host.fma, self._single)
         return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
 
     def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:

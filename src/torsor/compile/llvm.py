@@ -7,6 +7,7 @@ object code needs no relocation to anything but itself and can be cached on disk
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
 from torsor.compile.lanes import LIBM, Builder
@@ -302,14 +303,15 @@ class Emitter:
         return _single_sincos(self.b, self.fma)
 
 
-def header(b: Builder, work: int, stage: int = 0) -> str:
-    """Declarations, and the table of addresses with the sizes of the driver's buffers at its end."""
+def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> str:
+    """Declarations (``extra``: more of them), and the table of addresses with the sizes of the driver's buffers at its end."""
     S, T = b.suffix, b.T
     table = ["ptr null"] * TABLE_SIZE
     table[WORK], table[STAGED] = (f"ptr inttoptr (i64 {size} to ptr)" for size in (work, stage))
     wide = Builder(b.width)
     declarations = {f"declare {t} @llvm.{f}.{s}({', '.join([t] * n)})"
                     for t, s in ((T, S), (wide.T, wide.suffix)) for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))}  # fmt: skip
+    declarations.update(extra)
     reduce = f"declare i1 @llvm.vector.reduce.or.v{b.width}i1({b.B})" if b.width > 1 else ""
     head = f"@table = global [{TABLE_SIZE} x ptr] [{', '.join(table)}]\n"
     return head + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
