@@ -87,17 +87,24 @@ class InverseLoop:
         return "\n".join(_table(name, numbers) for name, numbers in tables.items())
 
     def text(self) -> str:
-        b = self.b
-        vectors = [(TOGETHER, b), (1, b)] if b.width > 1 else [(TOGETHER, b)]
-        segments = [*vectors, (1, self.scalar)]
-        sizes = [m * v.width for m, v in segments]
-        tests, blocks = [], []
-        for s, (m, v) in enumerate(segments):
-            after = f"try{s + 1}" if s + 1 < len(segments) else "diagonal"
-            tests.append(f"try{s}:\n  %fits{s} = icmp sge i64 %i, {sizes[s]}\n  br i1 %fits{s}, label %s{s}, label %{after}")
-            blocks.append(self.segment(s, m, v))
-        body = "\n".join((self.factor(), self.rows(), *tests, *blocks, self.diagonal(), self.end()))
-        return f"{self.tables()}\ndefine internal void @inverse(ptr %H, ptr %X, ptr %flag) nounwind noinline {{\n{body}\n}}\n"
+        E, rows = self.b.E, "\n".join((self.rows(), self.diagonal(), self.end()))
+        return f"""{self.tables()}
+define internal void @inverse(ptr %H, ptr %X, ptr %flag) nounwind {{
+  %before = load {E}, ptr %flag
+  %pivots = call {E} @factor(ptr %H)
+  %entries = call {E} @rows(ptr %H, ptr %X)
+  %both = fadd {E} %pivots, %entries
+  %after = fadd {E} %before, %both
+  store {E} %after, ptr %flag
+  ret void
+}}
+define internal {E} @factor(ptr %H) nounwind noinline {{
+{self.factor()}
+}}
+define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
+{rows}
+}}
+"""
 
     def less(self, v: Builder, name: str, x: str, a: str, b: str) -> str:
         """name = x − a b."""
@@ -120,17 +127,19 @@ class InverseLoop:
     # -- M = Lᵀ D L --------------------------------------------------------------------------------------------
 
     def factor(self) -> str:
-        """In place: 1/D in place of the diagonal, L in place of the rest; rows above are updated while a row is scaled."""
+        """In place: 1/D in place of the diagonal, L in place of the rest; returns 0·D summed, NaN where a pivot is not finite.
+
+        A row is scaled when every row above it has been updated: a vector that was stored in parts is slow to load.
+        """
         b, E, A = self.b, self.b.E, self.item
         one, zero = self.scalar.const(1.0), self.scalar.const(0.0)
         return f"""entry:
-  %sum = alloca {b.T}, align 64
   br label %factor
 factor:
   %kafter = phi i64 [{self.n}, %entry], [%k, %scaled]
   %bad = phi {E} [{zero}, %entry], [%badnext, %scaled]
   %kmore = icmp sgt i64 %kafter, 0
-  br i1 %kmore, label %pivot, label %rows
+  br i1 %kmore, label %pivot, label %done
 pivot:
   %k = sub i64 %kafter, 1
 {_read("start", "%k", "%kstart")}
@@ -141,14 +150,13 @@ pivot:
   %pp = getelementptr {E}, ptr %h, i64 %kdepth
   %p = load {E}, ptr %pp
   %inv = fdiv {E} {one}, %p
-  store {E} %inv, ptr %pp
   %pbad = fmul {E} %p, {zero}
   %badnext = fadd {E} %bad, %pbad
   br label %column
 column:
   %dafter = phi i64 [%kdepth, %pivot], [%d, %updated]
   %dmore = icmp sgt i64 %dafter, 0
-  br i1 %dmore, label %update, label %scaled
+  br i1 %dmore, label %update, label %whole
 update:
   %d = sub i64 %dafter, 1
   %hp = getelementptr {E}, ptr %h, i64 %d
@@ -171,22 +179,45 @@ axpy:
   %cmore = icmp sle i64 %cnext, %d
   br i1 %cmore, label %axpy, label %updated
 updated:
-  store {E} %l, ptr %hp
   br label %column
+whole:
+{self.splat(b, "%invv", "%inv")}
+  br label %scale
+scale:
+  %w = phi i64 [0, %whole], [%wnext, %scale]
+  %hw = getelementptr {E}, ptr %h, i64 %w
+  %unscaled = load {b.T}, ptr %hw, align {A}
+  %lw = fmul {b.T} %unscaled, %invv
+  store {b.T} %lw, ptr %hw, align {A}
+  %wnext = add i64 %w, {b.width}
+  %wmore = icmp slt i64 %wnext, %kdepth
+  br i1 %wmore, label %scale, label %scaled
 scaled:
-  br label %factor"""
+  store {E} %inv, ptr %pp
+  br label %factor
+done:
+  ret {E} %bad"""
 
     # -- X = M⁻¹ -----------------------------------------------------------------------------------------------
 
     def rows(self) -> str:
-        """The loop over rows; each goes to the widest segment of columns that fits into its part left of the diagonal."""
-        E = self.b.E
-        return f"""rows:
-  store {self.b.T} {_zero(self.b)}, ptr %sum, align 64
+        """The loop over rows i, and of each the columns left of the diagonal.
+
+        They are computed in segments of a few vectors, from c on: first whole ones ("s"), then the rest ("t1", ...), whose last
+        vector ends at the diagonal and may overlap the one before: the same numbers again.  Short rows go column by column.
+        """
+        b, E, K = self.b, self.b.E, self.b.width
+        tails = "\n".join(
+            f"rest{m}:\n  %fits{m} = icmp sle i64 %left, {m * K}\n  br i1 %fits{m}, label %t{m}, label %rest{m + 1}"
+            for m in range(1, TOGETHER)
+        )
+        head = f"""entry:
+  %sum = alloca {b.T}, align 64
+  store {b.T} {_zero(b)}, ptr %sum, align 64
   br label %row
 row:
-  %i = phi i64 [0, %rows], [%inext, %rowdone]
-  %dbad = phi {E} [%bad, %rows], [%dbadnext, %rowdone]
+  %i = phi i64 [0, %entry], [%inext, %rowdone]
+  %dbad = phi {E} [{self.scalar.const(0.0)}, %entry], [%dbadnext, %rowdone]
   %imore = icmp slt i64 %i, {self.n}
   br i1 %imore, label %begin, label %done
 begin:
@@ -198,67 +229,84 @@ begin:
   %irow = mul i64 %i, {self.n}
   %xi = getelementptr {E}, ptr %X, i64 %irow
   %xc = getelementptr {E}, ptr %X, i64 %i
-  br label %try0"""
+  %final = sub i64 %i, {K}
+  %short = icmp slt i64 %final, 0
+  br i1 %short, label %singles, label %wholes
+singles:
+  %c1 = phi i64 [0, %begin], [%c1next, %one.done]
+  %c1more = icmp slt i64 %c1, %i
+  br i1 %c1more, label %one, label %diagonal
+wholes:
+  %c = phi i64 [0, %begin], [%cnext, %s.done]
+  %cnext = add i64 %c, {TOGETHER * K}
+  %fit = icmp sle i64 %cnext, %i
+  br i1 %fit, label %s, label %rest
+rest:
+  %left = sub i64 %i, %c
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %diagonal, label %rest1
+{tails}
+rest{TOGETHER}:
+  br label %t{TOGETHER}"""
+        parts = [self.segment("one", self.scalar, 1, "%c1", "%c1"), "  %c1next = add i64 %c1, 1\n  br label %singles"]
+        parts += [self.segment("s", b, TOGETHER, "%c"), "  br label %wholes"]
+        for m in range(1, TOGETHER + 1):
+            parts += [self.segment(f"t{m}", b, m, "%c", "%final"), "  br label %diagonal"]
+        return "\n".join([head, *parts])
 
-    def segment(self, s: int, m: int, v: Builder) -> str:
-        """Columns c of row i, m vectors at a time; the last ones overlap those before, and are the same numbers again."""
-        E, size = v.E, m * v.width
-        sums = range(m)
-        start = "\n".join(f"  %x{s}.{t} = phi {v.T} [{_zero(v)}, %s{s}], [%y{s}.{t}, %s{s}.term]" for t in sums)
+    def segment(self, s: str, v: Builder, m: int, first: str, last: str = "") -> str:
+        """−Σ L_ij x_jc of m vectors of columns from ``first`` on, the last of them at ``last``, into row and column i."""
+        E = v.E
+        columns = [f"%{s}.c{t}" for t in range(m)]
+        places = [f"  {c} = add i64 {first}, {t * v.width}" for t, c in enumerate(columns)]
+        if last:
+            places[-1] = f"  {columns[-1]} = add i64 {last}, 0"
+        start = "\n".join(f"  %{s}.x{t} = phi {v.T} [{_zero(v)}, %{s}], [%{s}.y{t}, %{s}.term]" for t in range(m))
         terms = "\n".join(
-            f"  %q{s}.{t} = getelementptr {E}, ptr %p{s}, i64 {t * v.width}\n"
-            f"  %u{s}.{t} = load {v.T}, ptr %q{s}.{t}, align {self.item}\n"
-            + self.less(v, f"%y{s}.{t}", f"%x{s}.{t}", f"%l{s}", f"%u{s}.{t}")
-            for t in sums
+            f"  %{s}.q{t} = getelementptr {E}, ptr %{s}.p, i64 {columns[t]}\n"
+            f"  %{s}.u{t} = load {v.T}, ptr %{s}.q{t}, align {self.item}\n"
+            + self.less(v, f"%{s}.y{t}", f"%{s}.x{t}", f"%{s}.l", f"%{s}.u{t}")
+            for t in range(m)
         )
-        return f"""s{s}:
-  %c{s} = phi i64 [0, %try{s}], [%cnext{s}, %s{s}.next]
-  br label %s{s}.head
-s{s}.head:
-  %d{s} = phi i64 [0, %s{s}], [%dnext{s}, %s{s}.term]
+        return "\n".join((f"{s}:", *places, f"""  br label %{s}.head
+{s}.head:
+  %{s}.d = phi i64 [0, %{s}], [%{s}.dnext, %{s}.term]
 {start}
-  %more{s} = icmp slt i64 %d{s}, %idepth
-  br i1 %more{s}, label %s{s}.term, label %s{s}.out
-s{s}.term:
-  %lp{s} = getelementptr {E}, ptr %L, i64 %d{s}
-  %le{s} = load {E}, ptr %lp{s}
-{self.splat(v, f"%l{s}", f"%le{s}")}
-  %rp{s} = getelementptr i64, ptr %above, i64 %d{s}
-  %r{s} = load i64, ptr %rp{s}
-  %rc{s} = add i64 %r{s}, %c{s}
-  %p{s} = getelementptr {E}, ptr %X, i64 %rc{s}
+  %{s}.more = icmp slt i64 %{s}.d, %idepth
+  br i1 %{s}.more, label %{s}.term, label %{s}.done
+{s}.term:
+  %{s}.lp = getelementptr {E}, ptr %L, i64 %{s}.d
+  %{s}.le = load {E}, ptr %{s}.lp
+{self.splat(v, f"%{s}.l", f"%{s}.le")}
+  %{s}.rp = getelementptr i64, ptr %above, i64 %{s}.d
+  %{s}.r = load i64, ptr %{s}.rp
+  %{s}.p = getelementptr {E}, ptr %X, i64 %{s}.r
 {terms}
-  %dnext{s} = add i64 %d{s}, 1
-  br label %s{s}.head
-s{s}.out:
-  %o{s} = getelementptr {E}, ptr %xi, i64 %c{s}
-  %cn{s} = mul i64 %c{s}, {self.n}
-  %t{s} = getelementptr {E}, ptr %xc, i64 %cn{s}
-{self.stores(s, m, v)}
-  %cend{s} = add i64 %c{s}, {size}
-  %ended{s} = icmp eq i64 %cend{s}, %i
-  br i1 %ended{s}, label %diagonal, label %s{s}.next
-s{s}.next:
-  %clast{s} = sub i64 %i, {size}
-  %early{s} = icmp slt i64 %cend{s}, %clast{s}
-  %cnext{s} = select i1 %early{s}, i64 %cend{s}, i64 %clast{s}
-  br label %s{s}"""
+  %{s}.dnext = add i64 %{s}.d, 1
+  br label %{s}.head
+{s}.done:
+{self.stores(s, v, columns)}"""))  # fmt: skip
 
-    def stores(self, s: int, m: int, v: Builder) -> str:
-        """Sums of row i into the row and into the column, and 0·x of them into the flag."""
-        lines = [f"%f{s}.0 = load {v.T}, ptr %sum, align 8"]
-        for t in range(m):
-            lines.append(f"%oo{s}.{t} = getelementptr {v.E}, ptr %o{s}, i64 {t * v.width}")
-            lines.append(f"store {v.T} %x{s}.{t}, ptr %oo{s}.{t}, align {self.item}")
-            lines.append(f"%z{s}.{t} = fmul {v.T} %x{s}.{t}, {_zero(v)}")
-            lines.append(f"%f{s}.{t + 1} = fadd {v.T} %f{s}.{t}, %z{s}.{t}")
+    def stores(self, s: str, v: Builder, columns: list[str]) -> str:
+        """The sums of a segment into row i and into column i, and 0·x of them into the flag."""
+        lines = [f"%{s}.f0 = load {v.T}, ptr %sum, align 8"]
+        for t, c in enumerate(columns):
+            x = f"%{s}.x{t}"
+            lines += [
+                f"%{s}.o{t} = getelementptr {v.E}, ptr %xi, i64 {c}",
+                f"store {v.T} {x}, ptr %{s}.o{t}, align {self.item}",
+                f"%{s}.z{t} = fmul {v.T} {x}, {_zero(v)}",
+                f"%{s}.f{t + 1} = fadd {v.T} %{s}.f{t}, %{s}.z{t}",
+                f"%{s}.m{t} = mul i64 {c}, {self.n}",
+                f"%{s}.t{t} = getelementptr {v.E}, ptr %xc, i64 %{s}.m{t}",
+            ]
             for lane in range(v.width):
-                name = f"%e{s}.{t}.{lane}"
+                name = f"%{s}.e{t}.{lane}" if v.width > 1 else x
                 if v.width > 1:
-                    lines.append(f"{name} = extractelement {v.T} %x{s}.{t}, i32 {lane}")
-                lines.append(f"%ep{s}.{t}.{lane} = getelementptr {v.E}, ptr %t{s}, i64 {(t * v.width + lane) * self.n}")
-                lines.append(f"store {v.E} {name if v.width > 1 else f'%x{s}.{t}'}, ptr %ep{s}.{t}.{lane}")
-        lines.append(f"store {v.T} %f{s}.{m}, ptr %sum, align 8")
+                    lines.append(f"{name} = extractelement {v.T} {x}, i32 {lane}")
+                lines.append(f"%{s}.ep{t}.{lane} = getelementptr {v.E}, ptr %{s}.t{t}, i64 {lane * self.n}")
+                lines.append(f"store {v.E} {name}, ptr %{s}.ep{t}.{lane}")
+        lines.append(f"store {v.T} %{s}.f{len(columns)}, ptr %sum, align 8")
         return "\n".join(f"  {line}" for line in lines)
 
     def diagonal(self) -> str:
@@ -303,8 +351,7 @@ rowdone:
                 lines.append(f"  {x} = extractelement {b.T} %all, i32 {lane}")
             lines.append(f"  %total{lane} = fadd {E} {total}, {x}")
             total = f"%total{lane}"
-        lines += [f"  %before = load {E}, ptr %flag", f"  %after = fadd {E} %before, {total}", f"  store {E} %after, ptr %flag"]
-        return "\n".join([*lines, "  ret void"])
+        return "\n".join([*lines, f"  ret {E} {total}"])
 
 
 def _zero(v: Builder) -> str:
