@@ -43,7 +43,7 @@ class Schedule:
 
 def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = CHUNK) -> Schedule:
     """``groups``: positions in the results that are stored together."""
-    code, results = _ordered(*(_fused(program) if fma else (list(program.code), list(program.results))))
+    code, results = ordered(*(fused(program) if fma else (list(program.code), list(program.results))))
     cuts = _cut(code, chunk)
     home = [0] * len(code)
     for c in range(len(cuts) - 1):
@@ -67,7 +67,7 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
     return Schedule(code, results, cuts, made, slot, slots, stores)
 
 
-def _fused(program: Program) -> tuple[Code, list[int]]:
+def fused(program: Program) -> tuple[Code, list[int]]:
     """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab."""
     code = list(program.code)
     uses = [0] * len(code)
@@ -100,7 +100,7 @@ def _fused(program: Program) -> tuple[Code, list[int]]:
     return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
 
 
-def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
+def ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
     """sin and cos whose operand is an input go first, in pairs."""
     trig = [k for k, (op, args) in enumerate(code) if op in ("sin", "cos") and code[args[0]][0] == "input"]
     trig.sort(key=lambda k: (code[k][1][0], code[k][0]))
