@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, forms, llvm, native
+from torsor.compile import entry, forms, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
 from torsor.compile.build import available, built
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
@@ -25,10 +25,6 @@ from torsor.locks import new_lock
 
 #: bytes of results from which long rows are written round the caches, which could not hold them anyway
 CACHES = 16_000_000
-#: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
-SHORT = 800
-#: programs longer than this are replayed in NumPy: compiling them would take minutes
-LONGEST = 400_000
 
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
@@ -100,8 +96,6 @@ class Kernel:
             entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
 
     def _build(self, form: str) -> native.Library | None:
-        if self.program.operations > LONGEST:
-            return None
         host = available()
         if host is None:
             return None
@@ -110,12 +104,6 @@ class Kernel:
 
     def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
         text = forms.module(self.program, form, host, self._single)
-        if text is not None:
-            return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
-        if form == "batch":
-            width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
-            return llvm.batch_module(self.program, width, host.fma, self._single)
-        text = llvm.one_module(self.program, forms.ONE_WIDTH, host.fma, self._single)
         return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
 
     def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:

@@ -266,14 +266,27 @@ class Emitter:
     # -- the module ------------------------------------------------------------------------------------------
 
     def module(self) -> str:
-        b = self.b
-        n = len(self.s.cuts) - 1
-        chunks = "\n".join(self.chunk(c) for c in range(n))
-        calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
-        slots = self.s.slots
-        driver = one_driver(b, slots, calls) if b.one else batch_driver(b, self.in_sizes, self.out_sizes, slots, calls)
-        fill = loop(FILL, b) if self.fills else ""
-        return "\n".join((header(b, driver.work, driver.stage), self.trigonometry(), fill, chunks, driver.text))
+        b, calls = self.b, "\n".join(self.calls())
+        if b.one:
+            driver = one_driver(b, self.slots, calls)
+        else:
+            driver = batch_driver(b, self.in_sizes, self.out_sizes, self.slots, calls)
+        return "\n".join((header(b, driver.work, driver.stage), self.functions(), driver.text))
+
+    @property
+    def slots(self) -> int:
+        """Vectors of scratch memory beside the flag."""
+        return self.s.slots
+
+    def calls(self) -> list[str]:
+        """The lines of a driver that compute one vector of states."""
+        return [f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(len(self.s.cuts) - 1)]
+
+    def functions(self) -> str:
+        """The functions that these lines call."""
+        chunks = "\n".join(self.chunk(c) for c in range(len(self.s.cuts) - 1))
+        fill = loop(FILL, self.b) if self.fills else ""
+        return "\n".join((self.trigonometry(), fill, chunks))
 
     def trigonometry(self) -> str:
         if not any(op in ("sin", "cos") for op, _ in self.s.code):

@@ -96,13 +96,13 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
     for argument in inputs:
         lists.append([graph.input(k) for k in range(start, start + argument.size)])
         start += argument.size
-    with _no_garbage():
+    with no_garbage():
         return program(graph, tuple(inputs), function(*lists))
 
 
 @contextmanager
-def _no_garbage() -> Iterator[None]:
-    """A recording is a hundred thousand small objects without a cycle: looking for one takes a quarter of its time."""
+def no_garbage() -> Iterator[None]:
+    """Without garbage collection: a recording is many small objects without a cycle, and the search takes a quarter of its time."""
     looking = gc.isenabled()
     gc.disable()
     try:

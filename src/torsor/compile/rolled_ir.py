@@ -1,4 +1,4 @@
-"""The loop that inverts a matrix, as LLVM IR, and the modules that have it behind their straight-line code.
+"""The loop that inverts a matrix, as LLVM IR.
 
 With the rows of M packed as :class:`torsor.compile.rolled.Tree` says, M = Lᵀ D L is factored in place, from the last row to the
 first (Featherstone 2005).  Then the rows of X = M⁻¹ follow from the first to the last: left of the diagonal x_i = −Σ L_ij x_j over
@@ -7,54 +7,11 @@ the ancestors j of i, with columns as lanes; the diagonal is x_ii = 1/D_i − Σ
 
 from __future__ import annotations
 
-from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
 from torsor.compile.lanes import Builder
-from torsor.compile.llvm import Emitter, header
-from torsor.compile.program import Program
-from torsor.compile.rolled import Rolled, Tree
+from torsor.compile.rolled import Tree
 
 #: vectors of columns that are computed together: their sums do not wait for one another
 TOGETHER = 4
-
-
-class RolledEmitter(Emitter):
-    """The straight-line part of a rolled program, and the loop behind it; ``lanes`` are the columns of a vector in the loop."""
-
-    def __init__(self, program: Program, rolled: Rolled, b: Builder, fma: bool, lanes: int):
-        super().__init__(rolled.head, b, fma)
-        self.whole, self.rolled = program, rolled
-        self.loop = InverseLoop(rolled.tree, Builder(lanes, single=b.single), fma)
-
-    def module(self) -> str:
-        b, chunks = self.b, range(len(self.s.cuts) - 1)
-        calls = [f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in chunks]
-        sizes = [o.size for o in self.whole.outputs]
-        packed = self.out_sizes[-1]
-        calls += self.inversions(len(self.in_sizes) + len(sizes))
-        if b.one:
-            driver = one_driver(b, self.s.slots, "\n".join(calls), len(self.in_sizes) + len(sizes), packed)
-        else:
-            driver = batch_driver(b, self.in_sizes, sizes, self.s.slots, "\n".join(calls), packed)
-        fill = loop(FILL, b) if self.fills else ""
-        code = "\n".join(self.chunk(c) for c in chunks)
-        head = header(b, driver.work, driver.stage, extra=self.loop.declarations(b))
-        return "\n".join((head, self.trigonometry(), fill, code, self.loop.text(), driver.text))
-
-    def inversions(self, arguments: int) -> list[str]:
-        """A call of the loop for each state: its packed matrix is behind the arguments, its flag in scratch slot 0."""
-        b, width = self.b, 1 if self.b.one else self.b.width
-        place = (len(self.in_sizes) + self.rolled.output) * width
-        lines = []
-        for lane in range(width):
-            lines += [
-                f"  %matrixp{lane} = getelementptr ptr, ptr %lanes, i64 {arguments * width + lane}",
-                f"  %matrix{lane} = load ptr, ptr %matrixp{lane}",
-                f"  %inversep{lane} = getelementptr ptr, ptr %lanes, i64 {place + lane}",
-                f"  %inverse{lane} = load ptr, ptr %inversep{lane}",
-                f"  %flag{lane} = getelementptr {b.E}, ptr %scratch, i64 {lane}",
-                f"  call void @inverse(ptr %matrix{lane}, ptr %inverse{lane}, ptr %flag{lane})",
-            ]
-        return lines
 
 
 class InverseLoop:
@@ -68,7 +25,7 @@ class InverseLoop:
         self.n, self.item = tree.size, 4 if b.single else 8
         self.scalar = Builder(1, single=b.single)
 
-    def declarations(self, beside: Builder) -> list[str]:
+    def declarations(self) -> list[str]:
         """The intrinsics that a module of another width does not have."""
         return [f"declare {x.T} @llvm.fma.{x.suffix}({x.T}, {x.T}, {x.T})" for x in (self.b, self.scalar) if self.fma]
 
@@ -365,13 +322,3 @@ def _table(name: str, numbers: list[int]) -> str:
 
 def _read(table: str, index: str, name: str) -> str:
     return f"  {name}.p = getelementptr i64, ptr @{table}, i64 {index}\n  {name} = load i64, ptr {name}.p"
-
-
-def batch_module(program: Program, rolled: Rolled, width: int, fma: bool, single: bool, lanes: int) -> str:
-    """IR with the entry ``@batch``."""
-    return RolledEmitter(program, rolled, Builder(width, single=single), fma, lanes).module()
-
-
-def one_module(program: Program, rolled: Rolled, width: int, fma: bool, single: bool, lanes: int) -> str:
-    """IR with the entry ``@one``."""
-    return RolledEmitter(program, rolled, Builder(width, one=True, single=single), fma, lanes).module()

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.compile.drivers import batch_driver, one_driver
 from torsor.compile.lanes import Builder
-from torsor.compile.llvm import elementary, groups, header, trigonometry
+from torsor.compile.llvm import elementary, groups, trigonometry
 from torsor.compile.program import Program
 from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, tape
 
 
 class TapeEmitter:
-    """The module of one program; results are stored in groups of ``lanes`` columns, as far as there are as many states."""
+    """The tape of one program for one builder; results are stored in groups of ``lanes`` columns, unless it is for one state."""
 
     def __init__(self, program: Program, b: Builder, fma: bool, lanes: int):
         self.b, self.fma = b, fma
@@ -28,14 +27,20 @@ class TapeEmitter:
         self.item = 4 if b.single else 8
         self.index = 2 if self.tape.slots <= 1 << 16 else 4  # bytes of the number of a slot
 
-    def module(self) -> str:
-        b, slots = self.b, self.tape.slots - 1
-        calls = "  call void @tape(ptr %lanes, ptr %scratch, ptr @table)"
-        driver = one_driver(b, slots, calls) if b.one else batch_driver(b, self.in_sizes, self.out_sizes, slots, calls)
-        functions = [self.run(k, kind) for k, kind in enumerate(self.kinds)]
-        sines = trigonometry(b, self.fma) if SINCOS in self.kinds else ""
-        head = header(b, driver.work, driver.stage)
-        return "\n".join((head, sines, self.tables(), self.beginning(), *functions, self.function(), driver.text))
+    @property
+    def slots(self) -> int:
+        """Vectors of scratch memory beside the flag."""
+        return self.tape.slots - 1
+
+    def calls(self) -> list[str]:
+        """The line of a driver that computes one vector of states."""
+        return ["  call void @tape(ptr %lanes, ptr %scratch, ptr @table)"]
+
+    def functions(self) -> str:
+        """The function that this line calls, and its tables."""
+        runs = [self.run(k, kind) for k, kind in enumerate(self.kinds)]
+        sines = trigonometry(self.b, self.fma) if SINCOS in self.kinds else ""
+        return "\n".join((sines, self.tables(), self.beginning(), *runs, self.function()))
 
     # -- tables ----------------------------------------------------------------------------------------------
 
@@ -262,13 +267,3 @@ def _table(name: str, numbers: np.ndarray) -> str:
     data = np.frombuffer(numbers.tobytes() or b"\0", np.uint8)
     text = _ESCAPES[data].tobytes().decode("ascii")
     return f'@{name} = internal constant [{len(data)} x i8] c"{text}", align 64'
-
-
-def batch_module(program: Program, width: int, fma: bool, single: bool, lanes: int) -> str:
-    """IR with the entry ``@batch``."""
-    return TapeEmitter(program, Builder(width, single=single), fma, lanes).module()
-
-
-def one_module(program: Program, fma: bool, single: bool) -> str:
-    """IR with the entry ``@one``."""
-    return TapeEmitter(program, Builder(1, one=True, single=single), fma, 1).module()

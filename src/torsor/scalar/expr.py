@@ -82,10 +82,10 @@ class Graph:
 
     def apply(self, op: str, *args: Any) -> Expr:
         """A node without algebra: the operands as they are."""
-        nodes = tuple(map(self.lift, args))
+        nodes = tuple([a if a.__class__ is Expr and a.graph is self else self.lift(a) for a in args])
         if op in COMMUTATIVE and nodes[0].index > nodes[1].index:
             nodes = nodes[::-1]
-        return self.node(op, nodes, tuple(n.index for n in nodes))
+        return self.node(op, nodes, tuple([n.index for n in nodes]))
 
 
 class Expr:
