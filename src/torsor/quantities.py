@@ -22,6 +22,7 @@ class Quantity(NamedTuple):
     and the lost force is added to a result that is a joint force.
     ``under_loops`` is for results that hold for the spanning tree only, its loops cut (joint forces, M⁻¹, reactions): the call
     that has the result with the loops closed.  A robot with loops has no kernel for them.
+    ``inverse_of`` is the quantity, of the same inputs, whose inverse the result is.
     """
 
     inputs: tuple[str, ...]
@@ -31,6 +32,7 @@ class Quantity(NamedTuple):
     joint_space: bool = False
     lossy: bool = False
     under_loops: str = ""
+    inverse_of: str = ""
 
 
 def _frame_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,7 +62,9 @@ QUANTITIES: dict[str, Quantity] = {
     "hybrid_acceleration": Quantity(HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, under_loops=DRIVEN),
     "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
     "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
-    "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED),
+    "mass_matrix_inverse": Quantity(
+        ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
+    ),
     "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
     "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
     "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel, Program, trace
+from torsor.compile.rolled import Deferred
 from torsor.errors import ArgumentError
 from torsor.losses import NO_LOSSES, Losses
 from torsor.model import Model
@@ -75,11 +76,20 @@ class Recording:
 
     def shortest(self) -> Program:
         """The program, by whichever algorithms take fewer operations where there is a choice."""
+        if inverse := self.deferred():
+            return inverse
         program = trace(self.evaluated, self.inputs)
         if self.model.nv <= FEW and any(QUANTITIES[name].alternative for name, _ in self.rows):
             other = trace(partial(self.evaluated, alternative=True), self.inputs)
             program = min(program, other, key=lambda p: p.operations)
         return program
+
+    def deferred(self) -> Program | None:
+        """The program of an inverse alone: of a large robot only the matrix is recorded, which is all that a kernel needs."""
+        if len(self.rows) > 1 or self.model.nv <= FEW or not (matrix := QUANTITIES[self.rows[0][0]].inverse_of):
+            return None
+        of = Recording(self.model, (matrix,), self.frames, self.extra, self.losses)
+        return Deferred(of.shortest(), self.labels[0], partial(trace, self.evaluated, self.inputs))
 
     def evaluated(self, *values: Any, alternative: bool = False) -> dict[str, Any]:
         """Every quantity, from one flat sequence of scalars an input."""

@@ -78,6 +78,16 @@ class Program:
         """Arithmetic operations of one evaluation (a fused multiply-add counts as the two it replaces)."""
         return sum(self.counts.values())
 
+    @property
+    def recorded(self) -> Program:
+        """The part that has been recorded already: all of it, unless the program is deferred (:mod:`torsor.compile.rolled`)."""
+        return self
+
+    @property
+    def loop_operations(self) -> int:
+        """Operations of a loop behind the recorded part."""
+        return 0
+
     def __repr__(self) -> str:
         names = ", ".join(a.name for a in self.inputs)
         return f"Program({names} -> {', '.join(o.name for o in self.outputs)}; {self.operations} operations)"

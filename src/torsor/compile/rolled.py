@@ -7,14 +7,18 @@ once, and its vectors hold columns of the inverse: for one state and in batches 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from torsor.compile.program import FREE, Argument, Inverse, Operation, Program
 
-#: operations that a loop must save: below this the straight-line code is as fast
+#: operations from which a loop is worth having: below this the straight-line code is as fast
 WORTHWHILE = 2000
+
+#: a lower triangle by rows: values of a program, or operations
+Matrix = Sequence[Sequence[int | Operation]]
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Tree:
     @property
     def size(self) -> int:
         return len(self.ancestors)
+
+    @property
+    def operations(self) -> int:
+        """Operations of the factors and of the inverse, a fused multiply-add counted as two."""
+        return sum(2 * len(row) * (k + 1) + len(row) ** 2 for k, row in enumerate(self.ancestors))
 
     def starts(self, lanes: int) -> list[int]:
         """Where each packed row begins, and behind them the length of all: a row is filled up to a multiple of ``lanes``."""
@@ -54,10 +63,60 @@ def elimination_tree(zero: Sequence[Sequence[bool]]) -> Tree:
     return Tree(tuple(ancestors))
 
 
+class Deferred(Program):
+    """The program of the inverse of a matrix, of which the matrix is recorded now and the rest when its code is first read.
+
+    A kernel computes the rest by a loop: only exports, derivatives and the NumPy fallback read the code.
+    """
+
+    def __init__(self, matrix: Program, name: str, record: Callable[[], Program]):
+        values = {"inputs": matrix.inputs, "outputs": (Argument(name, matrix.outputs[0].shape),), "rays": matrix.rays}
+        for key, value in {**values, "matrix": matrix, "_record": record}.items():
+            object.__setattr__(self, key, value)
+
+    @cached_property
+    def whole(self) -> Program:
+        return self._record()  # type: ignore[attr-defined]
+
+    @property
+    def code(self) -> tuple[Operation, ...]:  # type: ignore[override]
+        return self.whole.code
+
+    @property
+    def results(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.whole.results
+
+    @property
+    def inverses(self) -> tuple[Inverse, ...]:  # type: ignore[override]
+        return self.whole.inverses
+
+    @property
+    def recorded(self) -> Program:
+        return self.matrix  # type: ignore[attr-defined]
+
+    @cached_property
+    def tree(self) -> Tree:
+        return _tree(self.recorded, self.lower)
+
+    @property
+    def lower(self) -> tuple[tuple[int, ...], ...]:
+        """The lower triangle of the matrix by rows, as values of its program."""
+        n, results = self.outputs[0].shape[0], self.recorded.results
+        return tuple(results[k * n : k * n + k + 1] for k in range(n))
+
+    @property
+    def loop_operations(self) -> int:
+        return self.tree.operations
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        w = self.whole
+        return Program, (w.inputs, w.outputs, w.code, w.results, w.rays, w.inverses)
+
+
 class Rolled(NamedTuple):
     """A program whose output number ``output`` is computed by a loop.
 
-    ``head`` is the straight-line part: that output is empty in it, and one more output, the last, is the packed matrix.
+    ``head`` is the part before it: that output is empty in it, and one more output, the last, is the packed matrix.
     """
 
     head: Program
@@ -67,15 +126,26 @@ class Rolled(NamedTuple):
 
 def rolled(program: Program, lanes: int) -> Rolled | None:
     """The program with one of its outputs computed by a loop; None where there is no such output, or little to save."""
+    if isinstance(program, Deferred):
+        return _rolled(program.recorded, 0, 0, program.lower, lanes)
     for inverse in program.inverses:
         start = 0
         for k, out in enumerate(program.outputs):
             if program.results[start : start + out.size] == inverse.values:
-                tree = elimination_tree([[_is_zero(program, x) for x in row] for row in inverse.matrix])
-                head = _head(program, k, start, _packed(inverse, tree, lanes))
-                return Rolled(head, k, tree) if program.operations - head.operations >= WORTHWHILE else None
+                return _rolled(program, k, start, inverse.matrix, lanes)
             start += out.size
     return None
+
+
+def _rolled(program: Program, output: int, start: int, matrix: Matrix, lanes: int) -> Rolled | None:
+    tree = _tree(program, matrix)
+    if tree.operations < WORTHWHILE:
+        return None
+    return Rolled(_head(program, output, start, _packed(matrix, tree, lanes)), output, tree)
+
+
+def _tree(program: Program, matrix: Matrix) -> Tree:
+    return elimination_tree([[_is_zero(program, x) for x in row] for row in matrix])
 
 
 def _is_zero(program: Program, entry: int | Operation) -> bool:
@@ -83,10 +153,10 @@ def _is_zero(program: Program, entry: int | Operation) -> bool:
     return op == "const" and args[0] == 0
 
 
-def _packed(inverse: Inverse, tree: Tree, lanes: int) -> list[int | Operation]:
+def _packed(matrix: Matrix, tree: Tree, lanes: int) -> list[int | Operation]:
     """The entries of the matrix that the loop reads: of each row those of its ancestors, the diagonal, and zeros."""
     entries: list[int | Operation] = []
-    for k, (row, ancestors) in enumerate(zip(inverse.matrix, tree.ancestors, strict=True)):
+    for k, (row, ancestors) in enumerate(zip(matrix, tree.ancestors, strict=True)):
         entries += [row[j] for j in ancestors] + [row[k]]
         entries += [("const", (0.0,))] * (-len(entries) % lanes)
     return entries
