@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from torsor.compile.llvm import checks, scale
 from torsor.compile.program import Program
-from torsor.compile.schedule import Code, fused, ordered
+from torsor.compile.schedule import Code, contracted
 
 #: records of products and sums that one turn of the loop computes; runs of them are filled up to a multiple
 TURN = 4
@@ -64,17 +64,19 @@ class Step(NamedTuple):
 
 def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -> Tape:
     """The tape of a program; ``groups`` are columns of the outputs that are stored together."""
-    code, results = ordered(*(fused(program) if fma else (list(program.code), list(program.results))))
+    code, gone = contracted(program) if fma else (list(program.code), set())
+    results = program.results
     writer = Writer(code, sum(a.size for a in program.inputs))
     check = Check(writer, code, results, single)
     stores = Stores(writer, program, results, groups)
     check.inputs()
     stores.offer(v for v, (op, _) in enumerate(code) if op in ("input", "const"))
     for v, (op, _) in enumerate(code):
-        if op not in ("input", "const"):
+        if op not in ("input", "const") and v not in gone:
             writer.operation(v)
             check.value(v)
-            stores.offer((v,))
+            if v in stores.needs:
+                stores.offer((v,))
     stores.flush()
     check.end()
     return allocate(writer)
@@ -98,6 +100,7 @@ class Writer:
                 self.name[v] = self.constant(args[0])
         self.input = [v if v >= 0 else self.new() for v in self.input]
         self.flags = [self.new() for _ in range(FLAGS)]
+        self.one, self.minus_one, self.minus_zero = (self.constant(x) for x in (1.0, -1.0, -0.0))
         #: how often a value is a factor in c − a b: the negative of one of the two factors is computed
         self.subtracted = Counter(a for op, args in code if op == "fnma" for a in args[:2])
 
@@ -122,7 +125,7 @@ class Writer:
             return self.constant(-args[0])
         if v not in self.negatives:
             self.negatives[v] = self.new()
-            self.product(self.negatives[v], v, self.constant(-1.0), self.constant(-0.0))
+            self.product(self.negatives[v], v, self.minus_one, self.minus_zero)
         return self.negatives[v]
 
     def operation(self, v: int) -> None:
@@ -132,11 +135,11 @@ class Writer:
         if op == "fma":
             self.product(v, *x)
         elif op == "mul":
-            self.product(v, x[0], x[1], self.constant(-0.0))
+            self.product(v, x[0], x[1], self.minus_zero)
         elif op == "add":
-            self.product(v, x[0], self.constant(1.0), x[1])
+            self.product(v, x[0], self.one, x[1])
         elif op == "sub":
-            self.product(v, x[1], self.constant(-1.0), x[0])
+            self.product(v, x[1], self.minus_one, x[0])
         elif op == "fnma":
             constant = [self.code[a][0] == "const" for a in args[:2]]
             first = (constant[0], self.subtracted[args[0]]) >= (constant[1], self.subtracted[args[1]])
@@ -144,7 +147,7 @@ class Writer:
         elif op == "fms":
             self.product(v, x[0], x[1], self.negative(args[2]))
         elif op == "neg":
-            self.product(v, x[0], self.constant(-1.0), self.constant(-0.0))
+            self.product(v, x[0], self.minus_one, self.minus_zero)
         elif op in ("sin", "cos"):
             self.sine_or_cosine(v, op, x[0])
         else:
@@ -163,7 +166,7 @@ class Writer:
 class Check:
     """0·x of what is checked, summed into the flags: NaN there means that something was not finite."""
 
-    def __init__(self, writer: Writer, code: Code, results: list[int], single: bool):
+    def __init__(self, writer: Writer, code: Code, results: Sequence[int], single: bool):
         self.writer, self.code = writer, code
         self.by_inputs, self.values = checks(code, results, single)
         self.scale, self.count = scale(single), 0
@@ -188,14 +191,14 @@ class Check:
                 x = v
                 if self.by_inputs:
                     x = w.new()
-                    w.product(x, v, w.constant(self.scale), w.constant(-0.0))
+                    w.product(x, v, w.constant(self.scale), w.minus_zero)
                 self.add(x)
 
     def end(self) -> None:
         """All flags into the first, which the driver reads."""
         w = self.writer
         for flag in w.flags[1:]:
-            w.product(w.flags[0], flag, w.constant(1.0), w.flags[0])
+            w.product(w.flags[0], flag, w.one, w.flags[0])
 
 
 class Stores:
@@ -245,8 +248,10 @@ def allocate(writer: Writer) -> Tape:
     top = len(fixed)
     places: list[Place] = []
     for k, record in enumerate(writer.records):
-        step = Step(PRODUCT, record[:1], record[1:]) if record.__class__ is tuple else record
-        kind, results, operands, place = step  # type: ignore[misc]
+        if record.__class__ is Step:
+            kind, results, operands, place = record  # type: ignore[misc]
+        else:
+            kind, results, operands = PRODUCT, record[:1], record[1:]  # type: ignore[assignment]
         inside = [slot[v] for v in operands]
         for v in operands:
             if last[v] == k and slot[v] >= 0:
@@ -258,11 +263,10 @@ def allocate(writer: Writer) -> Tape:
                     free.append(top)
                     top += 1
                 slot[v] = free.pop()
-        runs.add(kind, [*(slot[v] for v in results), *inside])
-        for v in results:
-            if last[v] < 0:  # the half of a sine and cosine that nothing reads
-                free.append(slot[v])
-        if kind in (GROUP, SINGLE):
+        runs.add(kind, [slot[v] for v in results] + inside)
+        if kind == SINCOS:
+            free += [slot[v] for v in results if last[v] < 0]  # nothing reads this half
+        elif kind in (GROUP, SINGLE):
             places.append(place)
     runs.fill()
     return Tape([x for x, _ in writer.constants], runs.runs, runs.records, places, top)
@@ -292,7 +296,7 @@ class Runs:
             self.kind, self.count = kind, 0
         self.count += 1
         self.records += slots
-        if kind not in (PRODUCT, GROUP, SINGLE):
+        if len(slots) < 4 and kind not in (GROUP, SINGLE):
             self.records += [0] * (4 - len(slots))
 
     def fill(self) -> None:
