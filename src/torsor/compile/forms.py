@@ -32,7 +32,7 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         lanes = host.width * (2 if single else 1)
         split = rolled(program, lanes)
         body = _body(program if split is None else split.head, form == "one", host.fma, single, lanes)
-        loop = None if split is None else InverseLoop(split.tree, Builder(lanes, single=single), host.fma)
+        loop = None if split is None else InverseLoop(split.tree, Builder(lanes, single=single), host.fma, form == "batch")
         return _text(program, body, split, loop)
 
 
@@ -58,6 +58,8 @@ def _text(program: Program, body: Emitter | TapeEmitter, split: Rolled | None, l
     if b.one:
         driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
     else:
+        if split is not None:
+            outputs[split.output] = 0  # it is not staged: the loop reads what it has written
         driver = batch_driver(b, inputs, outputs, body.slots, lines, private)
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 

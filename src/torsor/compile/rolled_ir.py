@@ -12,34 +12,40 @@ from torsor.compile.rolled import Tree
 
 #: vectors of columns that are computed together: their sums do not wait for one another
 TOGETHER = 4
+#: bytes
+CACHE_LINE = 64
 
 
 class InverseLoop:
     """``void @inverse(ptr H, ptr X, ptr flag)``: from the packed rows at H, which it overwrites, to the inverse at X.
 
-    What is not finite makes the number at ``flag`` NaN.
+    What is not finite makes the number at ``flag`` NaN.  In a batch the memory behind X, where the next inverse goes, is fetched
+    into the caches meanwhile: writing to it would wait for that.
     """
 
-    def __init__(self, tree: Tree, b: Builder, fma: bool):
-        self.tree, self.b, self.fma = tree, b, fma
+    def __init__(self, tree: Tree, b: Builder, fma: bool, batch: bool):
+        self.tree, self.b, self.fma, self.batch = tree, b, fma, batch
         self.n, self.item = tree.size, 4 if b.single else 8
         self.scalar = Builder(1, single=b.single)
 
     def declarations(self) -> list[str]:
         """The intrinsics that a module of another width does not have."""
-        return [f"declare {x.T} @llvm.fma.{x.suffix}({x.T}, {x.T}, {x.T})" for x in (self.b, self.scalar) if self.fma]
+        found = [f"declare {x.T} @llvm.fma.{x.suffix}({x.T}, {x.T}, {x.T})" for x in (self.b, self.scalar) if self.fma]
+        return [*found, "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
     def tables(self) -> str:
         """@start and @depth of each packed row, where its ancestors begin in the lists (@list), and the lists themselves.
 
-        Of each ancestor these have the start of its packed row and that of its row of X.
+        Of each ancestor these have the start of its packed row and that of its row of X.  @order is that of elimination: a row
+        waits for those it carries, so rows of several branches, which do not wait for one another, follow each other.
         """
         tree = self.tree
         start = tree.starts(self.b.width)
         depth = [len(row) for row in tree.ancestors]
         first = [sum(depth[:k]) for k in range(self.n)]
         above = [j for row in tree.ancestors for j in row]
-        tables = {"start": start[:-1], "depth": depth, "list": first,
+        order = sorted(range(self.n), key=lambda k: -depth[k])
+        tables = {"order": order, "start": start[:-1], "depth": depth, "list": first,
                   "above": [start[j] for j in above], "row": [j * self.n for j in above]}  # fmt: skip
         return "\n".join(_table(name, numbers) for name, numbers in tables.items())
 
@@ -90,15 +96,17 @@ define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
         """
         b, E, A = self.b, self.b.E, self.item
         one, zero = self.scalar.const(1.0), self.scalar.const(0.0)
+        near = "\n".join(self.near(m, "%dafter" if m == TOGETHER else f"%out{m + 1}") for m in range(TOGETHER, 0, -1))
         return f"""entry:
   br label %factor
 factor:
-  %kafter = phi i64 [{self.n}, %entry], [%k, %scaled]
+  %turn = phi i64 [0, %entry], [%turnnext, %scaled]
   %bad = phi {E} [{zero}, %entry], [%badnext, %scaled]
-  %kmore = icmp sgt i64 %kafter, 0
+  %kmore = icmp slt i64 %turn, {self.n}
   br i1 %kmore, label %pivot, label %done
 pivot:
-  %k = sub i64 %kafter, 1
+  %turnnext = add i64 %turn, 1
+{_read("order", "%turn", "%k")}
 {_read("start", "%k", "%kstart")}
 {_read("depth", "%k", "%kdepth")}
 {_read("list", "%k", "%klist")}
@@ -112,17 +120,11 @@ pivot:
   br label %column
 column:
   %dafter = phi i64 [%kdepth, %pivot], [%d, %updated]
-  %dmore = icmp sgt i64 %dafter, 0
-  br i1 %dmore, label %update, label %whole
+  %dmore = icmp sgt i64 %dafter, {TOGETHER * b.width}
+  br i1 %dmore, label %update, label %near{TOGETHER}
 update:
   %d = sub i64 %dafter, 1
-  %hp = getelementptr {E}, ptr %h, i64 %d
-  %hd = load {E}, ptr %hp
-  %l = fmul {E} %hd, %inv
-{self.splat(b, "%lv", "%l")}
-  %gp = getelementptr i64, ptr %kabove, i64 %d
-  %gstart = load i64, ptr %gp
-  %g = getelementptr {E}, ptr %H, i64 %gstart
+{self.update("", "%d")}
   br label %axpy
 axpy:
   %c = phi i64 [0, %update], [%cnext, %axpy]
@@ -137,6 +139,7 @@ axpy:
   br i1 %cmore, label %axpy, label %updated
 updated:
   br label %column
+{near}
 whole:
 {self.splat(b, "%invv", "%inv")}
   br label %scale
@@ -154,6 +157,37 @@ scaled:
   br label %factor
 done:
   ret {E} %bad"""
+
+    def update(self, mark: str, d: str) -> str:
+        """The factor l = h_d / D and the row of the ancestor at depth d, from which l times row h is subtracted."""
+        E = self.b.E
+        return f"""  %hp{mark} = getelementptr {E}, ptr %h, i64 {d}
+  %hd{mark} = load {E}, ptr %hp{mark}
+  %l{mark} = fmul {E} %hd{mark}, %inv
+{self.splat(self.b, f"%lv{mark}", f"%l{mark}")}
+  %gp{mark} = getelementptr i64, ptr %kabove, i64 {d}
+  %gstart{mark} = load i64, ptr %gp{mark}
+  %g{mark} = getelementptr {E}, ptr %H, i64 %gstart{mark}"""
+
+    def near(self, m: int, start: str) -> str:
+        """The ancestors whose rows are m vectors long, from the one before depth ``start`` on: row h stays in registers."""
+        b, E, A, least = self.b, self.b.E, self.item, (m - 1) * self.b.width
+        loads, updates = [], []
+        for t in range(m):
+            place = t * b.width
+            loads.append(f"  %hc{m}.{t} = getelementptr {E}, ptr %h, i64 {place}")
+            loads.append(f"  %hv{m}.{t} = load {b.T}, ptr %hc{m}.{t}, align {A}")
+            updates.append(f"  %gc{m}.{t} = getelementptr {E}, ptr %g{m}, i64 {place}")
+            updates.append(f"  %gv{m}.{t} = load {b.T}, ptr %gc{m}.{t}, align {A}")
+            updates.append(self.less(b, f"%gnew{m}.{t}", f"%gv{m}.{t}", f"%lv{m}", f"%hv{m}.{t}"))
+            updates.append(f"  store {b.T} %gnew{m}.{t}, ptr %gc{m}.{t}, align {A}")
+        return "\n".join((f"near{m}:", f"  %any{m} = icmp sgt i64 {start}, {least}",
+            f"  br i1 %any{m}, label %load{m}, label %past{m}", f"load{m}:", *loads, f"  br label %each{m}", f"each{m}:",
+            f"  %dafter{m} = phi i64 [{start}, %load{m}], [%d{m}, %each{m}]", f"  %d{m} = sub i64 %dafter{m}, 1",
+            self.update(f"{m}", f"%d{m}"), *updates, f"  %dmore{m} = icmp sgt i64 %d{m}, {least}",
+            f"  br i1 %dmore{m}, label %each{m}, label %past{m}", f"past{m}:",
+            f"  %out{m} = phi i64 [{start}, %near{m}], [%d{m}, %each{m}]",
+            f"  br label %{f'near{m - 1}' if m > 1 else 'whole'}"))  # fmt: skip
 
     # -- X = M⁻¹ -----------------------------------------------------------------------------------------------
 
@@ -186,6 +220,7 @@ begin:
   %irow = mul i64 %i, {self.n}
   %xi = getelementptr {E}, ptr %X, i64 %irow
   %xc = getelementptr {E}, ptr %X, i64 %i
+{self.fetch()}
   %final = sub i64 %i, {K}
   %short = icmp slt i64 %final, 0
   br i1 %short, label %singles, label %wholes
@@ -210,6 +245,14 @@ rest{TOGETHER}:
         for m in range(1, TOGETHER + 1):
             parts += [self.segment(f"t{m}", b, m, "%c", "%final"), "  br label %diagonal"]
         return "\n".join([head, *parts])
+
+    def fetch(self) -> str:
+        """The memory of row i of the next inverse, cache line by cache line."""
+        lines = []
+        for k in range(-(-self.n * self.item // CACHE_LINE) if self.batch else 0):
+            lines.append(f"  %ahead{k} = getelementptr i8, ptr %xi, i64 {self.n * self.n * self.item + k * CACHE_LINE}")
+            lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead{k}, i32 1, i32 3, i32 1)")
+        return "\n".join(lines)
 
     def segment(self, s: str, v: Builder, m: int, first: str, last: str = "") -> str:
         """−Σ L_ij x_jc of m vectors of columns from ``first`` on, the last of them at ``last``, into row and column i."""
