@@ -1,8 +1,8 @@
 """The three forms that a program takes as machine code, and how a module is put together from them.
 
-Short programs are straight-line code (:mod:`torsor.compile.llvm`), very long ones a tape (:mod:`torsor.compile.tape`).  Either may
-leave the inverse of a matrix to a loop behind it (:mod:`torsor.compile.rolled`).  The choice depends on the program alone, never on
-the batch; straight-line code and tape give the same bits.
+Most programs are straight-line code (:mod:`torsor.compile.llvm`), very long ones a tape (:mod:`torsor.compile.tape`).  Either
+may leave the inverse of a matrix to a loop behind it (:mod:`torsor.compile.rolled`).  The choice depends on the program alone,
+never on the batch; straight-line code and tape give the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ONE_WIDTH = 2
 #: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
 SHORT = 800
 #: operations from which a program becomes a tape: straight-line code would take seconds to compile
-LONG = 60_000
+LONG = 50_000
 #: vectors of states that one record of a tape computes: reading the record takes as long as computing one
 VECTORS = 4
 

@@ -112,7 +112,7 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
 
 @contextmanager
 def no_garbage() -> Iterator[None]:
-    """Without garbage collection: a recording is many small objects without a cycle, and the search takes a quarter of its time."""
+    """Without garbage collection: a recording is many small objects and no cycle; the search takes a quarter of its time."""
     looking = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
 """Inverses of matrices by a loop: what of a program stays straight-line code, and the tables that the loop reads.
 
-The inverse of a humanoid's mass matrix takes 30,000 operations beside the 6,000 of the matrix itself.  As straight-line code they
-are slow to compile, and for one state each occupies a vector of which one lane is used.  A loop over index tables compiles at
-once, and its vectors hold columns of the inverse: for one state and in batches alike, so both give the same bits.
+The inverse of a humanoid's mass matrix takes 30,000 operations beside the 6,000 of the matrix itself.  As straight-line code
+they are slow to compile, and for one state each occupies a vector of which one lane is used.  A loop over index tables compiles
+at once, and its vectors hold columns of the inverse: for one state and in batches alike, so both give the same bits.
 """
 
 from __future__ import annotations
@@ -185,7 +185,8 @@ def _pruned(program: Program, outputs: list[Argument], code: list[tuple[str, tup
         if needed[k] and code[k][0] not in FREE:
             for a in code[k][1]:
                 needed[a] = True
-    number, kept = {}, []
+    number: dict[int, int] = {}
+    kept: list[Operation] = []
     for k, (op, args) in enumerate(code):
         if needed[k]:
             number[k] = len(kept)

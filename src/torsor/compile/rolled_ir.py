@@ -1,8 +1,9 @@
 """The loop that inverts a matrix, as LLVM IR.
 
-With the rows of M packed as :class:`torsor.compile.rolled.Tree` says, M = Lᵀ D L is factored in place, from the last row to the
-first (Featherstone 2005).  Then the rows of X = M⁻¹ follow from the first to the last: left of the diagonal x_i = −Σ L_ij x_j over
-the ancestors j of i, with columns as lanes; the diagonal is x_ii = 1/D_i − Σ L_ij x_ij.  Each entry is written to both places.
+With the rows of M packed as :class:`torsor.compile.rolled.Tree` says, M = Lᵀ D L is factored in place, from the deepest rows to
+the first (Featherstone 2005).  Then the rows of X = M⁻¹ follow from the first to the last: left of the diagonal
+x_i = −Σ L_ij x_j over the ancestors j of i, with columns as lanes; the diagonal is x_ii = 1/D_i − Σ L_ij x_ij.  Each entry is
+written twice, to row and column.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ CACHE_LINE = 64
 class InverseLoop:
     """``void @inverse(ptr H, ptr X, ptr flag)``: from the packed rows at H, which it overwrites, to the inverse at X.
 
-    What is not finite makes the number at ``flag`` NaN.  In a batch the memory behind X, where the next inverse goes, is fetched
-    into the caches meanwhile: writing to it would wait for that.
+    Where something is not finite, the number at ``flag`` becomes NaN.  In a batch the memory behind X, where the next inverse
+    goes, is fetched into the caches meanwhile: writing to it would wait for that.
     """
 
     def __init__(self, tree: Tree, b: Builder, fma: bool, batch: bool):

@@ -1,12 +1,12 @@
 """A program as data for one loop of machine code: a tape.
 
-Straight-line code takes a tenth of a millisecond an operation to compile: half a minute for the Christoffel symbols of a humanoid.
-A tape takes none.  It is a list of records, and a record is d = a b + c with the slots of d, a, b and c, because
+Straight-line code takes 0.06 ms per operation to compile: many seconds for the Christoffel symbols of a humanoid.  A tape is
+not compiled.  It is a list of records, and a record is d = a b + c with the slots of d, a, b and c, because
 
     a + b = a·1 + b,   a − b = b·(−1) + a,   a b = a b + (−0),   −a = a·(−1) + (−0),   c − a b = (−a) b + c
 
-hold bit for bit, with a fused multiply-add and without.  So the loop has no branch, and a tape gives the bits of the straight-line
-code of the same program.  Other operations are records too, in runs of their own.
+hold bit for bit, with a fused multiply-add and without.  So the loop has no branch, and a tape gives the bits of the
+straight-line code of the same program.  Other operations are records too, in runs of their own.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ WAITING = 64
 #: kinds of records beside the names of operations: a b + c, sine and cosine, results of several columns and of one
 PRODUCT, SINCOS, GROUP, SINGLE = "product", "sincos", "group", "single"
 
+#: records between writing and reading a value, and records that are held back to have as many
+DISTANCE, HELD = 6, 24
+
 #: (output, column)
 Place = tuple[int, int]
 
@@ -37,9 +40,9 @@ Place = tuple[int, int]
 class Tape(NamedTuple):
     """``records`` in the order of ``runs``, each (kind, number of records).
 
-    A record has four slots: destination, then operands; that of a sine and a cosine has (sine, cosine, angle, 0).  That of results
-    has as many slots as columns, and the place of the first is the next of ``places``.  The first slots are the flags, then the
-    ``constants``, then the inputs.
+    A record has four slots: destination, then operands; that of a sine and a cosine has (sine, cosine, angle, 0).  A record of
+    results has as many slots as columns, and the place of the first is the next of ``places``.  The first slots are the flags,
+    then the ``constants``, then the inputs.
     """
 
     constants: list[float]
@@ -62,6 +65,11 @@ class Step(NamedTuple):
     place: Place = (0, 0)
 
 
+#: the values (d, a, b, c) of d = a b + c
+Product = tuple[int, int, int, int]
+Record = Product | Step
+
+
 def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -> Tape:
     """The tape of a program; ``groups`` are columns of the outputs that are stored together."""
     code, gone = contracted(program) if fma else (list(program.code), set())
@@ -78,8 +86,46 @@ def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -
             if v in stores.needs:
                 stores.offer((v,))
     stores.flush()
+    writer.records = spread_out(writer.records, writer.count)
     check.end()
     return allocate(writer)
+
+
+def spread_out(records: list[Record], count: int) -> list[Record]:
+    """Products in an order in which a value is read DISTANCE records after it was written, where others can go between.
+
+    A processor waits for what it has just written.  Few records are held back at a time, so values do not live much longer, and
+    records of other kinds stay where they are.
+    """
+    placed: list[Record] = []
+    ready = [-1] * count  # where a value may be read
+    for record in records:
+        if not isinstance(record, Step) and record[0] not in record[1:]:  # a flag adds to itself
+            ready[record[0]] = len(records) + DISTANCE
+    waiting: list[Product] = []
+
+    def place(record: Product) -> None:
+        ready[record[0]] = len(placed) + DISTANCE
+        placed.append(record)
+
+    for record in records:
+        if isinstance(record, Step):
+            while waiting:
+                place(waiting.pop(0))
+            placed.append(record)
+            continue
+        waiting.append(record)
+        for k, (_, a, b, c) in enumerate(waiting):
+            now = len(placed)
+            if ready[a] <= now and ready[b] <= now and ready[c] <= now:
+                place(waiting.pop(k))
+                break
+        else:
+            if len(waiting) > HELD:
+                place(waiting.pop(0))
+    while waiting:
+        place(waiting.pop(0))
+    return placed
 
 
 class Writer:
@@ -87,7 +133,7 @@ class Writer:
 
     def __init__(self, code: Code, inputs: int):
         self.code, self.count = code, len(code)
-        self.records: list[tuple[int, int, int, int] | Step] = []
+        self.records: list[Record] = []
         self.constants: dict[tuple[float, float], int] = {}
         self.negatives: dict[int, int] = {}
         self.pairs: dict[int, int] = {}  # an angle: the record of its sine and cosine
@@ -159,7 +205,9 @@ class Writer:
             self.pairs[angle] = len(self.records)
             self.records.append(Step(SINCOS, (self.new(), self.new()), (angle,)))
         k = self.pairs[angle]
-        sine, cosine = self.records[k].results  # type: ignore[union-attr]
+        step = self.records[k]
+        assert isinstance(step, Step)
+        sine, cosine = step.results
         self.records[k] = Step(SINCOS, (v, cosine) if op == "sin" else (sine, v), (angle,))
 
 
@@ -248,10 +296,7 @@ def allocate(writer: Writer) -> Tape:
     top = len(fixed)
     places: list[Place] = []
     for k, record in enumerate(writer.records):
-        if record.__class__ is Step:
-            kind, results, operands, place = record  # type: ignore[misc]
-        else:
-            kind, results, operands = PRODUCT, record[:1], record[1:]  # type: ignore[assignment]
+        kind, results, operands, place = record if isinstance(record, Step) else (PRODUCT, record[:1], record[1:], (0, 0))
         inside = [slot[v] for v in operands]
         for v in operands:
             if last[v] == k and slot[v] >= 0:
@@ -276,8 +321,8 @@ def _last_uses(writer: Writer) -> list[int]:
     """The last record that reads each value, −1 where none does."""
     last = [-1] * writer.count
     for k, record in enumerate(writer.records):
-        for v in record[1:] if record.__class__ is tuple else record.operands:  # type: ignore[union-attr]
-            last[v] = k  # type: ignore[index]
+        for v in record.operands if isinstance(record, Step) else record[1:]:
+            last[v] = k
     return last
 
 

@@ -1,7 +1,7 @@
 """The loops that run a tape, as LLVM IR, and the tables they read.
 
-The tables are in the object code, so that a tape from the disk cache needs no program.  A slot is a vector, one lane a state.  The
-record of d = a b + c is read as one number of 64 bits, or two where there are more slots than 16 bits can count.
+The tables are in the object code, so that a tape from the disk cache needs no program.  A slot is a vector with one lane per
+state.  The record of d = a b + c is read as one number of 64 bits, or two where there are more slots than 16 bits can count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, tap
 
 
 class TapeEmitter:
-    """The tape of one program for one builder; results are stored in groups of ``lanes`` columns, unless it is for one state."""
+    """The tape of one program for one builder; in a batch, results are stored in groups of ``lanes`` columns."""
 
     def __init__(self, program: Program, b: Builder, fma: bool, lanes: int):
         self.b, self.fma = b, fma
