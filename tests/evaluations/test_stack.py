@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from torsor.compile import Argument, Kernel, Scan, kernel, native, trace, workspace
+from torsor.compile import Argument, Kernel, Scan, forms, kernel, native, trace, workspace
 
 #: of a thread [bytes]; Linux gives 8 MB, musl 128 kB.  An overflow ends the process, and with it the test run
 SMALL = 256 * 1024
@@ -68,7 +68,7 @@ large_at = functools.cache(large)
 )
 def test_large_results_need_little_stack(size, short, dtype, lanes, monkeypatch):
     """Rows written directly and, beyond the caches, past them; short programs and float32 have twice the lanes each."""
-    monkeypatch.setattr(kernel, "SHORT", 800 if short else 0)
+    monkeypatch.setattr(forms, "SHORT", 800 if short else 0)
     k = Kernel(large_at(size), dtype=dtype)
     x = np.random.default_rng(0).normal(size=(3, 4)).astype(dtype)
     y = expected(x, size)

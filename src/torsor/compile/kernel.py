@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, llvm, native
+from torsor.compile import entry, forms, native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, in_order, output, rescale_quaternions, rows
 from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
@@ -25,14 +25,8 @@ from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
-#: one state is computed in vectors of two: faster than scalars on every processor tried
-ONE_WIDTH = 2
 #: bytes of results from which long rows are written round the caches, which could not hold them anyway
 CACHES = 16_000_000
-#: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
-SHORT = 800
-#: programs longer than this are replayed in NumPy: compiling them would take minutes
-LONGEST = 400_000
 
 #: types of arguments that are not Dask arrays, most often
 EAGER = frozenset({np.ndarray, list, tuple, float, int})
@@ -133,16 +127,13 @@ class Kernel:
             self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
-        host = available() if self.operations <= LONGEST else None
+        host = available()
         if host is None:
             return None
         return self._recorded.library(form, (form,), self.dtype, lambda: self._ir(form, host))
 
     def _ir(self, form: str, host: native.Host) -> str:
-        if form == "batch":
-            width = host.width * (2 if self._single else 1) * (2 if self.operations < SHORT else 1)
-            return llvm.batch_module(self.program, width, host.fma, self._single)
-        return llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
+        return forms.module(self.program, form, host, self._single)
 
     # -- calling ---------------------------------------------------------------------------------------------
 

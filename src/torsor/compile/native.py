@@ -54,7 +54,7 @@ def _machine() -> Any:
     h = host()
     target = _llvm().Target.from_triple(h.triple)
     # no IR passes are run: the program is already optimised, and LLVM's vectorisers would only cost time
-    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=2, reloc="pic", codemodel="small")
+    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=1, reloc="pic", codemodel="small")
 
 
 _names = itertools.count()

@@ -24,7 +24,7 @@ class Facts(NamedTuple):
 
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
-    operations: int  #: of one evaluation
+    operations: int  #: of one evaluation, as the machine code does it
     cost: int  #: of one evaluation, as :func:`torsor.compile.threads.cost` counts
     divides: bool  #: whether there is a division, in which an overflow could vanish
     rays: tuple[tuple[int, ...], ...]  #: as of a program
@@ -33,8 +33,10 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, p: Program) -> Facts:
         """The facts of a program."""
-        largest = max((abs(args[0]) for op, args in p.code if op == "const" and np.isfinite(args[0])), default=0.0)
-        return cls(p.inputs, p.outputs, p.operations, cost(p), p.counts["div"] > 0, p.rays, float(largest))
+        part = p.recorded  # of an inverse that a loop computes, the matrix
+        largest = max((abs(args[0]) for op, args in part.code if op == "const" and np.isfinite(args[0])), default=0.0)
+        divides = p.loop_operations > 0 or part.counts["div"] > 0
+        return cls(p.inputs, p.outputs, part.operations + p.loop_operations, cost(p), divides, p.rays, float(largest))
 
     def text(self) -> str:
         """As it is kept on disk."""

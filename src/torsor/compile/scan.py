@@ -13,7 +13,6 @@ from torsor.compile import native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescale_quaternions, rows
 from torsor.compile.build import available
 from torsor.compile.given import float_type
-from torsor.compile.kernel import LONGEST
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.scan_ir import scan_module
@@ -26,6 +25,8 @@ from torsor.locks import new_lock
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2
+#: operations of a step above which a scan runs in NumPy: compiling it would take minutes
+LONGEST = 400_000
 
 _I64 = ctypes.c_int64
 _SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes.c_void_p] * 3)

@@ -43,7 +43,7 @@ class Schedule:
 
 def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = CHUNK) -> Schedule:
     """``groups``: positions in the results that are stored together."""
-    code, results = _ordered(*(_fused(program) if fma else (list(program.code), list(program.results))))
+    code, results = ordered(*(fused(program) if fma else (list(program.code), list(program.results))))
     cuts = _cut(code, chunk)
     home = [0] * len(code)
     for c in range(len(cuts) - 1):
@@ -67,8 +67,14 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
     return Schedule(code, results, cuts, made, slot, slots, stores)
 
 
-def _fused(program: Program) -> tuple[Code, list[int]]:
-    """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab."""
+def fused(program: Program) -> tuple[Code, list[int]]:
+    """The code with fused operations, and the results."""
+    code, gone = contracted(program)
+    return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
+
+
+def contracted(program: Program) -> tuple[Code, set[int]]:
+    """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab; and these products."""
     code = list(program.code)
     uses = [0] * len(code)
     for op, args in code:
@@ -77,7 +83,7 @@ def _fused(program: Program) -> tuple[Code, list[int]]:
                 uses[a] += 1
     for r in program.results:
         uses[r] += 1
-    gone = set()
+    gone: set[int] = set()
 
     def product(k: int) -> bool:
         return code[k][0] == "mul" and uses[k] == 1
@@ -97,10 +103,10 @@ def _fused(program: Program) -> tuple[Code, list[int]]:
             elif product(a):
                 code[k] = ("fms", (*code[a][1], b))
                 gone.add(a)
-    return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
+    return code, gone
 
 
-def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
+def ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
     """sin and cos whose operand is an input go first, in pairs."""
     trig = [k for k, (op, args) in enumerate(code) if op in ("sin", "cos") and code[args[0]][0] == "input"]
     trig.sort(key=lambda k: (code[k][1][0], code[k][0]))

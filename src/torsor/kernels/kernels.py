@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from inspect import signature
 from typing import Any
@@ -12,10 +13,11 @@ import numpy as np
 from torsor.algorithms import pose
 from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
 from torsor.compile.recorded import Recorded
+from torsor.compile.rolled import Deferred
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_configuration, check_wrenches, require_numbers
 from torsor.kernels.digest import digest, source_digest
-from torsor.kernels.quantity import Quantity, Table
+from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import Spec
 from torsor.locks import new_lock
 from torsor.model import Model
@@ -119,6 +121,9 @@ class Kernels:
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by whichever algorithms take the fewest operations."""
         rows = [self.table[name] for name, *_ in spec.quantities]
+        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
+            matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
+            return Deferred(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
         arguments = self.inputs(spec)
         program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)

@@ -34,7 +34,9 @@ QUANTITIES = Table(
         ),
         "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
-        "mass_matrix_inverse": Quantity(("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED),
+        "mass_matrix_inverse": Quantity(
+            ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
+        ),
         "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
         "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
         "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),

@@ -25,6 +25,7 @@ class Quantity(NamedTuple):
     keyword ``lost`` does both itself.
     ``under_loops`` is for results that hold for the spanning tree only, its loops cut (joint forces, M⁻¹, reactions): the call
     that has the result with the loops closed.  A robot with loops has no kernel for them.
+    ``inverse_of`` is the quantity, of the same inputs, whose inverse the result is: a kernel needs no more than that one.
     ``lenient`` kernels return a result that is not finite, for a caller who looks.
     """
 
@@ -38,6 +39,7 @@ class Quantity(NamedTuple):
     lossy: bool = False
     acceleration: bool = False
     under_loops: str = ""
+    inverse_of: str = ""
     lenient: bool = False
 
 

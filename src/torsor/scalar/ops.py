@@ -7,6 +7,7 @@ JAX, PyTorch and CasADi scalars go to their own library (:data:`LIBRARIES` is th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -170,6 +171,17 @@ def ray(*x: Any) -> tuple[Any, ...]:
     elif any(type(a).__name__ == "ndarray" for a in x):
         return _array_ray(x)
     return x
+
+
+def note_inverse(A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> None:
+    """Note in the recording, if there is one, that X is the inverse of the symmetric positive definite matrix A.
+
+    The operations from A to X stay recorded.  A kernel may compute X from A by a loop instead, which eliminates the rows of A
+    from the last to the first: in that order the zeros of A should be kept.
+    """
+    recorded = next((x for row in X for x in row if x.__class__ is Expr), None)
+    if recorded is not None:
+        recorded.graph.inverses.append((A, X))
 
 
 def _array_ray(x: tuple[Any, ...]) -> tuple[Any, ...]:
