@@ -216,7 +216,7 @@ class Kernel:
         outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
-        given = [out] if len(outputs) == 1 else list(out)
+        given = [out] if len(outputs) == 1 else list(out) if isinstance(out, (tuple, list)) else []
         if len(given) != len(outputs):
             raise ArgumentError(f"out must hold {len(outputs)} arrays, one for each of {', '.join(o.name for o in outputs)}")
         taken = [output(o, g, batch, self.dtype) for o, g in zip(outputs, given, strict=True)]

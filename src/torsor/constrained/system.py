@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile import Kernel
+from torsor.compile import Argument, Kernel
+from torsor.compile.arrays import check_finite, coerced
 from torsor.compile.given import as_array
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, solve_by_local_rank
@@ -28,6 +29,9 @@ from torsor.procedures.rank import independent_rows
 if TYPE_CHECKING:
     from torsor.computed import Wrenches
     from torsor.robot import Robot
+
+
+FLOAT64 = np.dtype(np.float64)
 
 
 class ConstrainedMotion(NamedTuple):
@@ -115,7 +119,7 @@ class Constrained:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
         partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
-        q, v = as_array("q", q, self._labels["q"], float), as_array("v", v, self._labels["v"], float)
+        q, v = self._vector("q", q, self.robot.nq), self._vector("v", v, self.robot.nv)
         rates = self.robot.configuration_rate(q, v)
         if clock:
             rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
@@ -128,7 +132,7 @@ class Constrained:
     def slip(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """A v − b, ``(..., k)``: how fast each row is being violated."""
         _, A, speed, _ = self.solver.kernel("rows")(q, v, *self.clock(time))
-        return np.einsum("...kn,...n->...k", A, as_array("v", v, self._labels["v"], float)) - speed
+        return np.einsum("...kn,...n->...k", A, self._vector("v", v, self.robot.nv)) - speed
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -241,10 +245,11 @@ class Constrained:
         self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
     ) -> Impact:
         """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): the constraint is struck, 0 ≤ e ≤ 1."""
-        if not (np.all(np.asarray(restitution) >= 0) and np.all(np.asarray(restitution) <= 1)):
+        e = coerced(Argument("restitution", ()), restitution, FLOAT64)
+        if not (np.all(e >= 0) and np.all(e <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
         change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
-        return Impact(as_array("v", v, self._labels["v"], float) + change, impulses)
+        return Impact(self._vector("v", v, self.robot.nv) + change, impulses)
 
     def reactions(
         self,
@@ -386,9 +391,10 @@ class Constrained:
         return in_metric(M, A, self.robot.model)[1]
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = as_array(label, value, self._labels.get(label, ()), float)
-        if array.shape[-1:] != (n,):
-            raise ArgumentError(f"{label} has shape {array.shape}, expected (..., {n})")
+        """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""
+        argument = Argument(label, (n,), self._labels.get(label, ()))
+        array = np.ascontiguousarray(coerced(argument, value, FLOAT64))
+        check_finite([argument], [array])
         return array
 
     def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:

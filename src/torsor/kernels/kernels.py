@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms import pose
+from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
 from torsor.compile.recorded import Recorded
 from torsor.compile.rolled import Deferred
@@ -78,7 +79,11 @@ class Kernels:
 
     def kernel(self, spec: Spec) -> Kernel:
         """The kernel of a spec, made once."""
-        kernel = self._kernels.get(spec)
+        try:
+            kernel = self._kernels.get(spec)
+        except TypeError:  # a word that cannot be hashed
+            self._check(spec)
+            raise
         if kernel is None:
             with self._lock:
                 kernel = self._kernels.get(spec) or self._kernels.setdefault(spec, self._make(spec))
@@ -244,10 +249,13 @@ class Kernels:
             row = self.table[name]
             if row.under_loops:
                 refuse_loops(self.model, name, row.under_loops)
+            given = dict(zip(row.words, words, strict=False))
             if "frame" in row.words:
                 if not words:
                     raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
-                self.model.frame(words[row.words.index("frame")])
+                self.model.frame(given["frame"])
+            if given.get("expressed_in", "world") not in EXPRESSIONS:
+                raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
         if spec.expressed_in not in AXES:
             raise UnknownName("axes of a wrench", spec.expressed_in, AXES)
         for frame in spec.frames:
