@@ -110,7 +110,7 @@ def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypat
     k = Kernel(program)
     for y in (k(x), k(x)):  # machine code leaves such kernels to the careful path
         assert y.tobytes() == on_stack.tobytes()
-    assert k._library("batch" if batch else "one").read(workspace.WORK) > 200 * 16
+    assert k._library("batch" if batch else "one").read(workspace.WORK) > 200 * 8  # bytes: lanes may be one
 
 
 @pytest.mark.parametrize("batch", [(), (9,)])
