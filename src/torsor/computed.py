@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,6 +44,7 @@ class Computed(Mechanism):
     def __init__(self, description: Description):
         super().__init__(description)
         self._kernels: dict[tuple, Kernel] = {}
+        self._hybrid: dict[tuple[str, ...], tuple[Callable[..., HybridDynamics], Array]] = {}  # of hybrid_dynamics, by led
         self._lock = new_lock()
 
     # -- dynamics --------------------------------------------------------------------------------------------
@@ -124,10 +125,27 @@ class Computed(Mechanism):
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
+        plain = wrenches is None and damping is False and friction is None and type(led) in (list, tuple)
+        try:
+            function, chosen = self._hybrid[tuple(led) if plain else ()]  # joints that an earlier call named
+        except (KeyError, TypeError):
+            return self._hybrid_dynamics((q, v, a, tau), led, wrenches, damping, friction, plain)
+        return function(q, v, a, tau, chosen)
+
+    def _hybrid_dynamics(
+        self, state: tuple, led: Any, wrenches: Wrenches | None, damping: bool, friction: bool | None, plain: bool
+    ) -> HybridDynamics:
+        """Any call; ``plain`` is one that gives the state and a list alone, whose kernel is kept if the list has names."""
         losses = losses_of(self._model, damping, friction)
-        chosen, wrenches, both = self._led(led), self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
-        kernel = self._kernel(both, frames=tuple(wrenches), losses=losses)
-        return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
+        chosen, wrenches = self._led(led), self._checked(wrenches)
+        kernel = self._kernel(("hybrid_acceleration", "hybrid_force"), frames=tuple(wrenches), losses=losses)
+
+        def careful(*values: Any) -> HybridDynamics:
+            return HybridDynamics(*kernel.call_carefully(*values))
+
+        if plain and led and all(type(name) is str for name in led):
+            self._hybrid[tuple(led)] = kernel.builtin("hybrid_dynamics", "", careful, result=HybridDynamics), chosen
+        return careful(*state, chosen, *wrenches.values())
 
     def _led(self, led: Any) -> Array:
         """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
@@ -141,7 +159,7 @@ class Computed(Mechanism):
             for name in rows.tolist():
                 mask[self.joint(name).v_slice] = 1.0
             return mask
-        if rows.dtype.kind not in "biuf" or not np.isin(rows, (0, 1)).all():
+        if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 
@@ -371,12 +389,7 @@ class Computed(Mechanism):
         return self._kernel((key,))(*values, out=out)
 
     def _chosen(
-        self,
-        name: str,
-        damping: bool = False,
-        friction: bool | None = None,
-        wrenches: tuple[str, ...] = (),
-        **words: str,
+        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
         """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
         for frame in (*wrenches, *(x for word, x in words.items() if word == "frame")):
