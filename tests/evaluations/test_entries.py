@@ -434,13 +434,7 @@ def test_hybrid_dynamics_by_names_gives_the_bits_of_a_mask_each_time():
                 assert same(got.a, expected.a)
                 assert same(got.tau, expected.tau)
             assert same(robot.hybrid_dynamics(Q, V, A, V[1], led).tau[0], expected.tau)
-            for wrong in (
-                dict(damping=0),
-                dict(friction=0),
-                dict(friction=True),
-                dict(led=["elbow"]),
-                dict(led=[["elbow_joint"]]),
-            ):
+            for wrong in ({"damping": 0}, {"friction": 0}, {"friction": True}, {"led": ["elbow"]}, {"led": [["elbow_joint"]]}):
                 with pytest.raises(ts.TorsorError):
                     robot.hybrid_dynamics(*STATE, V[1], **{"led": led, **wrong})
 
