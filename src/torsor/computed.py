@@ -125,9 +125,10 @@ class Computed(Mechanism):
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
+        # the kernel is kept by the names of the joints: looking for it takes most of the time of a call
         plain = wrenches is None and damping is False and friction is None and type(led) in (list, tuple)
         try:
-            function, chosen = self._hybrid[tuple(led) if plain else ()]  # joints that an earlier call named
+            function, chosen = self._hybrid[tuple(led) if plain else ()]  # type: ignore[arg-type]
         except (KeyError, TypeError):
             return self._hybrid_dynamics((q, v, a, tau), led, wrenches, damping, friction, plain)
         return function(q, v, a, tau, chosen)

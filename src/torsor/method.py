@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from torsor.compile import entry
@@ -25,10 +25,18 @@ class kernel_method(Generic[P, R]):
     compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
     Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
     of ``wrenches={"frame": F}`` the frames are words, as a tuple.
+
+    ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen; what a
+    kernel does not take then goes to the decorated method.
     """
 
-    def __init__(self, method: Callable[Concatenate[Any, P], R]):
-        self.method = method
+    def __init__(
+        self,
+        method: Callable[Concatenate[Any, P], R],
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ):
+        self.method, self.result, self.guards = method, result, guards
         self.name = method.__name__
         self.__doc__ = method.__doc__
         self.__wrapped__ = method
@@ -43,7 +51,8 @@ class kernel_method(Generic[P, R]):
         careful = self.method.__get__(robot)
         if not entry.available():
             return careful
-        made = entry.Entry(careful, self._signature, lambda words: robot._chosen(self.name, **words))
+        choose = partial(_choose, robot, self.name)
+        made = entry.Entry(careful, self._signature, choose, self.result, self.guards)
         return robot.__dict__.setdefault(self.name, made.builtin(self.name, self._documentation))
 
     @cached_property
@@ -69,3 +78,8 @@ class kernel_method(Generic[P, R]):
         """The docstring behind a signature line, which is where Python looks for a built-in function's signature."""
         bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"
+
+
+def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:
+    """The kernel of a method for these words."""
+    return robot._chosen(name, **words)

@@ -9,14 +9,17 @@ import subprocess
 import sys
 import threading
 import weakref
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import torsor as ts
 from torsor.compile import Argument, Kernel, entry, layout, native, trace
 from torsor.errors import ArgumentError
+from torsor.method import kernel_method
 
 RNG = np.random.default_rng(12)
 Q, V, A = (RNG.normal(size=(5, 6)) for _ in range(3))
@@ -199,6 +202,10 @@ def test_number_with_a_default_may_be_absent(arm):
         kernel()
 
 
+class Alone(NamedTuple):
+    twice: np.ndarray
+
+
 class Pair(NamedTuple):
     twice: np.ndarray
     sum: float
@@ -247,6 +254,45 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
         kernel.builtin("f", "", careful, result=Pair, guards={"sum": 1.0})
     with pytest.raises(ValueError, match="guards must be the last outputs"):
         kernel.builtin("f", "", careful, guards={"twice": 1.0})
+
+
+class Scaled:
+    """A thing with a method of two words, one of which has a kernel."""
+
+    def __init__(self) -> None:
+        self.kernel = sums((3,), (1,))
+        self.careful: list[str] = []
+
+    def _chosen(self, name: str, way: str) -> Kernel:
+        if way != "plain":
+            raise ArgumentError(way)
+        return self.kernel
+
+    @partial(kernel_method, result=Alone, guards={"sum": 10.0})
+    def twice(self, x0: ArrayLike, x1: ArrayLike, way: str = "plain") -> Alone:
+        """(2 x0,), unless the sum of the first numbers is 10 or more."""
+        self.careful.append(way)
+        twice, total = self.kernel.call_carefully(x0, x1)
+        if way != "plain" or not np.all(total < 10):
+            raise ArgumentError(f"{way}: {total}")
+        return Alone(twice)
+
+
+def test_method_with_guards_leaves_everything_else_to_the_method():
+    thing = Scaled()
+    x, y, large = np.arange(3.0), np.ones(1), np.full(1, 10.0)
+    thing.twice(x, y)
+    thing.careful.clear()
+    for values in ((x, y), (x.tolist(), y)):
+        got = thing.twice(*values)
+        assert type(got) is Alone
+        assert same(got.twice, 2 * x)
+    assert not thing.careful
+    assert same(thing.twice(x[None].repeat(2, 0), y).twice, [2 * x] * 2)
+    for wrong in ((x, large), (x, y, "odd"), (x, y[:0]), (x, np.full(1, np.nan))):
+        with pytest.raises(ArgumentError):
+            thing.twice(*wrong)
+    assert thing.careful == ["plain", "plain", "odd", "plain", "plain"]
 
 
 # -- when it is compiled -----------------------------------------------------------------------------------------------
