@@ -116,7 +116,11 @@ def test_list_numbers_of_any_size_are_what_numpy_reads():
     kernel = sums((3,))
     for values in ([2**53 + 1, 1.5, -3], [2**63 - 1, 0, 1], [2**63, 1.0, 2], (np.float64(0.1), np.float32(0.1), 1)):
         assert same(kernel(values)[0], 2 * np.asarray(values, dtype=float))
-    for values in ([2**70, 1, 2], [True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2]):
+    for values in ([[1.0, 2, 3], [4, 5, 6]], ([1, 2, 3],), [(1, 2, 3)] * 4, [[1.5, 2, 2**62]] * 3):
+        assert same(kernel(values)[0], 2 * np.asarray(values, dtype=float))
+    numbers = [2**70, 1, 2], [True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2], [], [1, 2], 7.0
+    rows = [[1, 2, 3], [1, 2]], [[1, 2, 3], 4], [1, [2, 3, 4], 5], [[]], [[True, False, True]], [[[1, 2, 3]], 1]
+    for values in (*numbers, *rows):
         with pytest.raises(ArgumentError):
             kernel(values)
 
@@ -129,6 +133,11 @@ def test_converted_batches_of_any_length_are_what_exact_ones_give(length):
     for a, b in ((strided(x), y), (x, strided(y[:, None])[:, 0]), (np.asfortranarray(x), y.tolist()), (x.tolist(), y)):
         for got, right in zip(kernel(a, b), expected, strict=True):
             assert same(got, right)
+    for a, b in ((x.tolist(), y.tolist()), (tuple(map(tuple, x.tolist())), tuple(y)), (list(x), y)):
+        for got, right in zip(kernel(a, b), expected, strict=True):
+            assert same(got, right)
+    for got, right in zip(kernel(x[0].tolist(), y.tolist()), kernel(x[0], y), strict=True):
+        assert same(got, right)
     for got, right in zip(kernel(x, 0.5), kernel(x, np.full(length, 0.5)), strict=True):
         assert same(got, right)
 
