@@ -42,7 +42,7 @@ def sums(*shapes: tuple[int, ...], **options) -> Kernel:
     inputs = [Argument(f"x{k}", shape) for k, shape in enumerate(shapes)]
 
     def function(*values):
-        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}
+        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}  # inputs are flat here
 
     return Kernel(trace(function, inputs), **options)
 
@@ -140,6 +140,50 @@ def test_converted_batches_of_any_length_are_what_exact_ones_give(length):
         assert same(got, right)
     for got, right in zip(kernel(x, 0.5), kernel(x, np.full(length, 0.5)), strict=True):
         assert same(got, right)
+
+
+def odd_values(rng, shape: tuple[int, ...], batch: int):
+    """One of many forms of an argument, right or wrong: exact, nested, or of other types, strides, ranks and lengths."""
+    lead = [(), (batch,), (1,), (0,), (2, batch)][rng.choice(5, p=[0.45, 0.4, 0.05, 0.05, 0.05])]
+    x = rng.normal(size=(*lead, *shape))
+    forms = [
+        lambda: x, lambda: x, lambda: x, lambda: x.tolist(), lambda: x.astype(np.float32), lambda: (9 * x).astype(int),
+        lambda: np.asfortranarray(x), lambda: x[..., None].repeat(2, -1)[..., 0], lambda: np.flip(np.flip(x).copy()),
+        lambda: unaligned(x), lambda: tuple(x) if x.ndim else x[()], lambda: np.full_like(x, np.nan), lambda: x.astype(object),
+        lambda: x > 0, lambda: x.astype(">f8"), lambda: x[..., None], lambda: x.astype(np.int8), lambda: np.ma.array(x),
+        lambda: x.tolist() * 400 if lead else x, lambda: np.broadcast_to(x, (batch, *x.shape)), lambda: None, lambda: "x",
+        lambda: [], lambda: [x], lambda: {1: x}, lambda: x.astype(complex), lambda: x.view(np.recarray),
+    ]  # fmt: skip
+    return forms[rng.integers(len(forms))]()
+
+
+def outcome(call):
+    """The results of a call, or its error."""
+    try:
+        results = call()
+    except Exception as error:
+        return type(error), str(error)
+    return [(np.shape(r), np.asarray(r).tobytes()) for r in results]
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(k, marks=pytest.mark.night) for k in range(3, 60))])
+def test_random_arguments_have_the_outcome_of_the_careful_path(seed):
+    rng, shapes = np.random.default_rng(seed), ((3,), (), (2, 2))
+    kernel, careful = sums(*shapes), sums(*shapes)
+    careful._attempt = entry.decline
+    right = 0
+    for _ in range(300):
+        batch = int(rng.integers(1, 5))
+        values = [odd_values(rng, shape, batch) for shape in shapes]
+        given = int(rng.integers(4))
+        named = {f"x{k}": values[k] for k in rng.permutation(range(given, 3))}
+        plain = outcome(lambda v=values: careful.call_carefully(*v))
+        assert outcome(lambda v=values, g=given, n=named: kernel(*v[:g], **n)) == plain
+        if type(plain) is list:
+            right += 1
+            out = [np.empty(shape) for shape, _ in plain]
+            assert outcome(lambda v=values, out=out: kernel(*v, out=out)) == plain
+    assert right > 30
 
 
 # -- what comes back ---------------------------------------------------------------------------------------------------
