@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import pickle
+import pydoc
 import subprocess
 import sys
 import threading
@@ -585,6 +586,10 @@ def test_kernel_has_a_signature_and_its_class_has_help(arm):
     kernel = arm.kernel("bias_force")
     assert str(inspect.signature(kernel)) == "(q, v, *, out=None)"
     assert callable(kernel)
+    number = Argument("dt", (), (), 3.0)
+    for inputs, text in (([number], "(dt=3.0, *, out=None)"), ([number, Argument("x", (1,))], "(dt, x, *, out=None)")):
+        assert str(inspect.signature(Kernel(trace(lambda dt, *_: {"y": dt}, inputs)))) == text
+    assert "kernel(*inputs, out=None)" in pydoc.render_doc(kernel)
     assert "program" in inspect.signature(Kernel).parameters
     assert list(inspect.signature(arm.jacobian).parameters) == ["q", "frame", "expressed_in", "out"]
 
