@@ -188,7 +188,7 @@ class Computed(Mechanism):
             for name in rows.tolist():
                 mask[self.joint(name).v_slice] = 1.0
             return mask
-        if rows.dtype.kind not in "biuf" or not np.isin(rows, (0, 1)).all():
+        if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 
@@ -472,12 +472,7 @@ class Computed(Mechanism):
         return self._kernels(*key)(*values, out=out)
 
     def _chosen(
-        self,
-        name: str,
-        damping: bool = False,
-        friction: bool | None = None,
-        wrenches: tuple[str, ...] = (),
-        **words: str,
+        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
         """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
         own = () if name in PAIRS else QUANTITIES[name].words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -17,13 +17,13 @@ R = TypeVar("R")
 INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
 
 
-def kernel_method_of(result: type | None = None, guard: float | None = None) -> Callable[..., kernel_method]:
-    """A :class:`kernel_method` with several results, a NamedTuple class, or with a guard.
+def kernel_method_of(result: type | None = None, guards: Mapping[str, float] | None = None) -> Callable[..., Any]:
+    """A :class:`kernel_method` with several results, a NamedTuple class, or with guards.
 
-    The last output of a guarded kernel is one number that is not returned: where it is not less than ``guard``, the careful
-    method is called.
+    ``guards={output: limit}`` are last outputs of the kernel, one number each, which are not returned: where one is not less
+    than its limit, the careful method is called.
     """
-    return partial(kernel_method, result=result, guard=guard)
+    return partial(kernel_method, result=result, guards=guards)
 
 
 class kernel_method(Generic[P, R]):
@@ -34,10 +34,18 @@ class kernel_method(Generic[P, R]):
     compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
     Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
     of ``wrenches={"frame": F}`` the frames are words, as a tuple.
+
+    ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen; what a
+    kernel does not take then goes to the decorated method.
     """
 
-    def __init__(self, method: Callable[Concatenate[Any, P], R], result: type | None = None, guard: float | None = None):
-        self.method, self._result, self._guards = method, result, () if guard is None else (guard,)
+    def __init__(
+        self,
+        method: Callable[Concatenate[Any, P], R],
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ):
+        self.method, self.result, self.guards = method, result, guards
         self.name = method.__name__
         self.__doc__ = method.__doc__
         self.__wrapped__ = method
@@ -52,9 +60,8 @@ class kernel_method(Generic[P, R]):
         careful = self.method.__get__(robot)
         if not entry.available():
             return careful
-        made = entry.Entry(
-            careful, self._signature, lambda words: robot._chosen(self.name, **words), self._result, self._guards
-        )
+        choose = partial(_choose, robot, self.name)
+        made = entry.Entry(careful, self._signature, choose, self.result, self.guards)
         return robot.__dict__.setdefault(self.name, made.builtin(self.name, self._documentation))
 
     @cached_property
@@ -80,3 +87,8 @@ class kernel_method(Generic[P, R]):
         """The docstring behind a signature line, which is where Python looks for a built-in function's signature."""
         bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"
+
+
+def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:
+    """The kernel of a method for these words."""
+    return robot._chosen(name, **words)

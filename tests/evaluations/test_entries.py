@@ -5,18 +5,22 @@ from __future__ import annotations
 import gc
 import inspect
 import pickle
+import pydoc
 import subprocess
 import sys
 import threading
 import weakref
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import torsor as ts
 from torsor.compile import Argument, Kernel, entry, layout, native, trace
 from torsor.errors import ArgumentError
+from torsor.method import kernel_method
 
 RNG = np.random.default_rng(12)
 Q, V, A = (RNG.normal(size=(5, 6)) for _ in range(3))
@@ -39,7 +43,7 @@ def sums(*shapes: tuple[int, ...], **options) -> Kernel:
     inputs = [Argument(f"x{k}", shape) for k, shape in enumerate(shapes)]
 
     def function(*values):
-        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}
+        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}  # inputs are flat here
 
     return Kernel(trace(function, inputs), **options)
 
@@ -113,7 +117,11 @@ def test_list_numbers_of_any_size_are_what_numpy_reads():
     kernel = sums((3,))
     for values in ([2**53 + 1, 1.5, -3], [2**63 - 1, 0, 1], [2**63, 1.0, 2], (np.float64(0.1), np.float32(0.1), 1)):
         assert same(kernel(values)[0], 2 * np.asarray(values, dtype=float))
-    for values in ([2**70, 1, 2], [True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2]):
+    for values in ([[1.0, 2, 3], [4, 5, 6]], ([1, 2, 3],), [(1, 2, 3)] * 4, [[1.5, 2, 2**62]] * 3):
+        assert same(kernel(values)[0], 2 * np.asarray(values, dtype=float))
+    numbers = [2**70, 1, 2], [True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2], [], [1, 2], 7.0
+    rows = [[1, 2, 3], [1, 2]], [[1, 2, 3], 4], [1, [2, 3, 4], 5], [[]], [[True, False, True]], [[[1, 2, 3]], 1]
+    for values in (*numbers, *rows):
         with pytest.raises(ArgumentError):
             kernel(values)
 
@@ -126,8 +134,57 @@ def test_converted_batches_of_any_length_are_what_exact_ones_give(length):
     for a, b in ((strided(x), y), (x, strided(y[:, None])[:, 0]), (np.asfortranarray(x), y.tolist()), (x.tolist(), y)):
         for got, right in zip(kernel(a, b), expected, strict=True):
             assert same(got, right)
+    for a, b in ((x.tolist(), y.tolist()), (tuple(map(tuple, x.tolist())), tuple(y)), (list(x), y)):
+        for got, right in zip(kernel(a, b), expected, strict=True):
+            assert same(got, right)
+    for got, right in zip(kernel(x[0].tolist(), y.tolist()), kernel(x[0], y), strict=True):
+        assert same(got, right)
     for got, right in zip(kernel(x, 0.5), kernel(x, np.full(length, 0.5)), strict=True):
         assert same(got, right)
+
+
+def odd_values(rng, shape: tuple[int, ...], batch: int):
+    """One of many forms of an argument, right or wrong: exact, nested, or of other types, strides, ranks and lengths."""
+    lead = [(), (batch,), (1,), (0,), (2, batch)][rng.choice(5, p=[0.45, 0.4, 0.05, 0.05, 0.05])]
+    x = rng.normal(size=(*lead, *shape))
+    forms = [
+        lambda: x, lambda: x, lambda: x, lambda: x.tolist(), lambda: x.astype(np.float32), lambda: (9 * x).astype(int),
+        lambda: np.asfortranarray(x), lambda: x[..., None].repeat(2, -1)[..., 0], lambda: np.flip(np.flip(x).copy()),
+        lambda: unaligned(x), lambda: tuple(x) if x.ndim else x[()], lambda: np.full_like(x, np.nan), lambda: x.astype(object),
+        lambda: x > 0, lambda: x.astype(">f8"), lambda: x[..., None], lambda: x.astype(np.int8), lambda: np.ma.array(x),
+        lambda: x.tolist() * 400 if lead else x, lambda: np.broadcast_to(x, (batch, *x.shape)), lambda: None, lambda: "x",
+        lambda: [], lambda: [x], lambda: {1: x}, lambda: x.astype(complex), lambda: x.view(np.recarray),
+    ]  # fmt: skip
+    return forms[rng.integers(len(forms))]()
+
+
+def outcome(call):
+    """The results of a call, or its error."""
+    try:
+        results = call()
+    except Exception as error:
+        return type(error), str(error)
+    return [(np.shape(r), np.asarray(r).tobytes()) for r in results]
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(k, marks=pytest.mark.night) for k in range(3, 60))])
+def test_random_arguments_have_the_outcome_of_the_careful_path(seed):
+    rng, shapes = np.random.default_rng(seed), ((3,), (), (2, 2))
+    kernel, careful = sums(*shapes), sums(*shapes)
+    careful._attempt = entry.decline
+    right = 0
+    for _ in range(300):
+        batch = int(rng.integers(1, 5))
+        values = [odd_values(rng, shape, batch) for shape in shapes]
+        given = int(rng.integers(4))
+        named = {f"x{k}": values[k] for k in rng.permutation(range(given, 3))}
+        plain = outcome(lambda v=values: careful.call_carefully(*v))
+        assert outcome(lambda v=values, g=given, n=named: kernel(*v[:g], **n)) == plain
+        if type(plain) is list:
+            right += 1
+            out = [np.empty(shape) for shape, _ in plain]
+            assert outcome(lambda v=values, out=out: kernel(*v, out=out)) == plain
+    assert right > 30
 
 
 # -- what comes back ---------------------------------------------------------------------------------------------------
@@ -199,6 +256,10 @@ def test_number_with_a_default_may_be_absent(arm):
         kernel()
 
 
+class Alone(NamedTuple):
+    twice: np.ndarray
+
+
 class Pair(NamedTuple):
     twice: np.ndarray
     sum: float
@@ -247,6 +308,45 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
         kernel.builtin("f", "", careful, result=Pair, guards={"sum": 1.0})
     with pytest.raises(ValueError, match="guards must be the last outputs"):
         kernel.builtin("f", "", careful, guards={"twice": 1.0})
+
+
+class Scaled:
+    """A thing with a method of two words, one of which has a kernel."""
+
+    def __init__(self) -> None:
+        self.kernel = sums((3,), (1,))
+        self.careful: list[str] = []
+
+    def _chosen(self, name: str, way: str) -> Kernel:
+        if way != "plain":
+            raise ArgumentError(way)
+        return self.kernel
+
+    @partial(kernel_method, result=Alone, guards={"sum": 10.0})
+    def twice(self, x0: ArrayLike, x1: ArrayLike, way: str = "plain") -> Alone:
+        """(2 x0,), unless the sum of the first numbers is 10 or more."""
+        self.careful.append(way)
+        twice, total = self.kernel.call_carefully(x0, x1)
+        if way != "plain" or not np.all(total < 10):
+            raise ArgumentError(f"{way}: {total}")
+        return Alone(twice)
+
+
+def test_method_with_guards_leaves_everything_else_to_the_method():
+    thing = Scaled()
+    x, y, large = np.arange(3.0), np.ones(1), np.full(1, 10.0)
+    thing.twice(x, y)
+    thing.careful.clear()
+    for values in ((x, y), (x.tolist(), y)):
+        got = thing.twice(*values)
+        assert type(got) is Alone
+        assert same(got.twice, 2 * x)
+    assert not thing.careful
+    assert same(thing.twice(x[None].repeat(2, 0), y).twice, [2 * x] * 2)
+    for wrong in ((x, large), (x, y, "odd"), (x, y[:0]), (x, np.full(1, np.nan))):
+        with pytest.raises(ArgumentError):
+            thing.twice(*wrong)
+    assert thing.careful == ["plain", "plain", "odd", "plain", "plain"]
 
 
 # -- when it is compiled -----------------------------------------------------------------------------------------------
@@ -422,6 +522,23 @@ def test_wrong_wrenches_are_refused_each_time(arm):
                 arm.reaction_wrenches(*STATE, wrenches=wrong)
 
 
+def test_hybrid_dynamics_by_names_gives_the_bits_of_a_mask_each_time():
+    robot = ts.robots.ur5()
+    for led in (["elbow_joint"], ("elbow_joint", "wrist_1_joint"), ["wrist_1_joint", "elbow_joint"], []):
+        mask = np.array([float(name in led) for name in robot.joints])
+        expected = robot.hybrid_dynamics(*STATE, V[1], mask)
+        for _ in range(3):
+            for values in (STATE, [x.tolist() for x in STATE]):
+                got = robot.hybrid_dynamics(*values, V[1], led)
+                assert type(got) is type(expected)
+                assert same(got.a, expected.a)
+                assert same(got.tau, expected.tau)
+            assert same(robot.hybrid_dynamics(Q, V, A, V[1], led).tau[0], expected.tau)
+            for wrong in ({"damping": 0}, {"friction": 0}, {"friction": True}, {"led": ["elbow"]}, {"led": [["elbow_joint"]]}):
+                with pytest.raises(ts.TorsorError):
+                    robot.hybrid_dynamics(*STATE, V[1], **{"led": led, **wrong})
+
+
 # -- being objects -----------------------------------------------------------------------------------------------------
 
 
@@ -469,6 +586,10 @@ def test_kernel_has_a_signature_and_its_class_has_help(arm):
     kernel = arm.kernel("bias_force")
     assert str(inspect.signature(kernel)) == "(q, v, *, out=None)"
     assert callable(kernel)
+    number = Argument("dt", (), (), 3.0)
+    for inputs, text in (([number], "(dt=3.0, *, out=None)"), ([number, Argument("x", (1,))], "(dt, x, *, out=None)")):
+        assert str(inspect.signature(Kernel(trace(lambda dt, *_: {"y": dt}, inputs)))) == text
+    assert "kernel(*inputs, out=None)" in pydoc.render_doc(kernel)
     assert "program" in inspect.signature(Kernel).parameters
     assert list(inspect.signature(arm.jacobian).parameters) == ["q", "frame", "expressed_in", "out"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,8 @@ def machine_code() -> int:
 class Entry(EntryInfo):
     """The object behind a built-in function: the kernels it runs, and the careful Python function for everything else.
 
-    ``choose(words)`` returns the kernel for words that the function has not seen, given by name, or None.
+    ``choose(words)`` returns the kernel for words, given by name, that have not been given before; or None.  ``result`` and
+    ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`.
     """
 
     def __init__(
@@ -122,9 +123,10 @@ class Entry(EntryInfo):
         signature: SignatureInfo,
         choose: Callable[[dict[str, Any]], Kernel | None] | None = None,
         result: type | None = None,
-        guards: Sequence[float] = (),
+        guards: Mapping[str, float] | None = None,
     ):
-        limits = (ctypes.c_double * max(1, len(guards)))(*guards)
+        self._guards, self._result = dict(guards or {}), result
+        limits = (ctypes.c_double * max(1, len(self._guards)))(*self._guards.values())
         self._words = signature.order[signature.inputs :]  # the parameters after the inputs
         self._length = len(self._words) + (FRAMES if signature.by_frame else 0) + 1  # of a route
         self._most = ROUTES if self._words else 1
@@ -133,13 +135,13 @@ class Entry(EntryInfo):
         super().__init__(
             inputs=signature.inputs, signature=ctypes.addressof(signature), routes=ctypes.addressof(rows), careful=careful,
             relays=int(choose is not None and result is None and not guards), result=0 if result is None else id(result),
-            guards=len(guards), limits=ctypes.addressof(limits),
+            guards=len(self._guards), limits=ctypes.addressof(limits),
         )  # fmt: skip
         self.function, self.parameters, self._choose = function, signature, choose
         self._rows = rows
         self._kept: list[Any] = [None] * self._most  # what the rows point to
         self._next = 0  # the row that the next route is written to
-        self._alive = limits, result, signature
+        self._limits = limits
         self._direct: Kernel | None = None
         self._definition: _MethodDef | None = None
         self._waiting: _MethodDef | None = None  # the same until the first call
@@ -201,8 +203,19 @@ class Entry(EntryInfo):
 
     def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
         """Whether machine code can call this kernel with the inputs of this function."""
+        self._check_outputs(kernel)
         fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MOST
         return fits and len(kernel.inputs) == self.inputs + len(frames)
+
+    def _check_outputs(self, kernel: Kernel) -> None:
+        """An error, for whoever made this function, unless the outputs of a kernel are the guards and the results it has."""
+        returned = len(kernel.outputs) - len(self._guards)
+        if [o.name for o in kernel.outputs[returned:] if not o.shape] != list(self._guards):
+            raise ValueError(
+                f"guards must be the last outputs of {kernel.name}, one number each, not {', '.join(self._guards)}"
+            )
+        if self._result is not None and len(self._result._fields) != returned:  # type: ignore[attr-defined]
+            raise ValueError(f"{self._result.__name__} must have a field for each output of {kernel.name} that is returned")
 
     def _add_route_of_call(self, args: tuple, named: dict[str, Any]) -> None:
         """Add a route for the words of this call, if they are words that can be compared."""
@@ -247,13 +260,7 @@ def kernel_entry(
     result: type | None = None,
     guards: Mapping[str, float] | None = None,
 ) -> Entry:
-    """The entry of one kernel; the outputs named in ``guards`` are its last ones."""
-    limits = guards or {}
-    last = [o.name for o in kernel.outputs[len(kernel.outputs) - len(limits) :]]
-    if set(last) != set(limits) or any(o.shape for o in kernel.outputs if o.name in limits):
-        raise ValueError(f"guards must be the last outputs of {kernel.name}, one number each, not {', '.join(limits)}")
-    if result is not None and len(result._fields) != len(kernel.outputs) - len(limits):  # type: ignore[attr-defined]
-        raise ValueError(f"{result.__name__} must have a field for each output of {kernel.name} that is returned")
-    made = Entry(function, kernel.signature, result=result, guards=[limits[name] for name in last])
+    """The entry of one kernel."""
+    made = Entry(function, kernel.signature, result=result, guards=guards)
     made.add_route((), kernel)
     return made

@@ -145,7 +145,7 @@ def _number() -> str:
 
 
 def _convert() -> str:
-    """Numbers, lists of numbers and arrays of other strides or types, as doubles at ``at``, where there is room for ``room``.
+    """Numbers, lists of them and arrays of other strides or types, as doubles at ``at``, where there is room for ``room``.
 
     The result is the length of a batch, −1 for one state, −2 for an object that cannot be converted here.
     """
@@ -156,17 +156,33 @@ def _convert() -> str:
     w.branch(w.compare("eq", "ptr", kind, outside(w, "array_type")), "array", "other")
 
     w.label("other")
-    w.branch(w.compare("eq", "i64", rank, 0), "lone", "sequence")
+    listed = w.put(f"or i1 {_is(w, kind, 'list_type')}, {_is(w, kind, 'tuple_type')}")
+    w.branch(listed, "sequence", "lone")
     w.label("lone")
+    w.require_equal("i64", rank, 0)
     w.require(w.put("call i1 @number(ptr %object, ptr %at)"))
     w.do("ret i64 -1")
-    w.label("sequence")
+
+    w.label("sequence")  # a row of numbers, or a batch of numbers or of rows
+    length = w.field("i64", "%object", layout.SIZE)
+    w.require(w.compare("ult", "i64", w.put(f"sub i64 {length}, 1"), "%room"))
+    items = items_of(w, "%object", length)
+    inside = w.field("ptr", w.put(f"load ptr, ptr {items}"), layout.TYPE)
+    nested = w.put(f"or i1 {_is(w, inside, 'list_type')}, {_is(w, inside, 'tuple_type')}")
+    w.branch(nested, "rows", "row")
+    w.label("row")
+    w.require(w.put(f"call i1 @row(ptr %object, i64 {length}, ptr %at)"))
+    state = w.compare("eq", "i64", rank, 1)
+    whole = w.put(f"and i1 {state}, {w.compare('eq', 'i64', length, size)}")
+    w.require(w.put(f"or i1 {whole}, {w.compare('eq', 'i64', rank, 0)}"))
+    w.do(f"ret i64 {w.choose(state, 'i64', -1, length)}")
+    w.label("rows")
     w.require_equal("i64", rank, 1)
-    items = items_of(w, "%object", size)
-    with w.each(size) as loop:
-        to = w.address("double", "%at", loop.k)
-        w.require(w.put(f"call i1 @number(ptr {w.element('ptr', items, loop.k)}, ptr {to})"))
-    w.do("ret i64 -1")
+    w.require(w.compare("sle", "i64", w.put(f"mul i64 {length}, {size}"), "%room"))
+    with w.each(length) as loop:
+        to = w.address("double", "%at", w.put(f"mul i64 {loop.k}, {size}"))
+        w.require(w.put(f"call i1 @row(ptr {w.element('ptr', items, loop.k)}, i64 {size}, ptr {to})"))
+    w.do(f"ret i64 {length}")
 
     w.label("array")
     w.do(f"ret i64 {w.put(f'call i64 @copy(i64 {rank}, i64 {size}, ptr %object, ptr %at, i64 %room)')}")
@@ -175,11 +191,26 @@ def _convert() -> str:
     return w.text()
 
 
+def _is(w: Writer, kind: str, name: str) -> str:
+    """Whether a type is the one that the table has under this name."""
+    return w.compare("eq", "ptr", kind, outside(w, name))
+
+
+def _row() -> str:
+    """A list or tuple of ``count`` numbers, as doubles at ``at``."""
+    w = Writer("internal i1 @row(ptr %object, i64 %count, ptr %at)")
+    items = items_of(w, "%object", "%count")
+    with w.each("%count") as loop:
+        to = w.address("double", "%at", loop.k)
+        w.require(w.put(f"call i1 @number(ptr {w.element('ptr', items, loop.k)}, ptr {to})"))
+    return _yes_or_no(w)
+
+
 def items_of(w: Writer, obj: str, count: str) -> str:
     """The address of the items of a list or tuple that has this many."""
     kind = w.field("ptr", obj, layout.TYPE)
-    is_list, is_tuple = (w.compare("eq", "ptr", kind, outside(w, name)) for name in ("list_type", "tuple_type"))
-    w.require(w.put(f"or i1 {is_list}, {is_tuple}"))
+    is_list = _is(w, kind, "list_type")
+    w.require(w.put(f"or i1 {is_list}, {_is(w, kind, 'tuple_type')}"))
     w.require_equal("i64", w.field("i64", obj, layout.SIZE), count)
     inside = w.address("i8", obj, str(layout.TUPLE_ITEMS))
     return w.choose(is_list, "ptr", w.field("ptr", obj, layout.LIST_ITEMS), inside)
@@ -287,4 +318,4 @@ def _release() -> str:
 
 def helpers() -> str:
     """All of them."""
-    return "\n".join((_gather(), _unpack(), _match(), _number(), _convert(), _copy(), _fits(), _release()))
+    return "\n".join((_gather(), _unpack(), _match(), _number(), _row(), _convert(), _copy(), _fits(), _release()))

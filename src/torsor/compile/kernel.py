@@ -164,9 +164,12 @@ class Kernel:
     @_OfInstances
     def __signature__(self) -> Signature:
         """The inputs, by position or by name, and ``out``."""
-        keyword, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
-        inputs = [(a.name if a.name.isidentifier() else f"wrench{k}", a.default) for k, a in enumerate(self.inputs)]
-        parameters = [Parameter(name, keyword, default=empty if value is None else value) for name, value in inputs]
+        parameters = []
+        for k, a in enumerate(self.inputs):
+            name = a.name if a.name.isidentifier() else f"wrench{k}"  # "wrenches['tool0']"
+            optional = all(b.default is not None for b in self.inputs[k:])  # Python has no default before a parameter without
+            default = a.default if optional else Parameter.empty
+            parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default))
         return Signature([*parameters, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
 
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:

@@ -136,7 +136,7 @@ class Constrained:
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
-    @kernel_method_of(ConstrainedMotion, guard=1.0)
+    @kernel_method_of(ConstrainedMotion, guards={"doubt": 1.0})
     def forward_dynamics(
         self,
         q: ArrayLike,

@@ -113,7 +113,7 @@ class Task:
         """V̇ = J a + J̇ v, ``(k,)`` (MR 8.84)."""
         return self._call("acceleration", q, v, a)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
         """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
         return self._with_mass("velocity", q, twist)
@@ -157,12 +157,12 @@ class Task:
 
     # -- dynamics that needs Λ -------------------------------------------------------------------------------
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
         return self._with_mass("mass_matrix", q)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """η = J̄ᵀ h(q, v) − Λ J̇ v, ``(k,)`` (MR 8.91).
 
@@ -171,22 +171,22 @@ class Task:
         """
         return self._with_mass("bias_force", q, v)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
         return self._with_mass("velocity_force", q, v)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def gravity_force(self, q: ArrayLike) -> np.ndarray:
         """The part of η that gravity makes, J̄ᵀ g(q)."""
         return self._with_mass("gravity_force", q)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def consistent_inverse(self, q: ArrayLike) -> np.ndarray:
         """J̄ = M⁻¹ Jᵀ Λ, ``(nv, k)``, the dynamically consistent inverse: J J̄ = 1 (Khatib 1987)."""
         return self._with_mass("consistent_inverse", q)
 
-    @kernel_method_of(guard=LARGEST)
+    @kernel_method_of(guards={"magnified": LARGEST})
     def null_space(self, q: ArrayLike) -> np.ndarray:
         """N = 1 − Jᵀ J̄ᵀ, ``(nv, nv)``.
 
@@ -195,7 +195,7 @@ class Task:
         """
         return self._with_mass("null_space", q)
 
-    @kernel_method_of(TaskForce, guard=LARGEST)
+    @kernel_method_of(TaskForce, guards={"magnified": LARGEST})
     def inverse_dynamics(
         self,
         q: ArrayLike,
