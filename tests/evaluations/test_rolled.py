@@ -97,8 +97,8 @@ def test_rolled_inverse_agrees_with_straight_line_code(monkeypatch):
 def test_rolled_inverse_beside_other_results(monkeypatch):
     robot = ts.robots.quadruped()
     program = recorded(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
-    assert rolled.rolled(program, 4) is not None
     kernel = compiled(monkeypatch, program)
+    assert rolled.rolled(program, 4) is not None
     q = configurations(robot, 6)
     g, W, M = kernel(q)
     assert g.tobytes() == robot.gravity_force(q).tobytes()
@@ -148,6 +148,7 @@ def test_deferred_program_is_recorded_when_its_code_is_read():
     assert isinstance(program, Deferred)
     q = robot.random_configuration(3)
     W = robot.mass_matrix_inverse(q)
+    assert f"{robot.program('mass_matrix').operations} operations, inverted by a loop" in repr(program)
     assert "whole" not in vars(program)
     whole = recorded(robot, "mass_matrix_inverse")
     assert (program.operations, program.code, program.results) == (whole.operations, whole.code, whole.results)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from torsor.compile.program import FREE, Argument, Inverse, Operation, Program
 
-#: operations from which a loop is worth having: below this the straight-line code is as fast
-WORTHWHILE = 2000
+#: operations of a loop that is worth having: with less, straight-line code is compiled soon and is faster in batches
+WORTHWHILE = 5000
 
 #: a lower triangle by rows: values of a program, or operations
 Matrix = Sequence[Sequence[int | Operation]]
@@ -107,6 +107,9 @@ class Deferred(Program):
     @property
     def loop_operations(self) -> int:
         return self.tree.operations
+
+    def __repr__(self) -> str:
+        return f"{Program.__repr__(self.recorded)[:-1]}, inverted by a loop of {self.loop_operations})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         w = self.whole
