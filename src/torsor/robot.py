@@ -173,17 +173,19 @@ class Robot(Computed):
         a: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> Explanation:
         """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
 
         Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
-        ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+        ``expressed_in``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
         """
         from torsor import understanding
 
-        return understanding.explain(self, q, v, a, wrenches, damping=damping, friction=friction)
+        options: Any = {"expressed_in": expressed_in, "damping": damping, "friction": friction}
+        return understanding.explain(self, q, v, a, wrenches, **options)
 
     def stacked(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, wrenches: Wrenches | None = None

@@ -40,6 +40,9 @@ def test_every_method_takes_the_axes(seed):
         lambda **w: robot.hybrid_dynamics(q, v, tau, tau, led, **w).a,
         lambda **w: robot.reaction_wrenches(q, v, tau, **w),
         lambda **w: robot.step(q, v, tau, 1e-2, **w).v,
+        lambda **w: robot.explain(q, v, tau, **w).tau,
+        lambda **w: robot.rollout(q, v, tau[None], dt=1e-2, **w).v,
+        lambda **w: robot.simulate(q, v, 1e-2, tau, dt=1e-2, integrator="semi_implicit", **w).v[-1],
         lambda **w: robot.constrained().forward_dynamics(q, v, tau, **w).a,
     ]
     for call in calls:
@@ -63,3 +66,20 @@ def test_unknown_axes_are_an_error():
     robot = ts.robots.two_link()
     with pytest.raises(ts.UnknownName, match="axes of a wrench"):
         robot.inverse_dynamics([0, 0], [0, 0], [0, 0], {"tip": np.zeros(6)}, expressed_in="space")
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "midpoint"])
+def test_a_wrench_in_world_axes_keeps_its_direction_within_a_step(integrator):
+    """Gravity off, a force on the centre of mass of a free body: v̇ is constant in the world, however it turns."""
+    body = ts.Builder("body").link("b", mass=2.0, inertia=(0.1, 0.2, 0.3)).build(base="floating").with_gravity((0, 0, 0))
+    q, v = body.neutral(), np.array([3.0, -2.0, 5.0, 0.0, 0.0, 0.0])
+    F = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 4.0])
+    roll = body.rollout(q, v, np.zeros((50, 6)), dt=0.01, integrator=integrator, wrenches={"b": F}, expressed_in="world")
+    after, speed = q, v
+    for _ in range(50):
+        after, speed = body.step(after, speed, np.zeros(6), 0.01, integrator, {"b": F}, expressed_in="world")
+    assert (after == roll.q[-1]).all()
+    assert (speed == roll.v[-1]).all()
+    linear = body.twist(after, speed, "b")[3:]
+    off = np.abs(linear - F[3:] / 2.0 * 0.5).max()
+    assert off < {"semi_implicit": 0.2, "rk4": 1e-6, "midpoint": 1e-2}[integrator]

@@ -12,6 +12,7 @@ from typing import Any
 
 from torsor.algorithms.dynamics import forward_dynamics
 from torsor.algorithms.field import Field, Scalars
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.errors import UnknownName
 from torsor.model.model import Model
 
@@ -135,17 +136,20 @@ def step(
     dt: Any,
     integrator: str = "semi_implicit",
     wrenches: Mapping[str, Scalars] | None = None,
+    axes: str = "body",
     lost: Callable[[Scalars, Scalars], Scalars] | None = None,
     solve: Callable[..., list[Any]] = forward_dynamics,
 ) -> State:
     """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
 
-    ``lost(v, τ)`` is the joint force that damping or friction takes; ``solve`` is the algorithm for the acceleration.
+    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.  ``lost(v, τ)`` is the joint force that
+    damping or friction takes; ``solve`` is the algorithm for the acceleration.
     """
 
     def acceleration(q: Scalars, v: Scalars, t: Any) -> list[Any]:
         left = tau if lost is None else [x - y for x, y in zip(tau, lost(v, tau), strict=True)]
-        return solve(model, q, v, left, wrenches)
+        on = wrenches if axes == "body" or wrenches is None else {f: in_frame_axes(model, q, f, F) for f, F in wrenches.items()}
+        return solve(model, q, v, left, on)
 
     return step_named(integrator)(Field(model, acceleration), q, v, 0, dt)
 

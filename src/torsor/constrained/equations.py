@@ -150,20 +150,34 @@ def _drive_wrenches(held: ConstrainedModel, state: State, loop_forces: dict[str,
     return [held.loops[name].actuated(state, force) for name, force in forces.items() if force is not None]
 
 
-def _terms(system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, **options: Any) -> tuple[Any, ...]:
+def _acting(wrenches: Any) -> dict[str, Any]:
+    """The wrenches as an option: an impulse has none."""
+    return {} if wrenches is None else {"wrenches": wrenches}
+
+
+def _terms(
+    system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, wrenches: Any = None, **options: Any
+) -> tuple[Any, ...]:
     """M, A, f, g of M x − Aᵀλ = f, A x = g."""
-    A, f, g = system(held, q, *rest, **options)
+    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
     return crba(held.lean, q), held.matrix(A), f, g
 
 
 def _solution(
-    system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, rows: Sequence[int], route: str = "", **options: Any
+    system: Callable[..., Any],
+    held: ConstrainedModel,
+    q: Any,
+    *rest: Any,
+    rows: Sequence[int],
+    route: str = "",
+    wrenches: Any = None,
+    **options: Any,
 ) -> tuple[Any, ...]:
     """x, λ and the doubt: above one, the rows chosen are not enough here, or too many.
 
     The rows chosen are solved; the others are looked at.
     """
-    A, f, g = system(held, q, *rest, **options)
+    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
     route = route or ("articulated" if held.model.local else "factors")
     s = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], [held.names[k] for k in rows])
     lam: list[Any] = [0] * len(A)

@@ -103,9 +103,11 @@ class ElasticJoints:
         omega: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
     ) -> tuple[np.ndarray, np.ndarray]:
         """(a, alpha): the accelerations of links and motors under τ, in O(N)."""
-        return self._kernels.run("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches)
+        return self._kernels.run("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches, expressed_in=expressed_in)
 
     def joint_force(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> np.ndarray:
         """τ_e of each elastic joint: what a torque sensor behind the gear reads."""

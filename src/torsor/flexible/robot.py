@@ -141,13 +141,17 @@ class FlexibleRobot:
         """(0, K η + D η̇), ``(nv,)``."""
         return self._kernels.run("elastic_force", q, v)
 
-    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> np.ndarray:
         """v̇ = (q̈, η̈), ``(nv,)``, of joint forces τ (``robot.nv``) and wrenches on frames."""
-        return self._kernels.run("forward_dynamics", q, v, tau, wrenches=wrenches)
+        return self._kernels.run("forward_dynamics", q, v, tau, wrenches=wrenches, expressed_in=expressed_in)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> Response:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> Response:
         """(τ, η̈) of joint accelerations a (``robot.nv``) in the elastic state (η, η̇) that q and v have."""
-        return Response(*self._kernels.run("inverse_dynamics", q, v, a, wrenches=wrenches))
+        return Response(*self._kernels.run("inverse_dynamics", q, v, a, wrenches=wrenches, expressed_in=expressed_in))
 
     def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **how: Any) -> Motion:
         """The motion from (q, v) over ``duration`` [s]; options as :func:`torsor.flexible.motion.simulate` has them."""

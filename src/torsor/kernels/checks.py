@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
 from torsor.spatial.vector import flat
+
+#: axes in which wrenches may be given: those of the frame they act at, or the world's
+AXES = ("body", "world")
+
+
+def check_axes(expressed_in: Any) -> None:
+    """Refuse axes that no wrench is given in."""
+    if expressed_in not in AXES:
+        raise UnknownName("axes of a wrench", expressed_in, AXES)
 
 
 def is_numeric(model: Model) -> bool:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from torsor.algorithms import pose
 from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
 from torsor.compile.recorded import Recorded
 from torsor.compile.rolled import Deferred
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.checks import check_configuration, check_wrenches, require_numbers
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, require_numbers
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import Spec
@@ -30,8 +30,6 @@ CONFIGURATIONS = ("q", "q0", "q1")
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: scans kept for one subject
 KEPT = 64
-#: axes in which wrenches may be given: those of the frame they act at, or the world's
-AXES = ("body", "world")
 
 
 class Kernels:
@@ -155,7 +153,7 @@ class Kernels:
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
         options: dict[str, Any] = {name: given[name] for name in spec.extra}
         if spec.frames:
-            options["wrenches"] = {frame: self._wrench(spec, frame, given) for frame in spec.frames}
+            options["wrenches"] = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
@@ -174,8 +172,8 @@ class Kernels:
     def _result(self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any]) -> Any:
         """One quantity; damping and friction are joint forces like any other."""
         subject = self._lean if row.joint_space else self.subject
-        if "wrenches" in options and not _takes(function, "wrenches"):
-            options = {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
+        if "wrenches" in options:
+            options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
         lost = partial(spec.losses.force, subject)
@@ -192,13 +190,16 @@ class Kernels:
             load = [p * f + (1 - p) * t for p, f, t in zip(state["led"], result, tau, strict=True)]
         return [f + x for f, x in zip(result, lost(v, load), strict=True)]
 
-    def _wrench(self, spec: Spec, frame: str, given: dict[str, Any]) -> list[Any]:
-        """The wrench on a frame, in that frame's axes: (Rᵀm, Rᵀf) of one in the world's."""
-        F = given[f"wrenches[{frame!r}]"]
+    def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a function: with wrenches in the frames' own axes, unless it turns them itself, or takes none."""
+        if not _takes(function, "wrenches"):
+            return {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
         if spec.expressed_in == "body":
-            return F
-        R = pose(self.model, given["q"], frame)
-        return [sum(R[k][i] * F[part + k] for k in range(3)) for part in (0, 3) for i in range(3)]
+            return options
+        if _takes(function, "axes"):
+            return {**options, "axes": spec.expressed_in}
+        turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
+        return {**options, "wrenches": turned}
 
     # -- how -------------------------------------------------------------------------------------------------
 
@@ -256,8 +257,7 @@ class Kernels:
                 self.model.frame(given["frame"])
             if given.get("expressed_in", "world") not in EXPRESSIONS:
                 raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
-        if spec.expressed_in not in AXES:
-            raise UnknownName("axes of a wrench", spec.expressed_in, AXES)
+        check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)
         if len(set(spec.labels)) < len(spec.labels):
@@ -265,6 +265,5 @@ class Kernels:
 
 
 def _takes(function: Callable[..., Any], word: str) -> bool:
-    """Whether a function has a keyword of that name, or any."""
-    parameters = signature(function).parameters
-    return word in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    """Whether a function has a parameter of that name."""
+    return word in signature(function).parameters

@@ -10,6 +10,7 @@ import numpy as np
 from torsor.algorithms import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import step_named
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Scan, replay, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
@@ -48,6 +49,7 @@ class Plan(NamedTuple):
     controller: Controller | None = None
     vary: tuple[Varied, ...] = ()
     frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
     losses: Losses = NO_LOSSES
     law: tuple = ()
 
@@ -102,7 +104,7 @@ def advanced(
     """The state a step later, over any scalar."""
     given = plan.by_name(fed)
     moving = varied(model, [(key, given[key.label]) for key in plan.vary])
-    wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames} or None
+    given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
     def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
@@ -110,7 +112,9 @@ def advanced(
         tau = forces(plan, model, q, v, *now)
         if any(plan.losses):
             tau = [x - lost for x, lost in zip(tau, plan.losses.force(moving, v, tau), strict=True)]
-        return solve(moving, q, v, tau, wrenches)
+        turned = {} if plan.expressed_in == "body" else given_wrenches
+        wrenches = {**given_wrenches, **{frame: in_frame_axes(moving, q, frame, F) for frame, F in turned.items()}}
+        return solve(moving, q, v, tau, wrenches or None)
 
     start = 0 if clock is None else fed[clock]
     return step_named(plan.integrator)(Field(moving, acceleration), q, v, start, given["dt"])

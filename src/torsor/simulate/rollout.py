@@ -17,7 +17,7 @@ from torsor.compile.arrays import coerced
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
-from torsor.kernels.checks import check_wrenches
+from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.quantities import QUANTITIES
@@ -54,6 +54,7 @@ def rollout(
     steps: int | None = None,
     integrator: str = "semi_implicit",
     wrenches: Mapping[str, Any] | None = None,
+    expressed_in: str = "body",
     controller: Callable[..., Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
@@ -68,7 +69,8 @@ def rollout(
     recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.  A parameter
     is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is such a
     parameter, drawn beforehand, and a controller that draws random numbers itself is refused.
-    ``wrenches={frame: F}`` act on the robots, F (6,) at and in that frame, spread as parameters are.
+    ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
+    the world's, spread as parameters are.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
     Friction laws that the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
@@ -99,7 +101,8 @@ def rollout(
     losses = _losses(robot, damping, friction, vary or {})
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), losses)
+    check_axes(expressed_in)
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses)
     scan, step, every = _kept(robot, plan), Repeated(robot, plan, feeds), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)

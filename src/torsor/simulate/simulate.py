@@ -48,6 +48,7 @@ def simulate(
     control: Any = None,
     *,
     wrenches: Mapping[str, Any] | None = None,
+    expressed_in: str = "body",
     integrator: str = "rk4",
     dt: float = 1e-3,
     tolerance: float = 1e-8,
@@ -68,7 +69,8 @@ def simulate(
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
-    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v).
+    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v),
+    in the frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's.
     Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
@@ -94,7 +96,7 @@ def simulate(
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _checked(duration, dt, tolerance, integrator, record, max_steps)
-    laws, losses = wrench_laws(robot, wrenches), losses_of(robot.model, damping, friction)
+    laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument
 from torsor.compile.arrays import check_finite, coerced
 from torsor.errors import ArgumentError
-from torsor.kernels.checks import check_configuration, check_wrenches, is_numeric
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, is_numeric
 from torsor.kernels.quantities import labels, sizes
 
 if TYPE_CHECKING:
@@ -35,10 +36,14 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     return out
 
 
-def one_wrench_each(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, list[float]]:
-    """The wrenches by frame, as lists of floats."""
+def one_wrench_each(
+    robot: Robot, wrenches: Mapping[str, Any] | None, q: Sequence[float] = (), expressed_in: str = "body"
+) -> dict[str, list[float]]:
+    """The wrenches by frame, in the frames' own axes, as lists of floats; ``q`` turns those that are given in the world's."""
+    check_axes(expressed_in)
     given = check_wrenches(robot.model, wrenches)
-    return {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
+    found = {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
+    return found if expressed_in == "body" else {f: in_frame_axes(robot.model, q, f, F) for f, F in found.items()}
 
 
 def _single(argument: Argument, value: Any) -> list[float]:
