@@ -55,6 +55,7 @@ class Kernels:
         self._kernels: dict[Spec, Kernel] = {}
         self._scans: dict[Any, Scan] = {}
         self._beside: dict[Any, Kernels] = {}
+        self._origin: Kernels | None = None  # that of another table, of the same subject
         self._lock = new_lock()
 
     def __reduce__(self) -> Any:
@@ -71,6 +72,7 @@ class Kernels:
         with self._lock:
             if key not in self._beside:
                 self._beside[key] = Kernels(self.name, self.subject, table, sizes, self._labels, self._reduced)
+                self._beside[key]._origin = self
             return self._beside[key]
 
     # -- a spec's kernel, program and inputs -----------------------------------------------------------------
@@ -216,10 +218,13 @@ class Kernels:
 
     @cached_property
     def _digest(self) -> str | None:
-        """Of all that the programs depend on, but for their specs."""
-        return digest(
-            self.subject, dict(self._shapes), dict(self._labels), [(*row[:1], *row[2:4]) for row in self.table.values()]
-        )
+        """Of what the programs depend on besides their specs and the rows of the table."""
+        same = self._subject_digest
+        return digest(same, dict(self._shapes), dict(self._labels)) if same else None
+
+    @cached_property
+    def _subject_digest(self) -> str | None:
+        return digest(self.subject) if self._origin is None else self._origin._subject_digest
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
         """Whether the alternatives of a row are recorded too, and the shortest program is taken."""
