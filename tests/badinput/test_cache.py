@@ -303,4 +303,4 @@ def test_sixteen_processes_start_cold(tmp_path, rounds):
     assert len(set(answers)) == 1
     for folder in folders:
         assert all(f.suffix == ".o" for f in folder.iterdir())
-        assert len(files(folder)) == 2
+        assert len(files(folder)) == 6  # of two kernels: facts, the name of the code, and the code

@@ -15,7 +15,7 @@ from torsor.robot import Robot
 ROBOT = ts.robots.two_link()
 LINK = ROBOT.links[-1]
 WORDS = {"frame": LINK, "expressed_in": "world"}
-METHODS = [name for name in quantities.QUANTITIES if hasattr(Robot, name)]
+METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
 
 
 def arguments(name):

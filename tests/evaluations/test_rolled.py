@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from torsor.recording import Recording
 
 import torsor as ts
 from tests.tolerance import assert_close
@@ -19,8 +19,8 @@ from torsor.compile.rolled import Deferred, elimination_tree
 
 def recorded(robot, *specs):
     """The whole program, with the facts about inverses in it."""
-    r = Recording(robot.model, specs, (), ())
-    return trace(r.evaluated, r.inputs)
+    spec = robot.spec(*specs)
+    return trace(partial(robot.kernels.evaluate, spec), robot.kernels.inputs(spec))
 
 
 def compiled(monkeypatch, program, *, width=4, least=0, fma=None, dtype=np.float64, long=10**9):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import check_finite, coerced
-from torsor.compile.given import as_array
+from torsor.compile.dasked import FLOAT64
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, solve_by_local_rank
 from torsor.constrained.mobility import Mobility, mobility_at
@@ -29,9 +29,6 @@ from torsor.procedures.rank import independent_rows
 if TYPE_CHECKING:
     from torsor.computed import Wrenches
     from torsor.robot import Robot
-
-
-FLOAT64 = np.dtype(np.float64)
 
 
 class ConstrainedMotion(NamedTuple):
@@ -270,8 +267,8 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
         the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
-        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction,
-                        "expressed_in": expressed_in}  # fmt: skip
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction}
+        options["expressed_in"] = expressed_in
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, **options)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
@@ -366,9 +363,9 @@ class Constrained:
 
     def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
         """Which further inputs a call has, and their values in the kernels' order."""
-        if loop_forces is not None and not isinstance(loop_forces, Mapping):
-            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
         wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
+        if not isinstance(loop_forces, Mapping):
+            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
         loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
         for name in loop_forces:
             if name not in loops:
@@ -398,7 +395,7 @@ class Constrained:
         return array
 
     def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = as_array(label, value, self._labels.get(label, ()), float)
-        if array.shape != (n,):
+        array = self._vector(label, value, n)
+        if array.ndim > 1:
             raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")
-        return array
+        return array.copy()

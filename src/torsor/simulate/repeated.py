@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,8 +41,7 @@ def wrench_argument(frame: str) -> Argument:
 class Plan(NamedTuple):
     """All that the kernel of a rollout depends on: equal plans have one kernel.
 
-    ``fed`` are the inputs beside the state, each with whether it is new at every step.  ``law`` is the controller's program
-    where the controller may have changed since it was last recorded.
+    ``fed`` are the inputs beside the state, each with whether it is new at every step.
     """
 
     integrator: str
@@ -51,7 +51,6 @@ class Plan(NamedTuple):
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
     losses: Losses = NO_LOSSES
-    law: tuple = ()
 
     def inputs(self, model: Model) -> list[Argument]:
         """The state, then what is fed."""
@@ -80,7 +79,9 @@ class Plan(NamedTuple):
                 "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
                 "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
             )
-        return self if self.controller.unchanging else self._replace(law=(first.code, first.results))
+        if self.controller.unchanging:
+            return self
+        return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
 
 
 def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:

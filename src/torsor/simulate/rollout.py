@@ -81,7 +81,8 @@ def rollout(
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    if controller is None and not (parameters or vary or wrenches) and record == "all" and (damping, friction) == (False, None):
+    usual = damping is False and friction is None and isinstance(record, str) and record == "all"
+    if usual and controller is None and not (parameters or vary or wrenches):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
