@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel, Program, trace
-from torsor.compile.rolled import Deferred
+from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError
 from torsor.losses import NO_LOSSES, Losses
 from torsor.model import Model
@@ -89,7 +89,7 @@ class Recording:
         if len(self.rows) > 1 or self.model.nv <= FEW or not (matrix := QUANTITIES[self.rows[0][0]].inverse_of):
             return None
         of = Recording(self.model, (matrix,), self.frames, self.extra, self.losses)
-        return Deferred(of.shortest(), self.labels[0], partial(trace, self.evaluated, self.inputs))
+        return DeferredInverse(of.shortest(), self.labels[0], partial(trace, self.evaluated, self.inputs))
 
     def evaluated(self, *values: Any, alternative: bool = False) -> dict[str, Any]:
         """Every quantity, from one flat sequence of scalars an input."""

@@ -59,7 +59,7 @@ class Kernel:
     ):
         self.program, self.name, self.dtype = program, name, float_type(dtype)
         self._single = self.dtype == np.dtype(np.float32)
-        if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.recorded.code):
+        if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.recorded_part.code):
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
         self._version, self._explain, self._lenient = version, explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
