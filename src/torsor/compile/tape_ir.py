@@ -14,7 +14,6 @@ from torsor.compile.llvm import elementary, groups, trigonometry
 from torsor.compile.program import Program
 from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place, tape
 
-
 #: numbers of an output from which filling it is worth a loop
 MANY = 64
 
@@ -112,7 +111,7 @@ done:
 """
 
     def beginning(self) -> str:
-        """``void @begin(ptr lanes, ptr scratch)``: constants and inputs into their slots, zeros into outputs with many of them."""
+        """``void @begin(ptr lanes, ptr scratch)``: constants and inputs into their slots, zeros into sparse outputs."""
         b, parts = self.b, []
         start = FLAGS
         b.lines = []
