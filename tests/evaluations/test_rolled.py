@@ -14,7 +14,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree
 from torsor.compile import Kernel, forms, forward, native, replay, rolled, trace
 from torsor.compile import kernel as kernels
-from torsor.compile.rolled import Deferred, elimination_tree
+from torsor.compile.rolled import DeferredInverse, elimination_tree
 
 
 def recorded(robot, *specs):
@@ -98,7 +98,7 @@ def test_rolled_inverse_beside_other_results(monkeypatch):
     robot = ts.robots.quadruped()
     program = recorded(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
     kernel = compiled(monkeypatch, program)
-    assert rolled.rolled(program, 4) is not None
+    assert rolled.split(program, 4) is not None
     q = configurations(robot, 6)
     g, W, M = kernel(q)
     assert g.tobytes() == robot.gravity_force(q).tobytes()
@@ -126,7 +126,7 @@ def wisp(n: int) -> ts.Robot:
 
 def test_rolled_inverse_of_a_singular_matrix_names_the_joint():
     robot = wisp(24)
-    assert rolled.rolled(robot.program("mass_matrix_inverse"), 4) is not None
+    assert rolled.split(robot.program("mass_matrix_inverse"), 4) is not None
     q = np.zeros((5, 24))
     with pytest.raises(ts.SingularError, match="'j24' moves no mass"):
         robot.mass_matrix_inverse(q[0])
@@ -145,7 +145,7 @@ def test_rolled_inverse_of_a_configuration_that_is_not_finite_is_refused():
 def test_deferred_program_is_recorded_when_its_code_is_read():
     robot = ts.robots.humanoid()
     program = robot.program("mass_matrix_inverse")
-    assert isinstance(program, Deferred)
+    assert isinstance(program, DeferredInverse)
     q = robot.random_configuration(3)
     W = robot.mass_matrix_inverse(q)
     assert f"{robot.program('mass_matrix').operations} operations, inverted by a loop" in repr(program)
@@ -160,7 +160,7 @@ def test_deferred_program_gives_the_bits_of_the_whole_one():
     robot = ts.robots.humanoid()
     kernel = robot.kernel("mass_matrix_inverse")
     copy = pickle.loads(pickle.dumps(kernel))
-    assert not isinstance(copy.program, Deferred)
+    assert not isinstance(copy.program, DeferredInverse)
     q = configurations(robot, 6)
     assert copy(q).tobytes() == kernel(q).tobytes()
     assert copy(q[0]).tobytes() == kernel(q[0]).tobytes()
@@ -174,7 +174,7 @@ def test_derivative_of_a_deferred_program():
         b.joint(f"j{i}", "revolute", "l0" if i % 2 else f"l{i - 1}", f"l{i}", xyz=[0.3, 0, 0.1], axis=np.eye(3)[i % 3])
     robot = b.build()
     program = robot.program("mass_matrix_inverse")
-    assert isinstance(program, Deferred)
+    assert isinstance(program, DeferredInverse)
     q = 0.3 * np.arange(21) / 21
     slope = Kernel(forward(program, ["q"]))(q)
     step = 1e-6 * np.eye(21)[3]

@@ -32,6 +32,7 @@ PROGRAMS = {
     "dynamics": lambda: ts.robots.quadruped().program("forward_dynamics"),
     "matrix": lambda: ts.robots.panda().program("coriolis_matrix"),
     "number": lambda: ts.robots.ur5().program("kinetic_energy"),
+    "sparse": lambda: trace(lambda x: {"y": [x[k % 4] if k % 9 == 5 else 0.0 for k in range(101)]}, [Argument("x", (4,))]),
     "configuration": lambda: ts.robots.quadruped().program("difference"),
 }
 

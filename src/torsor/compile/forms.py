@@ -11,7 +11,7 @@ from torsor.compile.drivers import batch_driver, one_driver
 from torsor.compile.lanes import Builder
 from torsor.compile.llvm import Emitter, header
 from torsor.compile.program import Program, no_garbage
-from torsor.compile.rolled import Rolled, rolled
+from torsor.compile.rolled import Split, split
 from torsor.compile.rolled_ir import InverseLoop
 from torsor.compile.tape_ir import TapeEmitter
 from torsor.compile.target import Host
@@ -30,10 +30,10 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
     """IR of a program, with the entry ``@one`` or ``@batch`` as ``form`` says."""
     with no_garbage():
         lanes = host.width * (2 if single else 1)
-        split = rolled(program, lanes)
-        body = _body(program if split is None else split.head, form == "one", host.fma, single, lanes)
-        loop = None if split is None else InverseLoop(split.tree, Builder(lanes, single=single), host.fma, form == "batch")
-        return _text(program, body, split, loop)
+        parts = split(program, lanes)
+        body = _body(program if parts is None else parts.head, form == "one", host.fma, single, lanes)
+        loop = None if parts is None else InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, form == "batch")
+        return _text(program, body, parts, loop)
 
 
 def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> Emitter | TapeEmitter:
@@ -45,21 +45,21 @@ def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> E
     return Emitter(program, Builder(lanes * (2 if program.operations < SHORT else 1), single=single), fma)
 
 
-def _text(program: Program, body: Emitter | TapeEmitter, split: Rolled | None, loop: InverseLoop | None) -> str:
+def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, loop: InverseLoop | None) -> str:
     """The module: functions of the body, those of the loop, and the driver that calls them for each vector of states."""
     b, calls, functions = body.b, body.calls(), body.functions()
     inputs, outputs = [a.size for a in program.inputs], [o.size for o in program.outputs]
     private, extra = 0, []
-    if split is not None and loop is not None:
-        private, extra = split.head.outputs[-1].size, loop.declarations()
-        calls += _inversions(b, len(inputs) + split.output, len(inputs) + len(outputs))
+    if parts is not None and loop is not None:
+        private, extra = parts.head.outputs[-1].size, loop.declarations()
+        calls += _inversions(b, len(inputs) + parts.output, len(inputs) + len(outputs))
         functions += loop.text()
     lines = "\n".join(calls)
     if b.one:
         driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
     else:
-        if split is not None:
-            outputs[split.output] = 0  # it is not staged: the loop reads what it has written
+        if parts is not None:
+            outputs[parts.output] = 0  # it is not staged: the loop reads what it has written
         driver = batch_driver(b, inputs, outputs, body.slots, lines, private)
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 

@@ -83,7 +83,7 @@ class Program:
         return sum(self.counts.values())
 
     @property
-    def recorded(self) -> Program:
+    def recorded_part(self) -> Program:
         """The part that has been recorded already: all of it, unless the program is deferred (:mod:`torsor.compile.rolled`)."""
         return self
 

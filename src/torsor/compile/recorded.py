@@ -33,7 +33,7 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, p: Program) -> Facts:
         """The facts of a program."""
-        part = p.recorded  # of an inverse that a loop computes, the matrix
+        part = p.recorded_part  # of an inverse that a loop computes, the matrix
         largest = max((abs(args[0]) for op, args in part.code if op == "const" and np.isfinite(args[0])), default=0.0)
         divides = p.loop_operations > 0 or part.counts["div"] > 0
         return cls(p.inputs, p.outputs, part.operations + p.loop_operations, cost(p), divides, p.rays, float(largest))

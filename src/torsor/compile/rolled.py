@@ -63,11 +63,14 @@ def elimination_tree(zero: Sequence[Sequence[bool]]) -> Tree:
     return Tree(tuple(ancestors))
 
 
-class Deferred(Program):
+class DeferredInverse(Program):
     """The program of the inverse of a matrix, of which the matrix is recorded now and the rest when its code is first read.
 
     A kernel computes the rest by a loop: only exports, derivatives and the NumPy fallback read the code.
     """
+
+    matrix: Program
+    _record: Callable[[], Program]
 
     def __init__(self, matrix: Program, name: str, record: Callable[[], Program]):
         values = {"inputs": matrix.inputs, "outputs": (Argument(name, matrix.outputs[0].shape),), "rays": matrix.rays}
@@ -76,7 +79,7 @@ class Deferred(Program):
 
     @cached_property
     def whole(self) -> Program:
-        return self._record()  # type: ignore[attr-defined]
+        return self._record()
 
     @property
     def code(self) -> tuple[Operation, ...]:  # type: ignore[override]
@@ -91,17 +94,17 @@ class Deferred(Program):
         return self.whole.inverses
 
     @property
-    def recorded(self) -> Program:
-        return self.matrix  # type: ignore[attr-defined]
+    def recorded_part(self) -> Program:
+        return self.matrix
 
     @cached_property
     def tree(self) -> Tree:
-        return _tree(self.recorded, self.lower)
+        return _tree(self.recorded_part, self.lower)
 
     @property
     def lower(self) -> tuple[tuple[int, ...], ...]:
         """The lower triangle of the matrix by rows, as values of its program."""
-        n, results = self.outputs[0].shape[0], self.recorded.results
+        n, results = self.outputs[0].shape[0], self.recorded_part.results
         return tuple(results[k * n : k * n + k + 1] for k in range(n))
 
     @property
@@ -109,14 +112,14 @@ class Deferred(Program):
         return self.tree.operations
 
     def __repr__(self) -> str:
-        return f"{Program.__repr__(self.recorded)[:-1]}, inverted by a loop of {self.loop_operations})"
+        return f"{Program.__repr__(self.recorded_part)[:-1]}, inverted by a loop of {self.loop_operations})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         w = self.whole
         return Program, (w.inputs, w.outputs, w.code, w.results, w.rays, w.inverses)
 
 
-class Rolled(NamedTuple):
+class Split(NamedTuple):
     """A program whose output number ``output`` is computed by a loop.
 
     ``head`` is the part before it: that output is empty in it, and one more output, the last, is the packed matrix.
@@ -127,24 +130,24 @@ class Rolled(NamedTuple):
     tree: Tree
 
 
-def rolled(program: Program, lanes: int) -> Rolled | None:
+def split(program: Program, lanes: int) -> Split | None:
     """The program with one of its outputs computed by a loop; None where there is no such output, or little to save."""
-    if isinstance(program, Deferred):
-        return _rolled(program.recorded, 0, 0, program.lower, lanes)
+    if isinstance(program, DeferredInverse):
+        return _split(program.recorded_part, 0, 0, program.lower, lanes)
     for inverse in program.inverses:
         start = 0
         for k, out in enumerate(program.outputs):
             if program.results[start : start + out.size] == inverse.values:
-                return _rolled(program, k, start, inverse.matrix, lanes)
+                return _split(program, k, start, inverse.matrix, lanes)
             start += out.size
     return None
 
 
-def _rolled(program: Program, output: int, start: int, matrix: Matrix, lanes: int) -> Rolled | None:
+def _split(program: Program, output: int, start: int, matrix: Matrix, lanes: int) -> Split | None:
     tree = _tree(program, matrix)
     if tree.operations < WORTHWHILE:
         return None
-    return Rolled(_head(program, output, start, _packed(matrix, tree, lanes)), output, tree)
+    return Split(_head(program, output, start, _pack(matrix, tree, lanes)), output, tree)
 
 
 def _tree(program: Program, matrix: Matrix) -> Tree:
@@ -156,7 +159,7 @@ def _is_zero(program: Program, entry: int | Operation) -> bool:
     return op == "const" and args[0] == 0
 
 
-def _packed(matrix: Matrix, tree: Tree, lanes: int) -> list[int | Operation]:
+def _pack(matrix: Matrix, tree: Tree, lanes: int) -> list[int | Operation]:
     """The entries of the matrix that the loop reads: of each row those of its ancestors, the diagonal, and zeros."""
     entries: list[int | Operation] = []
     for k, (row, ancestors) in enumerate(zip(matrix, tree.ancestors, strict=True)):

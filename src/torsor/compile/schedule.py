@@ -43,7 +43,7 @@ class Schedule:
 
 def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = CHUNK) -> Schedule:
     """``groups``: positions in the results that are stored together."""
-    code, results = ordered(*(fused(program) if fma else (list(program.code), list(program.results))))
+    code, results = _ordered(*(_fused(program) if fma else (list(program.code), list(program.results))))
     cuts = _cut(code, chunk)
     home = [0] * len(code)
     for c in range(len(cuts) - 1):
@@ -67,13 +67,13 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
     return Schedule(code, results, cuts, made, slot, slots, stores)
 
 
-def fused(program: Program) -> tuple[Code, list[int]]:
+def _fused(program: Program) -> tuple[Code, list[int]]:
     """The code with fused operations, and the results."""
-    code, gone = contracted(program)
+    code, gone = contract(program)
     return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
 
 
-def contracted(program: Program) -> tuple[Code, set[int]]:
+def contract(program: Program) -> tuple[Code, set[int]]:
     """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab; and these products."""
     code = list(program.code)
     uses = [0] * len(code)
@@ -106,7 +106,7 @@ def contracted(program: Program) -> tuple[Code, set[int]]:
     return code, gone
 
 
-def ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
+def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
     """sin and cos whose operand is an input go first, in pairs."""
     trig = [k for k, (op, args) in enumerate(code) if op in ("sin", "cos") and code[args[0]][0] == "input"]
     trig.sort(key=lambda k: (code[k][1][0], code[k][0]))

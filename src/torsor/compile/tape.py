@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from torsor.compile.llvm import checks, scale
 from torsor.compile.program import Program
-from torsor.compile.schedule import Code, contracted
+from torsor.compile.schedule import Code, contract
 
 #: records of products and sums that one turn of the loop computes; runs of them are filled up to a multiple
 TURN = 4
@@ -51,10 +51,6 @@ class Tape(NamedTuple):
     places: list[Place]
     slots: int
 
-    @property
-    def first_input(self) -> int:
-        return FLAGS + len(self.constants)
-
 
 class Step(NamedTuple):
     """A record of another kind than a b + c."""
@@ -72,7 +68,7 @@ Record = Product | Step
 
 def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -> Tape:
     """The tape of a program; ``groups`` are columns of the outputs that are stored together."""
-    code, gone = contracted(program) if fma else (list(program.code), set())
+    code, gone = contract(program) if fma else (list(program.code), set())
     results = program.results
     writer = Writer(code, sum(a.size for a in program.inputs))
     check = Check(writer, code, results, single)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.compile.drivers import FILL, loop
 from torsor.compile.lanes import Builder
 from torsor.compile.llvm import elementary, groups, trigonometry
 from torsor.compile.program import Program
-from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, tape
+from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place, tape
+
+#: numbers of an output from which filling it is worth a loop
+MANY = 64
 
 
 class TapeEmitter:
@@ -22,7 +26,9 @@ class TapeEmitter:
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
         self.part = Builder(1 if b.one else lanes, single=b.single)
-        self.tape = tape(program, fma, b.single, groups(self.out_sizes, self.part.width, b.one))
+        self.fills = zeros_of_sparse_outputs(program) if b.one else set()  # in a batch it would be memory written twice
+        stored = [g for g in groups(self.out_sizes, self.part.width, b.one) if not self.fills.issuperset(g)]
+        self.tape = tape(program, fma, b.single, stored)
         self.kinds = list(dict.fromkeys(kind for kind, _ in self.tape.runs))
         self.item = 4 if b.single else 8
         self.index = 2 if self.tape.slots <= 1 << 16 else 4  # bytes of the number of a slot
@@ -40,7 +46,8 @@ class TapeEmitter:
         """The function that this line calls, and its tables."""
         runs = [self.run(k, kind) for k, kind in enumerate(self.kinds)]
         sines = trigonometry(self.b, self.fma) if SINCOS in self.kinds else ""
-        return "\n".join((sines, self.tables(), self.beginning(), *runs, self.function()))
+        fill = loop(FILL, self.b) if self.fills else ""
+        return "\n".join((sines, fill, self.tables(), self.beginning(), *runs, self.function()))
 
     # -- tables ----------------------------------------------------------------------------------------------
 
@@ -104,7 +111,7 @@ done:
 """
 
     def beginning(self) -> str:
-        """``void @begin(ptr lanes, ptr scratch)``: constants and inputs into their slots."""
+        """``void @begin(ptr lanes, ptr scratch)``: constants and inputs into their slots, zeros into sparse outputs."""
         b, parts = self.b, []
         start = FLAGS
         b.lines = []
@@ -120,9 +127,13 @@ done:
             parts.append(_loop(f"begin_input{a}", "ptr %lanes, ptr %scratch", size, b.lines))
             start += size
         names = ["begin_constants", *(f"begin_input{a}" for a in range(len(self.in_sizes)))]
-        calls = "\n".join(f"  call void @{name}(ptr %lanes, ptr %scratch)" for name in names)
-        head = "define internal void @begin(ptr %lanes, ptr %scratch) nounwind"
-        return "\n".join((*parts, f"{head} {{\n{calls}\n  ret void\n}}\n"))
+        b.lines = [f"  call void @{name}(ptr %lanes, ptr %scratch)" for name in names]
+        zero = Builder(1, single=b.single).const(0.0)
+        for a in sorted({a for a, _ in self.fills}):
+            row = self.row(f"{len(self.in_sizes) + a}")
+            b.lines.append(f"  call void @fill(ptr {row}, i64 {self.out_sizes[a]}, {b.E} {zero})")
+        head, body = "define internal void @begin(ptr %lanes, ptr %scratch) nounwind", "\n".join(b.lines)
+        return "\n".join((*parts, f"{head} {{\n{body}\n  ret void\n}}\n"))
 
     @property
     def lanes(self) -> int:
@@ -232,6 +243,19 @@ done:
             number = b.put(f"zext i{8 * self.index} {b.put(f'load i{8 * self.index}, ptr {place}')} to i64")
             found.append(b.put(f"mul i64 {number}, {self.item * b.width}"))
         return found
+
+
+def zeros_of_sparse_outputs(program: Program) -> set[Place]:
+    """The zeros of outputs that have more zeros than other numbers: such an output is filled with zeros first."""
+    found: set[Place] = set()
+    start = 0
+    for a, output in enumerate(program.outputs):
+        results = [program.code[v] for v in program.results[start : start + output.size]]
+        start += output.size
+        zeros = {(a, k) for k, (op, args) in enumerate(results) if op == "const" and str(args[0]) == "0.0"}
+        if 2 * len(zeros) > output.size > MANY:
+            found |= zeros
+    return found
 
 
 #: how many operands an operation has, where that is not two

@@ -267,9 +267,8 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
         the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
-        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction}
-        options["expressed_in"] = expressed_in
-        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, **options)
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, **options)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)

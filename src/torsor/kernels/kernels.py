@@ -14,7 +14,7 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
 from torsor.compile.recorded import Recorded
-from torsor.compile.rolled import Deferred
+from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, require_numbers
 from torsor.kernels.digest import digest, source_digest
@@ -128,7 +128,7 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
-            return Deferred(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
+            return DeferredInverse(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
         arguments = self.inputs(spec)
         program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
