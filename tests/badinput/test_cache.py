@@ -270,6 +270,7 @@ def test_the_folder_vanishes_midway(folder):
 
 def test_old_files_make_room(folder, monkeypatch):
     monkeypatch.setattr(cache, "CAPACITY", 4)
+    monkeypatch.setattr(cache, "PRUNING", 0)
     for k in range(9):
         Kernel(trace(lambda x, k=k: {"y": [x[0] + k]}, [Argument("x", (2,))]))(X)
     assert len(files(folder)) <= 4

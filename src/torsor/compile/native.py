@@ -15,6 +15,8 @@ from torsor.compile.target import Host, from_environment
 from torsor.errors import CompileError
 from torsor.locks import new_lock
 
+#: of LLVM's code generator
+LEVEL = 1
 #: libraries that one LLJIT links
 LIBRARIES = 16
 
@@ -54,7 +56,7 @@ def _machine() -> Any:
     h = host()
     target = _llvm().Target.from_triple(h.triple)
     # no IR passes are run: the program is already optimised, and LLVM's vectorisers would only cost time
-    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=1, reloc="pic", codemodel="small")
+    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=LEVEL, reloc="pic", codemodel="small")
 
 
 _names = itertools.count()
