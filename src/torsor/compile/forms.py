@@ -36,8 +36,8 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         if parts is None:
             return _text(program, _body(program, one, host.fma, single, lanes), None, None)
         straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < LONG - FACTORS
-        if straight:
-            parts = with_factors(split(program, 1))
+        if straight and (packed := split(program, 1)) is not None:
+            parts = with_factors(packed)
         body = _body(parts.head, one, host.fma, single, lanes)
         loop = InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, not one, straight)
         return _text(program, body, parts, loop)
