@@ -11,7 +11,7 @@ from torsor.compile.drivers import batch_driver, one_driver
 from torsor.compile.lanes import Builder
 from torsor.compile.llvm import Emitter, header
 from torsor.compile.program import Program, no_garbage
-from torsor.compile.rolled import Split, split
+from torsor.compile.rolled import Split, split, with_factors
 from torsor.compile.rolled_ir import InverseLoop
 from torsor.compile.tape_ir import TapeEmitter
 from torsor.compile.target import Host
@@ -22,6 +22,8 @@ ONE_WIDTH = 2
 SHORT = 800
 #: operations from which a program becomes a tape: straight-line code would take seconds to compile
 LONG = 50_000
+#: operations up to which a batch factors a matrix in straight-line code, all lanes in use, before the loop inverts it
+FACTORS = 10_000
 #: vectors of states that one record of a tape computes: reading the record takes as long as computing one
 VECTORS = 4
 
@@ -29,10 +31,15 @@ VECTORS = 4
 def module(program: Program, form: str, host: Host, single: bool) -> str:
     """IR of a program, with the entry ``@one`` or ``@batch`` as ``form`` says."""
     with no_garbage():
-        lanes = host.width * (2 if single else 1)
+        lanes, one = host.width * (2 if single else 1), form == "one"
         parts = split(program, lanes)
-        body = _body(program if parts is None else parts.head, form == "one", host.fma, single, lanes)
-        loop = None if parts is None else InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, form == "batch")
+        if parts is None:
+            return _text(program, _body(program, one, host.fma, single, lanes), None, None)
+        straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < LONG - FACTORS
+        if straight and (packed := split(program, 1)) is not None:
+            parts = with_factors(packed)
+        body = _body(parts.head, one, host.fma, single, lanes)
+        loop = InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, not one, straight)
         return _text(program, body, parts, loop)
 
 

@@ -41,6 +41,16 @@ class Tree:
         """Operations of the factors and of the inverse, a fused multiply-add counted as two."""
         return sum(2 * len(row) * (k + 1) + len(row) ** 2 for k, row in enumerate(self.ancestors))
 
+    @property
+    def order(self) -> list[int]:
+        """Rows in the order of elimination: descendants first, and rows of several branches, which are independent, in turn."""
+        return sorted(range(self.size), key=lambda k: -len(self.ancestors[k]))
+
+    @property
+    def factor_operations(self) -> int:
+        """Operations of the factors alone."""
+        return sum((len(row) + 2) ** 2 for row in self.ancestors)
+
     def starts(self, lanes: int) -> list[int]:
         """Where each packed row begins, and behind them the length of all: a row is filled up to a multiple of ``lanes``."""
         found = [0]
@@ -152,6 +162,35 @@ def _split(program: Program, output: int, start: int, matrix: Matrix, lanes: int
 
 def _tree(program: Program, matrix: Matrix) -> Tree:
     return elimination_tree([[_is_zero(program, x) for x in row] for row in matrix])
+
+
+def with_factors(parts: Split) -> Split:
+    """The parts with L and 1/D, of M = Lᵀ D L, in place of the matrix, which is packed without zeros between its rows.
+
+    These are the operations of the loop's own factorization in the same order, so that they give the same bits.  They are added
+    as they are: numbers that are known now are not multiplied now, because the loop would round their product in another way.
+    """
+    head, tree = parts.head, parts.tree
+    code, start, size = list(head.code), tree.starts(1), head.outputs[-1].size
+    value = list(head.results[-size:])
+
+    def add(op: str, *args: float) -> int:
+        code.append((op, args))
+        return len(code) - 1
+
+    one = add("const", 1.0)
+    for k in tree.order:
+        ancestors, h = tree.ancestors[k], start[k]
+        depth = len(ancestors)
+        inverse = add("div", one, value[h + depth])
+        for d in reversed(range(depth)):
+            g, scaled = start[ancestors[d]], add("mul", value[h + d], inverse)
+            for c in range(d + 1):
+                value[g + c] = add("sub", value[g + c], add("mul", scaled, value[h + c]))
+            value[h + d] = scaled
+        value[h + depth] = inverse
+    results = (*head.results[:-size], *value)
+    return Split(Program(head.inputs, head.outputs, tuple(code), results, head.rays), parts.output, tree)
 
 
 def _is_zero(program: Program, entry: int | Operation) -> bool:

@@ -21,11 +21,12 @@ class InverseLoop:
     """``void @inverse(ptr H, ptr X, ptr flag)``: from the packed rows at H, which it overwrites, to the inverse at X.
 
     Where something is not finite, the number at ``flag`` becomes NaN.  In a batch the memory behind X, where the next inverse
-    goes, is fetched into the caches meanwhile: writing to it would wait for that.
+    goes, is fetched into the caches meanwhile: writing to it would wait for that.  If H has been ``factored`` already, its rows
+    are packed without zeros between them.
     """
 
-    def __init__(self, tree: Tree, b: Builder, fma: bool, batch: bool):
-        self.tree, self.b, self.fma, self.batch = tree, b, fma, batch
+    def __init__(self, tree: Tree, b: Builder, fma: bool, batch: bool, factored: bool = False):
+        self.tree, self.b, self.fma, self.batch, self.factored = tree, b, fma, batch, factored
         self.n, self.item = tree.size, 4 if b.single else 8
         self.scalar = Builder(1, single=b.single)
 
@@ -37,34 +38,33 @@ class InverseLoop:
     def tables(self) -> str:
         """@start and @depth of each packed row, where its ancestors begin in the lists (@list), and the lists themselves.
 
-        Of each ancestor these have the start of its packed row and that of its row of X.  @order is that of elimination: a row
-        waits for those it carries, so rows of several branches, which do not wait for one another, follow each other.
+        Of each ancestor these have the start of its packed row and that of its row of X.  @order is that of elimination.
         """
         tree = self.tree
-        start = tree.starts(self.b.width)
+        start = tree.starts(1 if self.factored else self.b.width)
         depth = [len(row) for row in tree.ancestors]
         first = [sum(depth[:k]) for k in range(self.n)]
         above = [j for row in tree.ancestors for j in row]
-        order = sorted(range(self.n), key=lambda k: -depth[k])
-        tables = {"order": order, "start": start[:-1], "depth": depth, "list": first,
+        tables = {"order": tree.order, "start": start[:-1], "depth": depth, "list": first,
                   "above": [start[j] for j in above], "row": [j * self.n for j in above]}  # fmt: skip
         return "\n".join(_table(name, numbers) for name, numbers in tables.items())
 
     def text(self) -> str:
         E, rows = self.b.E, "\n".join((self.rows(), self.diagonal(), self.end()))
+        zero = self.scalar.const(0.0)
+        factor = f"define internal {E} @factor(ptr %H) nounwind noinline {{\n{self.factor()}\n}}\n"
+        pivots = f"fadd {E} {zero}, {zero}" if self.factored else f"call {E} @factor(ptr %H)"
         return f"""{self.tables()}
 define internal void @inverse(ptr %H, ptr %X, ptr %flag) nounwind {{
   %before = load {E}, ptr %flag
-  %pivots = call {E} @factor(ptr %H)
+  %pivots = {pivots}
   %entries = call {E} @rows(ptr %H, ptr %X)
   %both = fadd {E} %pivots, %entries
   %after = fadd {E} %before, %both
   store {E} %after, ptr %flag
   ret void
 }}
-define internal {E} @factor(ptr %H) nounwind noinline {{
-{self.factor()}
-}}
+{"" if self.factored else factor}
 define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
 {rows}
 }}
@@ -252,7 +252,7 @@ rest{TOGETHER}:
         lines = []
         for k in range(-(-self.n * self.item // CACHE_LINE) if self.batch else 0):
             lines.append(f"  %ahead{k} = getelementptr i8, ptr %xi, i64 {self.n * self.n * self.item + k * CACHE_LINE}")
-            lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead{k}, i32 1, i32 3, i32 1)")
+            lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead{k}, i32 0, i32 3, i32 1)")
         return "\n".join(lines)
 
     def segment(self, s: str, v: Builder, m: int, first: str, last: str = "") -> str:

@@ -45,7 +45,12 @@ QUANTITIES = Table(
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), friction_force),
         "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
-        "mass_matrix_rate": Quantity(("q", "v"), alg.mass_matrix_rate, joint_space=True),
+        "mass_matrix_rate": Quantity(
+            ("q", "v"),
+            alg.mass_matrix_rate,
+            alternatives=(alg.mass_matrix_rate_by_coriolis_matrix,),
+            joint_space=True,
+        ),
         "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True),
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),

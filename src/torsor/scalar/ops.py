@@ -166,8 +166,9 @@ def ray(*x: Any) -> tuple[Any, ...]:
             return x
         exponent = math.frexp(size)[1]
         return tuple(math.ldexp(a, -exponent) for a in x)
-    if all(a.__class__ is Expr and a.op == "input" for a in x):
-        x[0].graph.rays[tuple(a.args[0] for a in x)] = None
+    values = [value(a) for a in x]
+    if all(a.__class__ is Expr and a.op == "input" for a in values):
+        values[0].graph.rays[tuple(a.args[0] for a in values)] = None
     elif any(type(a).__name__ == "ndarray" for a in x):
         return _array_ray(x)
     return x
