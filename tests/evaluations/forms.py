@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -113,3 +114,13 @@ def assert_same(found: Any, wanted: Any) -> None:
 
 def parts_of(results: Any) -> list[Any]:
     return list(results) if isinstance(results, list) else parts(results)
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """The name of a case in whatever its failure says: hundreds of small cases are one test, which saves minutes."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"in the case: {what}")
+        raise

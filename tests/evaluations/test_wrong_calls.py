@@ -10,7 +10,7 @@ import pytest
 
 import torsor as ts
 from tests.evaluations.calls import FRAMES, ROBOTS, SMALL, Subject, parts
-from tests.evaluations.forms import FORMS, assert_same, empty, in_form, read_only
+from tests.evaluations.forms import FORMS, assert_same, empty, in_form, named, read_only
 
 #: values that no array argument takes; the error names the argument
 VALUES: dict[str, Callable[[np.ndarray], Any]] = {
@@ -61,10 +61,14 @@ def refusal(call: Callable[[], Any]) -> tuple[type, str]:
     return type(found), f"no error, but {found!r}"
 
 
-@pytest.mark.parametrize("mistake", VALUES)
 @pytest.mark.parametrize("subject", SMALL)
-def test_every_wrong_value_is_the_same_typed_error_that_names_the_argument(subject, mistake):
-    s = SMALL[subject]
+def test_every_wrong_value_is_the_same_typed_error_that_names_the_argument(subject):
+    for mistake in VALUES:
+        with named(mistake):
+            check_values(SMALL[subject], mistake)
+
+
+def check_values(s, mistake):
     calls = routes(s)
     for name, x in s.state.items():
         if name in s.own_check or (mistake == "None" and name in s.named) or (not x.ndim and mistake in SHAPES):
@@ -110,13 +114,17 @@ SIGNATURES: dict[Callable[..., Any], Callable[[Subject], str]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", SIGNATURES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("subject", SMALL)
-def test_every_wrong_signature_is_the_error_of_python_and_of_a_kernel_a_typed_one(subject, mistake):
+def test_every_wrong_signature_is_the_error_of_python_and_of_a_kernel_a_typed_one(subject):
     """A method raises what any Python function raises; a kernel raises an error that names its arguments."""
-    s = SMALL[subject]
+    for mistake in SIGNATURES:
+        with named(mistake.__name__):
+            check_signatures(SMALL[subject], mistake)
+
+
+def check_signatures(s, mistake):
     named = SIGNATURES[mistake](s)
-    if subject.endswith("kernel of three"):
+    if s.name.endswith("kernel of three"):
         methods = {}
     else:
         functions = {"method": getattr(s.shared, s.method), "bound": s.bound_method}
@@ -145,10 +153,14 @@ OUTPUTS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", OUTPUTS)
 @pytest.mark.parametrize("subject", [name for name, s in SMALL.items() if s.out])
-def test_every_output_that_cannot_take_the_result_is_refused_by_name(subject, mistake):
-    s = SMALL[subject]
+def test_every_output_that_cannot_take_the_result_is_refused_by_name(subject):
+    for mistake in OUTPUTS:
+        with named(mistake):
+            check_outputs(SMALL[subject], mistake)
+
+
+def check_outputs(s, mistake):
     several = isinstance(s.expected, tuple)
     out = OUTPUTS[mistake](np.asarray(parts(s.expected)[-1]))
     if several:

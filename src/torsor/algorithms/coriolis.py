@@ -47,6 +47,8 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
 
 def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     """Ṁ, the rate of M along the motion: M over the duals q + ε q̇."""
+    if any(isinstance(x, Dual) for x in (*q, *v)):  # duals do not nest
+        return mass_matrix_rate_by_coriolis_matrix(model, q, v)
     rates = configuration_rate(model, q, v)
     M = crba(model, [Dual(x, dx) for x, dx in zip(q, rates, strict=True)])
     return [[rate(x) for x in row] for row in M]
