@@ -9,7 +9,9 @@ from typing import Any
 
 import torsor as ts
 from benchmarks import (
+    calls,
     constrained,
+    first_calls,
     machine,
     operations,
     peers,
@@ -23,7 +25,9 @@ from benchmarks import (
 )
 from benchmarks.timing import QUICK, Contest, Effort, pinned
 
-SECTIONS = ("one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory")
+SECTIONS = (
+    "one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory", "calls",
+)  # fmt: skip
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
 
@@ -50,7 +54,13 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
     results: dict[str, Any] = {"machine": here, "contests": []}
     results["startup"] = processes.startup(effort.processes) if "startup" in sections else {}
     results["memory"] = processes.memory() if "memory" in sections else []
+    results["first_calls"] = first_calls.seconds(min(2, effort.processes)) if "calls" in sections else {}
+    if "calls" in sections:
+        print("\n" + report.first_calls(results["first_calls"]), flush=True)
     with pinned(), ts.threads(1):
+        for case in (c for c in cases if c.name == "ur5" and "calls" in sections):
+            results["ways"], results["bound"] = calls.ways(case, effort), calls.bound_before(case, effort)
+            print("\n" + report.ways(results["ways"]), flush=True)
         for case in cases:
             results["contests"] += _played(_contests(case, effort, sections), effort, here)
         for contests in constrained.contests(effort) if "constrained" in sections else ():
@@ -76,6 +86,8 @@ def _contests(case: robots.Case, effort: Effort, sections: list[str]) -> Iterabl
     if "batch" in sections:
         yield from pinocchio_contests.batches(case, effort)
         yield from pinocchio_contests.mass_matrices(case, effort)
+    if "calls" in sections:
+        yield from calls.contests(case)
     if "peers" in sections and case.name == "ur5":
         yield from peers.contests(case)
 

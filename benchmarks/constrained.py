@@ -123,7 +123,7 @@ def pinocchio(held: Held, effort: Effort, samples: int = 10) -> Iterator[Contest
     states = [held.translated(*(x[k].copy() for x in held.states)) for k in range(samples)]
     many = held.translated(*held.batch(effort.small))
     for peer, force, mu in SOLVERS:
-        names = _prepared(held, peer, mu)
+        names = solver_inputs(held, peer, mu)
         yield Contest(
             "one call", QUANTITY, held.name, f"Pinocchio {peer}", theirs=call.format(f"qp, vp, {force}"),
             names=names | states[0], samples=states, **ours, **options,
@@ -136,7 +136,7 @@ def pinocchio(held: Held, effort: Effort, samples: int = 10) -> Iterator[Contest
         )  # fmt: skip
 
 
-def _prepared(held: Held, peer: str, mu: float) -> dict[str, Any]:
+def solver_inputs(held: Held, peer: str, mu: float) -> dict[str, Any]:
     """What Pinocchio's solver of that name is called with, besides the state.
 
     lcaba 4.1 lets what is held to the world fall with g, so there gravity is a joint force, τ − g(q), in a model without it.

@@ -27,6 +27,20 @@ ROLLOUTS = {"ur5": 20.0, "panda": 20.0, "g1": 10.0}
 #: what a step with a controller may cost, in steps without; semi-implicit steps a second
 CONTROLLED, STEPS_PER_SECOND = 2.0, {"panda": 5e6}
 
+#: group of ways of calling → the most it may cost, in calls of positional ``inverse_dynamics`` in the same run
+WAYS = {"keywords": 2.5, "short": 2.5, "frames": 1.3, "solved": 3.0, "wrenches": 9.0, "converted": 15.0, "rollout": 60.0}
+#: microseconds by which a method bound before its first call may be slower than one bound after it
+BOUND_BEFORE = 0.2
+#: every quantity against Pinocchio: one call, with exceptions; a batch; and a copy of a large result over the time taken
+CALL, CALLS = 3.0, {"integrate": 1.7, "difference": 1.7}
+BATCH, COPY = 5.0, 1 / 1.5
+#: numbers of a result above which a copy is the measure of a batch
+LARGE = 300
+#: seconds of the first call of a humanoid's quantity in a new process: cold; the first kernel of a warm process, each after it
+COLD, WARM_FIRST, WARM_NEXT = 1.0, 0.08, 0.005
+#: the one quantity that may take longer than COLD
+LONG = "christoffel_symbols"
+
 #: quantity → the most operations, from the design; None where it says nothing
 OPERATIONS: dict[str, tuple[int | None, ...]] = {
     "inverse_dynamics": (566, 1230, 2089, 5809, 8192),
@@ -67,6 +81,12 @@ class Verdict:
 def ratio_goal(record: dict[str, Any]) -> float | None:
     """The goal of a contest, if there is one: with Pinocchio, and of constrained dynamics with everybody."""
     contest = record["section"], record["quantity"]
+    if record["section"] == "call":
+        return CALLS.get(record["quantity"], CALL)
+    if record["section"] == "batch of 1024":
+        if record["peer"] == "a copy":
+            return COPY
+        return None if record["numbers"] > LARGE else BATCH
     if record["section"] == "rollout":
         return ROLLOUTS.get(record["robot"])
     if record["section"] == "simulate":
@@ -85,9 +105,12 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         goal = ratio_goal(record)
         if goal is not None:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
-            several = record["quantity"] == "constrained_dynamics" or record["section"] in ("rollout", "simulate")
+            sections = ("rollout", "simulate", "batch of 1024")
+            several = record["quantity"] == "constrained_dynamics" or record["section"] in sections
             rival = f", {record['peer']}" if several else ""
             yield Verdict(f"{record['section']} {record['quantity']}{rival}", record["robot"], goal, measured, True, "×")
+    yield from _of_ways(results.get("ways", []), results.get("bound", {}))
+    yield from _of_first_calls(results.get("first_calls", {}))
     for record in results.get("rollouts", []):
         word, ratio = max(record["controllers"].items(), key=lambda x: x[1])
         yield Verdict(f"rollout step with {word}", record["robot"], CONTROLLED, ratio, False, "×")
@@ -109,3 +132,27 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         less, more = (m["beyond_mb"] for m in memory)
         yield Verdict("memory beyond inputs, output", "ur5", MEMORY, max(0.0, more), False, " MB")
         yield Verdict("its growth, ¼ M to 1 M states", "ur5", MEMORY_GROWTH, max(0.0, more - less), False, " MB")
+
+
+def _of_ways(records: list[dict[str, Any]], bound: dict[str, float]) -> Iterator[Verdict]:
+    """The ways of calling a UR5 that torsor has; a disagreement meets no goal."""
+    for record in records:
+        goal = WAYS.get(record["group"])
+        if goal is not None and "absent" not in record:
+            yield Verdict(f"calling: {record['call']}", "ur5", goal, record.get("cost", float("inf")), False, "×")
+    if bound:
+        slower = (bound["before_ns"] - bound["after_ns"]) / 1e3
+        yield Verdict("bound before its first call, slower by", "ur5", BOUND_BEFORE, slower, False, " µs")
+
+
+def _of_first_calls(times: dict[str, dict[str, float]]) -> Iterator[Verdict]:
+    """First calls of a humanoid: cold, except Γ; the first kernel of a warm process, and each after it."""
+    if not times:
+        return
+    for name, seconds in times["cold"].items():
+        if name != LONG:
+            yield Verdict(f"first call, cold: {name}", "g1", COLD, seconds, False, " s")
+    first, *others = times["warm"]
+    yield Verdict("first kernel of a warm process", "g1", WARM_FIRST, times["warm"][first], False, " s")
+    for name in others:
+        yield Verdict(f"first call, warm: {name}", "g1", WARM_NEXT, times["warm"][name], False, " s")

@@ -33,7 +33,7 @@ print(json.dumps({"states": N, "inputs_mb": 3 * q.nbytes / 1e6, "output_mb": tau
 """
 
 
-def _run(code: str, *arguments: str, cache: str | None = None) -> tuple[float, str]:
+def run_python(code: str, *arguments: str, cache: str | None = None) -> tuple[float, str]:
     """Seconds from the start of a new Python process to its end, and what it printed."""
     environment = dict(os.environ) | ({"TORSOR_CACHE": cache} if cache else {})
     start = time.perf_counter()
@@ -51,14 +51,14 @@ def startup(repeats: int) -> dict[str, float]:
     cold, warm = [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:  # mkdtemp makes it 0700, as torsor demands
-            cold.append(_run(FIRST_RESULT, cache=cache)[0])
-            warm.append(_run(FIRST_RESULT, cache=cache)[0])
+            cold.append(run_python(FIRST_RESULT, cache=cache)[0])
+            warm.append(run_python(FIRST_RESULT, cache=cache)[0])
 
     def imported(module: str) -> float:
-        return min(float(_run(IMPORT.format(module=module))[1]) for _ in range(repeats))
+        return min(float(run_python(IMPORT.format(module=module))[1]) for _ in range(repeats))
 
     return {
-        "bare_python": min(_run("pass")[0] for _ in range(repeats)),
+        "bare_python": min(run_python("pass")[0] for _ in range(repeats)),
         "import_numpy": imported("numpy"),
         "import_torsor": imported("torsor"),
         "cold": min(cold),
@@ -70,4 +70,4 @@ def memory() -> list[dict[str, Any]]:
     """Peak memory beyond inputs and output, for a quarter of a million UR5 states and for a million (Linux only)."""
     if not Path("/proc/self/status").exists():
         return []
-    return [json.loads(_run(MEMORY, str(n))[1]) for n in (250_000, 1_000_000)]
+    return [json.loads(run_python(MEMORY, str(n))[1]) for n in (250_000, 1_000_000)]

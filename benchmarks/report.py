@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import arithmetic_limit
-from benchmarks.goals import ratio_goal, verdicts
+from benchmarks.goals import WAYS, ratio_goal, verdicts
 
 FOLDER = Path(__file__).with_name("results")
 
@@ -38,12 +38,17 @@ def contest_row(record: dict[str, Any]) -> list[str]:
         f"{record['ours_ns']:.1f}",
         record["peer"],
         f"{record['theirs_ns']:.1f}",
-        f"{record['ratio']:.1f}×",
-        "" if goal is None else f"≥ {goal:g} {'✓' if record['ratio'] >= goal else '✗'}",
+        _times(record["ratio"]),
+        "" if goal is None else f"≥ {goal:.3g} {'✓' if record['ratio'] >= goal else '✗'}",
         f"{record['error']:.0e}",
         f"{100 * record['of_limit']:.0f} %" if "of_limit" in record else "",
         f"{record['gigabytes_per_second']:.1f}" if "gigabytes_per_second" in record else "",
     ]
+
+
+def _times(ratio: float) -> str:
+    """A ratio, with two places where it is small."""
+    return f"{ratio:.1f}×" if ratio >= 2 else f"{ratio:.2f}×"
 
 
 def completed(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
@@ -65,12 +70,33 @@ def contests(records: list[dict[str, Any]]) -> str:
     return "\n".join([table(HEADS, [contest_row(r) for r in records]), *problems])
 
 
+def ways(records: list[dict[str, Any]]) -> str:
+    """The ways of calling, and below them those that were not timed and why."""
+    rows = []
+    for r in (r for r in records if "cost" in r):
+        goal = WAYS.get(r["group"])
+        limit = "" if goal is None else f"≤ {goal:g} {'✓' if r['cost'] <= goal else '✗'}"
+        peer = [f"{r['theirs_ns']:.0f}", _times(r["ratio"]), f"{r['error']:.0e}"] if "ratio" in r else ["", "", ""]
+        rows.append([r["call"], f"{r['ours_ns']:.0f}", f"{r['base_ns']:.0f}", _times(r["cost"]), limit, *peer])
+    heads = ["way of calling UR5", "torsor ns", "base ns", "cost", "goal", "Pinocchio ns", "ratio", "error"]
+    left_out = [f"– {r['call']} is left out: {r['absent']}" for r in records if "absent" in r]
+    problems = [f"✗ {r['call']}: {r['problem']}" for r in records if "problem" in r]
+    return "\n".join([table(heads, rows), *left_out, *problems])
+
+
+def first_calls(times: dict[str, dict[str, float]]) -> str:
+    """Milliseconds of the first calls of a humanoid, cold and warm; the first row has the import of llvmlite."""
+    rows = [[name, f"{1e3 * s:.1f}", f"{1e3 * times['warm'][name]:.1f}"] for name, s in times["cold"].items()]
+    return table(["first call, G1", "cold ms", "warm ms"], rows)
+
+
 def goals(results: dict[str, Any]) -> str:
     """The goals table: goal, measured, met or missed by how much."""
     rows = []
     for v in verdicts(results):
-        wanted = f"{'≥' if v.at_least else '≤'} {v.goal:g}{v.unit}"
-        measured = f"{v.measured:.2f}{v.unit}" if v.unit else f"{v.measured:.0f}"
+        wanted = f"{'≥' if v.at_least else '≤'} {v.goal:.3g}{v.unit}" if v.unit else f"≤ {v.goal:g}"
+        places = 0 if not v.unit else 3 if v.goal < 0.1 else 2
+        measured = f"{v.measured:.{places}f}{v.unit}"
         rows.append([v.what, v.robot, wanted, measured, v.margin])
     return table(["goal", "robot", "wanted", "measured", "verdict"], rows)
 

@@ -20,9 +20,10 @@ from benchmarks.clock import two_cores
 from benchmarks.robots import Case
 from benchmarks.timing import Contest, Disagreement, Effort, interleaved
 from torsor.compile import Argument
+from torsor.kernels import Spec
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
-from torsor.simulate.repeated import Feed, Repeated
-from torsor.simulate.steps import step_named
+from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.repeated import Plan
 
 #: the robots of the section
 NAMES = ("ur5", "panda", "solo12", "g1")
@@ -118,8 +119,8 @@ class Falling:
 
 def operations(robot: ts.Robot, method: str) -> int:
     """Of one step."""
-    dt = Feed(Argument("dt", ()), np.asarray(DT))
-    return Repeated(robot, step_named(method), None, [dt]).program().operations
+    plan = Plan(method, ((Argument("dt", ()), False),))
+    return robot.kernels.of(QUANTITIES).program(Spec((("rollout", plan),))).operations
 
 
 def contests(case: Case) -> Iterator[Contest]:

@@ -19,20 +19,20 @@ from torsor.compile.infix import argument_names, identifier
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.errors import ArgumentError, TorsorError
-from torsor.quantities import Spec
+from torsor.kernels.spec import Name
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-def casadi_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Any:
+def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
     CasADi has matrices only: a vector is a column, and a result of more than two axes becomes a column in C order.
     ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     ca = _library("casadi")
-    program = robot.program(spec, damping=damping, friction=friction)
+    program = robot.program(name, damping=damping, friction=friction)
     (out,) = program.outputs
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
@@ -44,7 +44,7 @@ def casadi_function(robot: Robot, spec: Spec, *, damping: bool = False, friction
     return ca.Function(label, symbols, [ca.densify(ca.SX(matrix))], names, ["out"])
 
 
-def jax_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
+def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
     JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was said.
@@ -56,10 +56,10 @@ def jax_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: b
         kind = jnp.result_type(float, *arrays)
         return jnp.stack([jnp.broadcast_to(jnp.asarray(x, kind), batch) for x in values], axis=-1)
 
-    return _array_function(robot, robot.program(spec, damping=damping, friction=friction), jnp.asarray, stacked)
+    return _array_function(robot, robot.program(name, damping=damping, friction=friction), jnp.asarray, stacked)
 
 
-def torch_function(robot: Robot, spec: Spec, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
+def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of PyTorch tensors, ``f(q, v, a)``, for autograd and ``torch.func``; leading axes are a batch.
 
     It computes in the precision, and on the device, of its arguments.
@@ -78,7 +78,7 @@ def torch_function(robot: Robot, spec: Spec, *, damping: bool = False, friction:
         whole = [x if torch.is_tensor(x) else torch.tensor(x, dtype=kind, device=arrays[0].device) for x in values]
         return torch.stack([torch.broadcast_to(x.to(kind), batch) for x in whole], -1)
 
-    return _array_function(robot, robot.program(spec, damping=damping, friction=friction), tensor, stacked)
+    return _array_function(robot, robot.program(name, damping=damping, friction=friction), tensor, stacked)
 
 
 def _array_function(robot: Robot, program: Program, convert: Callable, stacked: Callable) -> Callable[..., Any]:

@@ -1,27 +1,20 @@
-"""A mechanism and its compiled kernels: the methods that are one kernel each, and the kernels of several."""
+"""What a robot computes itself, in machine code: the methods that are one kernel each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor import quantities as table
-from torsor.compile import Kernel, Program
-from torsor.compile.given import float_type
-from torsor.errors import ArgumentError
-from torsor.locks import new_lock
-from torsor.losses import NO_LOSSES, Losses, losses_of
-from torsor.mechanism import Mechanism
-from torsor.method import kernel_method
+from torsor.algorithms.steps import STEPS
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.losses import losses_of, refuse_sticking
+from torsor.method import kernel_method, kernel_method_of
 from torsor.model import Description
-from torsor.recording import make_kernel
-
-Array: TypeAlias = np.ndarray
-Wrenches: TypeAlias = Mapping[str, ArrayLike]
-FLOAT64 = np.dtype(np.float64)
 
 
 class MotorTorques(NamedTuple):
@@ -38,14 +31,19 @@ class HybridDynamics(NamedTuple):
     tau: Array
 
 
-class Computed(Mechanism):
-    """What a Robot computes itself, in machine code."""
+class State(NamedTuple):
+    """A configuration ``(..., nq)`` and a velocity ``(..., nv)``."""
+
+    q: Array
+    v: Array
+
+
+class Computed(CompiledMechanism):
+    """Inverse and forward dynamics, matrices, energies, kinematics and motion of a mechanism."""
 
     def __init__(self, description: Description):
         super().__init__(description)
-        self._kernels: dict[tuple, Kernel] = {}
-        self._entries: dict[tuple[str, ...], Callable[..., Any]] = {}
-        self._lock = new_lock()
+        self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the joints that hybrid dynamics leads
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -57,6 +55,7 @@ class Computed(Mechanism):
         a: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
         base_velocity: ArrayLike | None = None,
@@ -65,16 +64,17 @@ class Computed(Mechanism):
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
-        ``wrenches={"frame": F}`` act on the robot, at and in that frame, F = (moment, force) [N·m, N].  Friction laws that the
-        robot has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out,
-        True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
+        ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
+        ``expressed_in="world"`` in the world's: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
+        has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out, True
+        requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
         ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
             raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
         losses = losses_of(self._model, damping, friction)
-        return self._run("inverse_dynamics", (q, v, a), wrenches=wrenches, extra=extra, losses=losses, out=out)
+        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
 
     @kernel_method
     def forward_dynamics(
@@ -84,6 +84,7 @@ class Computed(Mechanism):
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
         out: Array | None = None,
@@ -99,8 +100,8 @@ class Computed(Mechanism):
         if self._model.loops:
             if any(losses):
                 tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
-            return self._through_loops(q, v, tau, wrenches, out)
-        return self._run("forward_dynamics", (q, v, tau), wrenches=wrenches, losses=losses, out=out)
+            return self._through_loops(q, v, tau, wrenches, expressed_in, out)
+        return self._run("forward_dynamics", (q, v, tau), wrenches, expressed_in, losses=losses, out=out)
 
     def hybrid_dynamics(
         self,
@@ -111,6 +112,7 @@ class Computed(Mechanism):
         led: Sequence[str] | ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> HybridDynamics:
@@ -125,13 +127,39 @@ class Computed(Mechanism):
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
         """
-        losses = losses_of(self._model, damping, friction)
-        chosen, wrenches, both = self._led(led), self._checked(wrenches), ("hybrid_acceleration", "hybrid_force")
-        kernel = self._kernel(both, frames=tuple(wrenches), losses=losses)
-        return HybridDynamics(*kernel(q, v, a, tau, chosen, *wrenches.values()))
+        mask = self._led(led)
+        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+
+    @kernel_method_of(HybridDynamics)
+    def _hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        led: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> HybridDynamics:
+        """Hybrid dynamics, with ``led`` as numbers."""
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._chosen("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
+        return HybridDynamics(*kernel(q, v, a, tau, led, *on.values()))
 
     def _led(self, led: Any) -> Array:
         """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
+        names = (led,) if isinstance(led, str) else tuple(led) if isinstance(led, (list, tuple)) else ()
+        if names and all(type(name) is str for name in names):
+            if names not in self._masks:
+                mask = np.zeros(self.nv)
+                for name in names:
+                    mask[self.joint(name).v_slice] = 1.0
+                mask.flags.writeable = False
+                self._masks[names] = mask
+            return self._masks[names]
         allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
         try:
             rows = np.asarray([led] if isinstance(led, str) else led)
@@ -142,11 +170,14 @@ class Computed(Mechanism):
             for name in rows.tolist():
                 mask[self.joint(name).v_slice] = 1.0
             return mask
-        if rows.dtype.kind not in "biuf" or not np.isin(rows, (0, 1)).all():
+        if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
             raise ArgumentError(f"{allowed}, not {led!r}")
         return rows.astype(float)
 
-    def motor_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> MotorTorques:
+    @kernel_method_of(MotorTorques)
+    def motor_torques(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> MotorTorques:
         """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
 
         ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
@@ -154,19 +185,27 @@ class Computed(Mechanism):
         """
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
-        both = ("motor_torque", "gear_torque")
-        wrenches = self._checked(wrenches)
-        return MotorTorques(*self._kernel(both, frames=tuple(wrenches))(q, v, a, *wrenches.values()))
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._chosen("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
+        return MotorTorques(*kernel(q, v, a, *on.values()))
 
+    @kernel_method
     def reaction_wrenches(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        out: Array | None = None,
     ) -> Array:
         """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
 
         A row a name in ``joints``, in that link's frame; drive and bearing together, moment first [N·m, N].  Of
         loops: ``robot.constrained().reactions``.
         """
-        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, out=out)
+        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -244,10 +283,12 @@ class Computed(Mechanism):
         """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
         return self._run("center_of_mass", (q,), out=out)
 
+    @kernel_method
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)
 
+    @kernel_method
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
@@ -255,16 +296,19 @@ class Computed(Mechanism):
         """
         return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
 
+    @kernel_method
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
         """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
         return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
         """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
         return self._at_frame(("twist", frame, expressed_in), (q, v), out)
 
+    @kernel_method
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
@@ -274,95 +318,57 @@ class Computed(Mechanism):
         """
         return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
 
+    # -- motion ----------------------------------------------------------------------------------------------
+
+    @kernel_method_of(State)
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        dt: ArrayLike,
+        integrator: str = "semi_implicit",
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: tuple[Array, Array] | None = None,
+    ) -> State:
+        """(q⁺, v⁺), the state a step of dt [s] later, joint forces and wrenches held over it: one step of a rollout (MR §8.5).
+
+        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  The other words as for
+        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws by which a joint can stick are refused.
+
+        >>> import torsor as ts
+        >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
+        """
+        if integrator not in STEPS:
+            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        losses = losses_of(self._model, damping, friction)
+        refuse_sticking(self._model, losses, "one step")
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
+        return State(*kernel(q, v, tau, dt, *on.values(), out=out))
+
     # -- configurations --------------------------------------------------------------------------------------
 
+    @kernel_method
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
         """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
+    @kernel_method
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for ball joints and free bodies."""
         return self._run("configuration_rate", (q, v), out=out)
 
+    @kernel_method
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
         return self._run("difference", (q0, q1), out=out)
 
-    # -- kernels ---------------------------------------------------------------------------------------------
-
-    def kernel(
-        self, *specs: table.Spec, dtype: Any = np.float64, damping: bool = False, friction: bool | None = None
-    ) -> Kernel:
-        """Several results in one kernel that shares their common work; called with the state variables they need.
-
-        A spec is a method's name, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``;
-        or a tuple, ``("pose", "tool:0")``, where a name has a colon itself.  ``damping`` and ``friction`` as for
-        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.
-
-        >>> import torsor as ts
-        >>> robot = ts.robots.two_link()
-        >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
-        """
-        if not specs:
-            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(table.QUANTITIES)}")
-        for spec in specs:
-            table.parse(spec)
-        return self._kernel(specs, float_type(dtype), losses=self._losses(specs, damping, friction))
-
-    def program(self, *specs: table.Spec, damping: bool = False, friction: bool | None = None) -> Program:
-        """The recorded program of a kernel: operations, counts, code."""
-        return self.kernel(*specs, damping=damping, friction=friction).program
-
-    def _losses(self, specs: Sequence[table.Spec], damping: bool, friction: bool | None) -> Losses:
-        """The losses that count in a kernel of these specs; an error where losses are asked for that act on none of them."""
-        losses = losses_of(self._model, damping, friction)
-        if any(table.QUANTITIES[table.parse(spec)[0]].lossy for spec in specs):
-            return losses
-        if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
-            names = ", ".join(name for name, row in table.QUANTITIES.items() if row.lossy)
-            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(map(str, specs))}")
-        return NO_LOSSES
-
-    def _kernel(
-        self,
-        specs: tuple[table.Spec, ...],
-        dtype: np.dtype = FLOAT64,
-        frames: tuple[str, ...] = (),
-        extra: tuple[str, ...] = (),
-        losses: Losses = NO_LOSSES,
-    ) -> Kernel:
-        """The kernel of some specs, made once.  Callers choose the losses: unlike ``kernel``, the default leaves laws out."""
-        key = (specs, dtype, frames, extra, losses)
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            with self._lock:
-                kernel = self._kernels.get(key) or self._kernels.setdefault(key, make_kernel(self._model, *key))
-        return kernel
-
-    def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
+    def _through_loops(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+    ) -> Array:
         raise NotImplementedError  # a Robot knows how
-
-    def _run(
-        self, name: str, values: tuple, *, wrenches: Wrenches | None = None, extra=None, losses: Losses = NO_LOSSES, out=None
-    ) -> Any:
-        extra, wrenches = extra or {}, self._checked(wrenches)
-        kernel = self._kernel((name,), frames=tuple(wrenches), extra=tuple(extra), losses=losses)
-        return kernel(*values, *extra.values(), *wrenches.values(), out=out)
-
-    def _checked(self, wrenches: Wrenches | None) -> Wrenches:
-        """The wrenches by frames that there are."""
-        if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise ArgumentError(f'wrenches must be a dict such as {{"{self.links[-1]}": F}}, not {type(wrenches).__name__}')
-        for frame in wrenches or {}:
-            self._model.frame(frame)
-        return wrenches or {}
-
-    def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame, through its built-in entry; ``key`` is the quantity and its words."""
-        try:
-            fast = self._entries[key]
-        except (KeyError, TypeError):
-            self._model.frame(key[1])
-            kernel = self._kernel((key,))
-            fast = self._entries[key] = kernel.builtin(key[0], "", kernel)
-        return fast(*values) if out is None else fast(*values, out=out)

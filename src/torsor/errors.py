@@ -62,7 +62,11 @@ class UnknownName(TorsorError, LookupError):
     def __init__(self, kind: str, name: object, valid):
         valid = sorted(str(v) for v in valid)
         shown = ", ".join(valid[:40]) + (f", ... ({len(valid)} in all)" if len(valid) > 40 else "")
-        super().__init__(f"there is no {kind} named {name!r}; valid names: {shown or '(none)'}")
+        from difflib import get_close_matches  # slow to import, and needed for errors alone
+
+        like = get_close_matches(str(name), valid[40:], 1)  # of those that are not shown
+        hint = f"did you mean {like[0]!r}? " if like else ""
+        super().__init__(f"there is no {kind} named {name!r}; {hint}valid names: {shown or '(none)'}")
         self.kind, self.name, self.valid = kind, name, valid
 
     def __reduce__(self):

@@ -22,8 +22,9 @@ from torsor.compile.source import python_function
 from torsor.compile.vectors import Case, c_test
 from torsor.errors import ArgumentError
 from torsor.io.files import write_text
-from torsor.losses import NO_LOSSES, Losses
-from torsor.quantities import QUANTITIES, Spec, parse
+from torsor.kernels.losses import NO_LOSSES, Losses
+from torsor.kernels.quantities import QUANTITIES
+from torsor.kernels.spec import Name, Spec, split_name
 from torsor.version import __version__
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ FORCED = ("inverse_dynamics", "forward_dynamics")
 def export_c(
     robot: Robot,
     path: str | os.PathLike[str],
-    *specs: Spec,
+    *names: Name,
     dtype: Any = "float64",
     name: str | None = None,
     fused: bool = False,
@@ -68,12 +69,19 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    kernels = _kernels(robot, prefix, specs, fused, tuple(wrenches), damping, friction)
+    kernels = _kernels(robot, prefix, names, fused, tuple(wrenches), damping, friction)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
     texts = {
-        ".h": _header(_about(robot, robot._losses(specs, damping, friction)), robot, base.name, prefix, functions, cases),
+        ".h": _header(
+            _about(robot, robot.spec(*names, damping=damping, friction=friction).losses),
+            robot,
+            base.name,
+            prefix,
+            functions,
+            cases,
+        ),
         ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
         "_test.c": c_test(base.name, cases, single),
     }
@@ -86,7 +94,7 @@ def export_c(
 def export_python(
     robot: Robot,
     path: str | os.PathLike[str],
-    *specs: Spec,
+    *names: Name,
     name: str | None = None,
     fused: bool = False,
     wrenches: Sequence[str] = (),
@@ -107,8 +115,10 @@ def export_python(
     """
     _check_robot(robot)
     base = _base(path, (".py",))
-    kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), specs, fused, tuple(wrenches), damping, friction)
-    lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, robot._losses(specs, damping, friction)))
+    kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), names, fused, tuple(wrenches), damping, friction)
+    lead = "\n".join(
+        f"# {line}".rstrip() for line in _about(robot, robot.spec(*names, damping=damping, friction=friction).losses)
+    )
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
     for n, kernel in kernels:
         p = kernel.program
@@ -153,30 +163,27 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
 def _kernels(
     robot: Robot,
     prefix: str,
-    specs: tuple[Spec, ...],
+    names: tuple[Name, ...],
     fused: bool,
     frames: tuple[str, ...],
     damping: bool,
     friction: bool | None,
 ) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
-    if not specs:
+    if not names:
         raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
-    forced = [parse(spec)[0] in FORCED for spec in specs]
+    quantities = [split_name(name, QUANTITIES) for name in names]
+    forced = [quantity in FORCED for quantity, *_ in quantities]
     if frames and not (all(forced) if fused else any(forced)):
-        raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, specs))}")
-    losses = robot._losses(specs, damping, friction)
-    for frame in frames:
-        robot.model.frame(frame)
-    f64 = np.dtype(np.float64)
+        raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, names))}")
+    whole = robot.spec(*names, damping=damping, friction=friction, wrenches=frames)
     if fused:
-        return [(f"{prefix}_fused", robot._kernel(specs, f64, frames, losses=losses))]
+        return [(f"{prefix}_fused", robot.kernels.kernel(whole))]
     out: list[tuple[str, Kernel]] = []
-    for spec, is_forced in zip(specs, forced, strict=True):
-        label = spec if isinstance(spec, str) else ":".join(spec)
-        n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
-        lost = losses if QUANTITIES[parse(spec)[0]].lossy else NO_LOSSES
-        out.append((n, robot._kernel((spec,), f64, frames if is_forced else (), losses=lost)))
+    for quantity, is_forced in zip(quantities, forced, strict=True):
+        n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
+        lost = whole.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames if is_forced else (), losses=lost))))
     return out
 
 

@@ -1,27 +1,51 @@
-"""Methods that become machine code the first time they are looked up."""
+"""Methods that become machine code the first time they are called."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from torsor.errors import TorsorError
+from torsor.compile import entry
+from torsor.compile.layout import SignatureInfo
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+#: annotations of parameters that are inputs of the kernel, of those that choose one, and of dicts that do both
+INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
+
+
+def kernel_method_of(result: type | None = None, guards: Mapping[str, float] | None = None) -> Callable[..., Any]:
+    """A :class:`kernel_method` with several results, a NamedTuple class, or with guards.
+
+    ``guards={output: limit}`` are last outputs of the kernel, one number each, which are not returned: where one is not less
+    than its limit, the careful method is called.
+    """
+    return partial(kernel_method, result=result, guards=guards)
 
 
 class kernel_method(Generic[P, R]):
     """Turns a careful method into one whose common call is a built-in function.
 
-    The decorated method is the documentation, the signature and the careful path.  On first use the kernel of the same name
-    is compiled and a built-in function is put into the instance's ``__dict__``, where attribute look-up finds it before this
-    descriptor: from then on ``robot.inverse_dynamics(q, v, a)`` runs no Python code at all.
+    The decorated method is the documentation, the signature and the careful path.  Looking it up puts a built-in function into
+    the instance's ``__dict__``, where the next look-up finds it before this descriptor; nothing is compiled.  The first call
+    compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
+    Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
+    of ``wrenches={"frame": F}`` the frames are words, as a tuple.
+
+    ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen; what a
+    kernel does not take then goes to the decorated method.
     """
 
-    def __init__(self, method: Callable[Concatenate[Any, P], R]):
-        self.method = method
+    def __init__(
+        self,
+        method: Callable[Concatenate[Any, P], R],
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ):
+        self.method, self.result, self.guards = method, result, guards
         self.name = method.__name__
         self.__doc__ = method.__doc__
         self.__wrapped__ = method
@@ -34,15 +58,37 @@ class kernel_method(Generic[P, R]):
         if robot is None:
             return self.method
         careful = self.method.__get__(robot)
-        try:
-            fast = robot.kernel(self.name).builtin(self.name, self._documentation(), careful)
-        except TorsorError:
-            return careful  # looking a method up is no reason to fail; calling it raises this again
-        robot.__dict__[self.name] = fast
-        return fast
+        if not entry.available():
+            return careful
+        choose = partial(_choose, robot, self.name)
+        made = entry.Entry(careful, self._signature, choose, self.result, self.guards)
+        return robot.__dict__.setdefault(self.name, made.builtin(self.name, self._documentation))
 
+    @cached_property
+    def _parameters(self) -> list[inspect.Parameter]:
+        """Those after ``self``."""
+        return list(inspect.signature(self.method).parameters.values())[1:]
+
+    @cached_property
+    def _signature(self) -> SignatureInfo:
+        """The parameters as machine code reads them."""
+        given = [p for p in self._parameters if p.name != "out"]
+        return SignatureInfo(
+            [p.name for p in given],
+            inputs=sum(p.annotation in INPUTS for p in given),
+            positional=sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in given),
+            defaults={p.name: p.default for p in given if p.default is not p.empty},
+            choosing=[p.name for p in given if p.annotation in WORDS],
+            by_frame=next((p.name for p in given if p.annotation in BY_FRAME), ""),
+        )
+
+    @cached_property
     def _documentation(self) -> str:
         """The docstring behind a signature line, which is where Python looks for a built-in function's signature."""
-        parameters = list(inspect.signature(self.method).parameters.values())[1:]
-        bare = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
+        bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"
+
+
+def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:
+    """The kernel of a method for these words."""
+    return robot._chosen(name, **words)

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from torsor.compile import Argument
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.computed import Array, Computed, Wrenches
+from torsor.kernels.quantities import sizes
+from torsor.kernels.spec import Name
 from torsor.model import Description
-from torsor.quantities import Spec, sizes
 
 if TYPE_CHECKING:
     from torsor.algorithms.stacked import Stacked
@@ -172,17 +173,19 @@ class Robot(Computed):
         a: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> Explanation:
         """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
 
         Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
-        ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+        ``expressed_in``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
         """
         from torsor import understanding
 
-        return understanding.explain(self, q, v, a, wrenches, damping=damping, friction=friction)
+        options: Any = {"expressed_in": expressed_in, "damping": damping, "friction": friction}
+        return understanding.explain(self, q, v, a, wrenches, **options)
 
     def stacked(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, wrenches: Wrenches | None = None
@@ -229,35 +232,40 @@ class Robot(Computed):
 
         return symbolic(self, parameters, form)
 
-    def export_c(self, path: str | PathLike[str], *specs: Spec, **options: Any) -> tuple[Path, Path, Path]:
+    def export_c(self, path: str | PathLike[str], *names: Name, **options: Any) -> tuple[Path, Path, Path]:
         """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as :func:`torsor.export.export_c` has."""
         from torsor.export import export_c
 
-        return export_c(self, path, *specs, **options)
+        return export_c(self, path, *names, **options)
 
-    def export_python(self, path: str | PathLike[str], *specs: Spec, **options: Any) -> Path:
+    def export_python(self, path: str | PathLike[str], *names: Name, **options: Any) -> Path:
         """Write quantities as a Python module that needs NumPy alone; options as :func:`torsor.export.export_python` has."""
         from torsor.export import export_python
 
-        return export_python(self, path, *specs, **options)
+        return export_python(self, path, *names, **options)
 
-    def _through_loops(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, out: Array | None) -> Array:
+    def _through_loops(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+    ) -> Array:
         if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
             refuse_out(out)
-            return self._through_loops_later((q, v, tau), wrenches or {})
-        a = self.constrained().forward_dynamics(q, v, tau, wrenches, friction=False).a  # the caller has subtracted losses
+            return self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+        # the caller has subtracted losses
+        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, friction=False).a
         if out is None:
             return a
         np.copyto(out, a)
         return out
 
-    def _through_loops_later(self, state: tuple, wrenches: Wrenches) -> Any:
+    def _through_loops_later(self, state: tuple, wrenches: Wrenches, expressed_in: str) -> Any:
         """The same over Dask arrays, block by block."""
         inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
         inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]
-        block = partial(_block_through_loops, self, tuple(wrenches))
+        block = partial(_block_through_loops, self, tuple(wrenches), expressed_in)
         return over_blocks(block, inputs, [Argument("a", (self.nv,))], (*state, *wrenches.values()))
 
 
-def _block_through_loops(robot: Robot, frames: tuple[str, ...], q: Array, v: Array, tau: Array, *wrenches: Array) -> Array:
-    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), None)
+def _block_through_loops(
+    robot: Robot, frames: tuple[str, ...], expressed_in: str, q: Array, v: Array, tau: Array, *wrenches: Array
+) -> Array:
+    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), expressed_in, None)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor import quantities
+from torsor.kernels import quantities
 from torsor.robot import Robot
 
 ROBOT = ts.robots.two_link()
 LINK = ROBOT.links[-1]
 WORDS = {"frame": LINK, "expressed_in": "world"}
-METHODS = [name for name in quantities.QUANTITIES if hasattr(Robot, name)]
+METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
 
 
 def arguments(name):
@@ -24,7 +24,7 @@ def arguments(name):
 
 
 def call(name, values, **options):
-    words = {k: WORDS[k] for k in quantities.QUANTITIES[name].options}
+    words = {k: WORDS[k] for k in quantities.QUANTITIES[name].words}
     return getattr(ROBOT, name)(*values, **words, **options)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from torsor.compile import Kernel, Program
-from torsor.quantities import QUANTITIES
+from torsor.kernels.quantities import QUANTITIES
 from torsor.robot import Robot
 
 
@@ -30,8 +30,7 @@ def corrupted(robot: Robot, quantity: str, off: float) -> Robot:
     constants = [k for k, (op, args) in enumerate(healthy.program.code) if op == "const" and not float(args[0]).is_integer()]
     programs = [_with_constant(healthy.program, k, 1 + off) for k in constants]
     felt = [np.abs(Kernel(p)(*inputs) - healthy(*inputs)).max() for p in programs]
-    key = next(k for k, kernel in robot._kernels.items() if kernel is healthy)
-    robot._kernels[key] = Kernel(programs[int(np.argmax(felt))], name=healthy.name)
+    robot.kernels._kernels[robot.spec(quantity)] = Kernel(programs[int(np.argmax(felt))], name=healthy.name)
     return robot
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor import large, mechanisms, symbolic
-from torsor.quantities import QUANTITIES
+from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
 #: words that some quantities need
@@ -44,7 +44,7 @@ def test_every_joint_force_of_the_table_is_refused_under_loops():
     """Joint forces of the tree are those of the mechanism only for λ = 0; losses of a joint by itself are not concerned."""
     refused = {name for name, row in QUANTITIES.items() if row.under_loops}
     forces = {name for name in QUANTITIES if name.endswith(("_force", "_torque", "_dynamics"))}
-    others = {"mass_matrix_inverse", "reaction_wrenches", "hybrid_acceleration"}
+    others = {"mass_matrix_inverse", "reaction_wrenches", "hybrid_acceleration", "step"}
     assert refused == forces - {"damping_force", "friction_force"} | others
 
 

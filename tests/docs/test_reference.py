@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from torsor import Robot
-from torsor.quantities import QUANTITIES
+from torsor.kernels.quantities import QUANTITIES
 
 COMPUTED = [name for name in QUANTITIES if hasattr(Robot, name)]
 #: an equation, or the sign of the manifold's own arithmetic

@@ -6,6 +6,7 @@ import math
 import platform
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 import torsor as ts
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, Scan, llvm, native, scan_ir, trace
+from torsor.compile import Argument, Kernel, Scan, forms, llvm, native, rolled, scan_ir, trace
 
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 HARNESS = Path(__file__).with_name("aarch64.c")
@@ -69,6 +70,20 @@ def test_dynamics_on_aarch64_have_the_bits_of_x86_64(make, spec, dtype, width, m
     here = Kernel(program, dtype=dtype)(*arrays).reshape(37, -1)
     ir = llvm.batch_module(program, width, True, dtype == np.float32)
     (there,) = on_aarch64(machine, tmp_path, ir, "batch", arrays, [np.empty_like(here)])
+    assert there.tobytes() == here.tobytes()
+
+
+@pytest.mark.parametrize("long", [0, 10**9], ids=["tape", "straight"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tape_and_rolled_inverse_on_aarch64_have_the_bits_of_x86_64(dtype, long, machine, tmp_path, monkeypatch):
+    monkeypatch.setattr(forms, "LONG", long)
+    monkeypatch.setattr(rolled, "WORTHWHILE", 0)
+    program = ts.robots.panda().program("mass_matrix_inverse")
+    q = np.random.default_rng(5).normal(size=(37, program.inputs[0].size)).astype(dtype)
+    here = Kernel(program, dtype=dtype)(q).reshape(37, -1)
+    host = replace(native.host(), triple="aarch64-unknown-linux-gnu", cpu="generic", features="", width=2)
+    ir = forms.module(program, "batch", host, dtype == np.float32)
+    (there,) = on_aarch64(machine, tmp_path, ir, "batch", [q], [np.empty_like(here)])
     assert there.tobytes() == here.tobytes()
 
 

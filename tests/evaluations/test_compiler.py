@@ -227,7 +227,8 @@ def test_without_llvmlite_the_replay_answers(monkeypatch):
     with pytest.warns(RuntimeWarning, match="llvmlite is not available"):
         y = k(np.array([[1.0, 2.0], [3.0, 4.0]]))
     np.testing.assert_allclose(y, [[2, np.sin(1)], [12, np.sin(3)]])
-    assert k.builtin("f", "", k)([1.0, 2.0])[0] == 2.0
+    for x in ([1.0, 2.0], np.array([1.0, 2.0])):
+        assert k(x)[0] == k(x0=x)[0] == 2.0
 
 
 # -- derivatives -------------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ import sympy
 
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor import quantities
 from torsor.compile import replay
 from torsor.compile.program import flatten
+from torsor.kernels import Quantity, quantities
+from torsor.kernels.spec import split_name
 from torsor.robot import Robot
 
 ROBOTS = {
@@ -25,7 +26,7 @@ ROBOTS = {
 }
 assert any(ROBOTS["coupled tree"].model.coupling)
 SPECS = [
-    *(name for name, row in quantities.QUANTITIES.items() if not row.options),
+    *(name for name, row in quantities.QUANTITIES.items() if not row.words),
     "pose:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
     "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
@@ -33,10 +34,16 @@ SPECS = [
 BATCH = 37  # no multiple of any vector width
 
 
+def row_and_words(spec: str) -> tuple[Quantity, dict[str, str]]:
+    name, *words = split_name(spec, quantities.QUANTITIES)
+    row = quantities.QUANTITIES[name]
+    return row, dict(zip(row.words, words, strict=False))
+
+
 def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     made = []
-    for name in quantities.QUANTITIES[quantities.parse(spec)[0]].inputs:
+    for name in row_and_words(spec)[0].inputs:
         if name in ("q", "q0", "q1"):
             made.append(np.array([robot.random_configuration(rng) for _ in range(n)]))
         elif name == "dt":
@@ -48,9 +55,9 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
 
 def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
     """The algorithm itself, over scalars of the given kind."""
-    name, words = quantities.parse(spec)
+    row, words = row_and_words(spec)
     args = [[number(x) for x in v] if np.ndim(v) else number(v) for v in values]
-    flat, shape = flatten(quantities.QUANTITIES[name].function(robot.model, *args, **words))
+    flat, shape = flatten(row.function(robot.model, *args, **words))
     return np.array(flat, dtype=object).reshape(shape)
 
 
@@ -68,16 +75,15 @@ def test_one_state_batch_lists_and_replay(robot, spec):
     kernel = robot.kernel(spec)
     batch = kernel(*values)
     replayed = replay(kernel.program, values)[0]
-    fast = kernel.builtin("fast", "", kernel)
     for k in range(0, BATCH, 6):
         state = [np.array(v[k]) for v in values]
         expected = source(robot, spec, state)
         tolerance = 1e-12 * max(1, 1e-2 * conditioning(robot, spec, state))
         assert_close(batch[k], expected, tolerance, floor=1)
         assert_close(replayed[k], expected, tolerance, floor=1)
-        one = np.asarray(fast(*state))
+        one = np.asarray(kernel(*state))
         assert one.tobytes() == np.asarray(batch[k]).tobytes(), "one state and a batch differ in their bits"
-        listed = np.asarray(kernel(*(v.tolist() for v in state)))
+        listed = np.asarray(kernel.call_carefully(*(v.tolist() for v in state)))
         assert listed.tobytes() == one.tobytes()
 
 
@@ -115,8 +121,7 @@ def test_sympy(spec):
 
     kinds = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0))]
     robot = Robot(random_tree(7, bodies=2, base="fixed", couplings=False, kinds=kinds))
-    name, words = quantities.parse(spec)
-    row = quantities.QUANTITIES[name]
+    row, words = row_and_words(spec)
     symbols = [sympy.symbols(f"{x}0:2", real=True) for x in row.inputs]
     flat, shape = flatten(row.function(robot.model, *map(list, symbols), **words))
     state = [v[0] for v in inputs(robot, spec, 1)]
@@ -144,6 +149,6 @@ def test_fused_kernel_shares_its_work():
     apart = sum(robot.program(s).operations for s in ("mass_matrix", "bias_force", "pose:frame2"))
     assert fused.operations < apart
     assert [a.name for a in fused.program.inputs] == ["q", "v"]
-    together = fused.builtin("fused", "", fused)(q[0], v[0])
+    together = fused(q[0], v[0])
     assert isinstance(together, tuple)
     assert all(x.tobytes() == y.tobytes() for x, y in zip(together, (M, h, T), strict=True))

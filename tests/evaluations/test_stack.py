@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from torsor.compile import Argument, Kernel, Scan, kernel, native, trace, workspace
+from torsor.compile import Argument, Kernel, Scan, forms, kernel, native, trace, workspace
 
 #: of a thread [bytes]; Linux gives 8 MB, musl 128 kB.  An overflow ends the process, and with it the test run
 SMALL = 256 * 1024
@@ -68,7 +68,7 @@ large_at = functools.cache(large)
 )
 def test_large_results_need_little_stack(size, short, dtype, lanes, monkeypatch):
     """Rows written directly and, beyond the caches, past them; short programs and float32 have twice the lanes each."""
-    monkeypatch.setattr(kernel, "SHORT", 800 if short else 0)
+    monkeypatch.setattr(forms, "SHORT", 800 if short else 0)
     k = Kernel(large_at(size), dtype=dtype)
     x = np.random.default_rng(0).normal(size=(3, 4)).astype(dtype)
     y = expected(x, size)
@@ -108,8 +108,7 @@ def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypat
     on_stack = Kernel(program)(x)
     monkeypatch.setattr(workspace, "STACK", 0)
     k = Kernel(program)
-    call = k.builtin("call", "", k)  # machine code that leaves such kernels to the careful path
-    for y in (k(x), call(x)):
+    for y in (k(x), k(x)):  # machine code leaves such kernels to the careful path
         assert y.tobytes() == on_stack.tobytes()
     assert k._library("batch" if batch else "one").read(workspace.WORK) > 200 * 8  # bytes: lanes may be one
 

@@ -156,7 +156,7 @@ def test_sample_of_the_suite_passes_for_every_target(where):
 
 
 #: files about processes, threads and memory: they take long, and have the same code whatever the target is
-PROCESSES = ("aarch64", "fork", "interrupts", "libraries", "target")
+PROCESSES = ("aarch64", "first_calls", "fork", "interrupts", "libraries", "target")
 
 
 @pytest.mark.night

@@ -116,6 +116,7 @@ OWN = {
     "compile/memory.py": "/proc/meminfo and /proc/self/statm",
     "replay/document.py": "files of the package",
     "robots.py": "files of the package",
+    "kernels/digest.py": "files of the package",
     "scene/archive.py": "files of the package",
     "io/files.py": "is the road",
 }

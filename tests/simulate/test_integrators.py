@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.algorithms.steps import ORDERS, STEPS, step_named
 from torsor.errors import UnknownName
 from torsor.simulate.simulate import simulate
 from torsor.simulate.stages import Unsettled
-from torsor.simulate.steps import ORDERS, STEPS, step_named
 
 STEPS_OF_RUN = (80, 160, 320)
 METHODS = ("euler", "semi_implicit", "rk4", "midpoint", "variational")

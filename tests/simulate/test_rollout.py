@@ -14,6 +14,8 @@ import torsor as ts
 from torsor import scalar
 from torsor.actuators.friction import StaticViscous
 from torsor.algorithms import forward_dynamics_by_factors
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import STEPS
 from torsor.compile import Argument, Scan, build, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, UnknownName
@@ -28,8 +30,6 @@ from torsor.simulate import (
     recorded_once,
     rollout,
 )
-from torsor.simulate.field import Field
-from torsor.simulate.steps import STEPS
 
 DT = 0.01
 
@@ -355,8 +355,9 @@ def test_damping_armature_and_friction_of_each_robot(arm):
 def test_new_values_compile_nothing(arm, monkeypatch):
     """Counted where code is made; a changed closure is new code, the same closure made again is not."""
     made = []
-    monkeypatch.setattr("torsor.compile.scan.built", lambda *a: made.append(1) or build.built(*a))
-    monkeypatch.setattr("torsor.simulate.repeated.Scan", lambda *a, **k: made.append("scan") or Scan(*a, **k))
+    built = build.built
+    monkeypatch.setattr("torsor.compile.recorded.build.built", lambda *a: made.append(1) or built(*a))
+    monkeypatch.setattr("torsor.kernels.kernels.Scan", lambda *a, **k: made.append("scan") or Scan(*a, **k))
     robot = ts.robots.two_link()
     link = robot.links[-1]
 

@@ -71,7 +71,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
     from torsor.algorithms.stacked import stacked
-    from torsor.quantities import QUANTITIES
+    from torsor.kernels.quantities import QUANTITIES
     from torsor.robot import Robot
 
     for seed in range(TREES):
@@ -88,10 +88,11 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
                 continue
-            options = {"frame": "frame3"} if "frame" in quantity.options else {}
-            options |= {"expressed_in": word} if "expressed_in" in quantity.options else {}
+            options = {"frame": "frame3"} if "frame" in quantity.words else {}
+            options |= {"expressed_in": word} if "expressed_in" in quantity.words else {}
+            options |= {"integrator": "rk4"} if "integrator" in quantity.words else {}
             args = [known[x] for x in quantity.inputs]
-            for function in filter(None, (quantity.function, quantity.alternative)):
+            for function in (quantity.function, *quantity.alternatives):
                 yield f"{name} {seed}", lambda f=function, args=args, o=options: f(m, *args, **o)
         yield f"rnea loaded {seed}", lambda: QUANTITIES["inverse_dynamics"].function(m, q, v, a, wrench)
         yield f"reactions loaded {seed}", lambda: QUANTITIES["reaction_wrenches"].function(m, q, v, a, wrench)

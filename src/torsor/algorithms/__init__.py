@@ -6,7 +6,12 @@ arrays, assigns into none, branches on no value and knows nothing of batches.
 
 from torsor.algorithms.aba import aba
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
-from torsor.algorithms.coriolis import christoffel_symbols, coriolis_matrix, mass_matrix_rate
+from torsor.algorithms.coriolis import (
+    christoffel_symbols,
+    coriolis_matrix,
+    mass_matrix_rate,
+    mass_matrix_rate_by_coriolis_matrix,
+)
 from torsor.algorithms.crba import crba
 from torsor.algorithms.dynamics import (
     bias_force,
@@ -58,6 +63,7 @@ __all__ = [
     "mass_matrix_by_link",
     "mass_matrix_inverse",
     "mass_matrix_rate",
+    "mass_matrix_rate_by_coriolis_matrix",
     "momentum",
     "motor_torque",
     "pose",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from torsor.algorithms import rotors
+from torsor.algorithms.configuration import configuration_rate
+from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
 from torsor.model.model import Model
+from torsor.scalar import Dual, rate
 from torsor.spatial import Subspace, symmetric
 from torsor.spatial.coriolis import BodyCoriolis
 
@@ -43,7 +46,16 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
 
 
 def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
-    """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says."""
+    """Ṁ, the rate of M along the motion: M over the duals q + ε q̇."""
+    if any(isinstance(x, Dual) for x in (*q, *v)):  # duals do not nest
+        return mass_matrix_rate_by_coriolis_matrix(model, q, v)
+    rates = configuration_rate(model, q, v)
+    M = crba(model, [Dual(x, dx) for x, dx in zip(q, rates, strict=True)])
+    return [[rate(x) for x in row] for row in M]
+
+
+def mass_matrix_rate_by_coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+    """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says (MR Prop. 8.1); shorter for some robots of a few joints."""
     C = coriolis_matrix(model, q, v)
     return symmetric([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
 

@@ -12,7 +12,7 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
-from torsor.spatial import symmetric
+from torsor.scalar import note_inverse
 from torsor.spatial.vector import ZERO
 
 
@@ -37,10 +37,15 @@ def forward_dynamics_by_factors(
 
 
 def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
-    """M(q)⁻¹, symmetric to the bit: the columns of M W = 1, each by the sparse factors of M."""
-    factors = mass_factors.factored(model, crba(model, q))
-    columns = [mass_factors.solve(factors, [int(i == j) for i in range(model.nv)]) for j in range(model.nv)]
-    return symmetric(list(zip(*columns, strict=True)))  # row i ≤ j of column j: what lies inward of j, the cheaper half
+    """M(q)⁻¹, symmetric bit for bit, from the sparse factors of M.
+
+    Row by row from the base to the tips, as accelerations are: a unit force on an earlier joint accelerates joint i through the
+    joints that carry it alone, a_i = −Σ_j L_ij a_j, and a unit force on joint i itself adds 1/D_i.
+    """
+    M = crba(model, q)
+    W = mass_factors.inverse(mass_factors.factored(model, M))
+    note_inverse(M, W)
+    return W
 
 
 def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:

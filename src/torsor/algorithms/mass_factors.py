@@ -25,3 +25,8 @@ def owners(model: Model) -> list[str]:
 def solve(factors: Factors, b: Scalars) -> list[Any]:
     """M⁻¹ b."""
     return linear.solve(factors, b[::-1])[::-1]
+
+
+def inverse(factors: Factors) -> list[list[Any]]:
+    """M⁻¹, symmetric bit for bit."""
+    return [row[::-1] for row in linear.inverse(factors)[::-1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.kinematics import Scalars, pose
 from torsor.model.model import Model
 from torsor.spatial import Force, Subspace, Transform
 
@@ -27,3 +27,9 @@ def felt(model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping
         tau[i] = S[i].T @ F[i]
         F[p] = F[p] + X[i].T @ F[i]
     return model.gathered(tau)
+
+
+def in_frame_axes(model: Model, q: Scalars, frame: str, F: Scalars) -> list[Any]:
+    """(Rᵀm, Rᵀf): a wrench (m, f) at a frame's origin, given in the world's axes, in the frame's own."""
+    R = pose(model, q, frame)
+    return [R[0][i] * F[k] + R[1][i] * F[k + 1] + R[2][i] * F[k + 2] for k in (0, 3) for i in range(3)]

@@ -15,8 +15,8 @@ from torsor.certify.comparison import FLOOR, Array, Comparison, Skip, like, per_
 from torsor.certify.rounding import SIGMAS
 from torsor.certify.subject import Subject
 from torsor.compile.program import flatten
+from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.quantities import QUANTITIES, parse
 from torsor.symbolic.rational import mapped as mapped
 
 DIGITS = 50
@@ -40,16 +40,16 @@ def fifty_digits(spec: str, s: Subject) -> Comparison:
         raise Skip("the robot has no rotors")
     if spec == "christoffel_symbols" and s.model.nv > CUBED:
         raise Skip(f"{s.model.nv}³ entries take minutes to compile")
-    name, words = parse(_with_frame(spec, s))
-    row = QUANTITIES[name]
+    row = QUANTITIES[spec]
+    frame = {"frame": s.tip} if "frame" in row.words else {}
     n = len(s.q) if s.thorough else min(FEW, len(s.q))
-    state = [_value(s, x)[:n] for x in row.inputs]
-    key = (name, *words.values()) if words else name  # as the methods have it: theirs is the kernel to certify
+    state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
+    key = (spec, *frame.values())
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
-    exact = _reference(partial(row.function, **words), s.model, state)
+    exact = _reference(partial(row.function, **frame), s.model, state)
     error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
     size = per_sample(got)
-    return Comparison(error, SIGMAS * sigma + FLOOR * like(size, got), size, _labels(name, s, got.ndim - 1))
+    return Comparison(error, SIGMAS * sigma + FLOOR * like(size, got), size, _labels(spec, s, got.ndim - 1))
 
 
 def _labels(name: str, s: Subject, axes: int) -> tuple[Sequence[str], ...]:
@@ -68,10 +68,6 @@ def _value(s: Subject, name: str) -> Array:
     if name == "q1":  # near q0: the shorter way round is then no matter of rounding
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
     return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
-
-
-def _with_frame(spec: str, s: Subject) -> str | tuple[str, ...]:
-    return (spec, s.tip) if "frame" in QUANTITIES[spec].options else spec
 
 
 def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array]) -> list[list[Any]]:

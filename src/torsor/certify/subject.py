@@ -12,7 +12,7 @@ from torsor import algorithms as alg
 from torsor.certify.comparison import Array, Skip, per_sample
 from torsor.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
-from torsor.recording import numeric
+from torsor.kernels.checks import is_numeric
 from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Subject:
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
-        if not numeric(robot.model):
+        if not is_numeric(robot.model):
             raise ArgumentError(f"robot {robot.name!r} has symbols where a certificate needs numbers; put values in first")
         if robot.nv == 0:
             raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
@@ -58,11 +58,11 @@ class Subject:
 
     def kernel(self, spec: str | tuple[str, ...], *state: Array) -> Array:
         """What the compiled kernel of a quantity gives, the whole batch at once."""
-        return np.asarray(self.tree._kernel((spec,))(*state))
+        return np.asarray(self.tree.kernel(spec)(*state))
 
     def sigma(self, spec: str | tuple[str, ...], *state: Array) -> Array:
         """The standard deviation of that kernel's rounding errors."""
-        return deviations(self.tree._kernel((spec,)).program, state)[0]
+        return deviations(self.tree.kernel(spec).program, state)[0]
 
     @cached_property
     def tau(self) -> Array:

@@ -13,8 +13,8 @@ from torsor.certify.comparison import Comparison, Skip, worst
 from torsor.certify.machine import digest, machine
 from torsor.certify.subject import Subject
 from torsor.errors import SingularError
+from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

@@ -36,7 +36,7 @@ def export(
     from torsor.cli.outcome import Typed
     from torsor.compile.infix import identifier
     from torsor.io.losses import losses
-    from torsor.quantities import QUANTITIES as EVERY
+    from torsor.kernels.quantities import QUANTITIES as EVERY
 
     if to not in ("c", "python") and quantity:
         raise Typed(f"--quantity is for code; --to {to} writes the robot itself")

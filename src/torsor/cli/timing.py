@@ -47,7 +47,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     """How fast this machine is: one call, a batch, Pinocchio beside it."""
     import torsor
     from torsor.cli.out import emit, prose, table
-    from torsor.quantities import QUANTITIES as EVERY
+    from torsor.kernels.quantities import QUANTITIES as EVERY
 
     others, why = _pinocchio(robot) if peers else ({}, "")
     rows = [_timed(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and EVERY[x].under_loops)]

@@ -7,31 +7,49 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.given import as_array
-from torsor.compile.program import Argument, Program
+from torsor.compile.given import as_array, refuse_mask
+from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
+
+#: numbers up to which an array is copied into C order for the built-in entry of a kernel
+SMALL = 16_384
 
 
 def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
-    if (
-        value.__class__ is np.ndarray
-        and value.dtype is dtype
-        and value.shape[value.ndim - len(argument.shape) :] == argument.shape
-    ):
-        return value  # the common case, found quickly
-    expected = f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
-    array = as_array(argument.name, value, argument.labels, expected=f"an array of shape {expected}")
+    array = value if value.__class__ is np.ndarray else _read(argument, value)
     if array.dtype.kind not in "fiu":
-        raise ArgumentError(f"{argument.name} must be an array of real numbers of shape {expected}, not of {array.dtype}")
+        raise ArgumentError(
+            f"{argument.name} must be an array of real numbers of shape {_expected(argument)}, not of {array.dtype}"
+        )
     lead = array.ndim - len(argument.shape)
     if lead < 0 or array.shape[lead:] != argument.shape:
         raise ArgumentError(
-            f"{argument.name} has shape {array.shape}, expected {expected}: "
+            f"{argument.name} has shape {array.shape}, expected {_expected(argument)}: "
             f"the last {'axis has' if len(argument.shape) == 1 else f'{len(argument.shape)} axes have'} "
             f"{' × '.join(map(str, argument.shape)) or 'no'} entries, axes before are a batch"
         )
-    return array if array.dtype == dtype else array.astype(dtype)
+    return array if array.dtype is dtype else array.astype(dtype, order="C")
+
+
+def _read(argument: Argument, value: Any) -> np.ndarray:
+    """An array of whatever type the value has; lists and numbers, which have no labels, are read quickly."""
+    if value.__class__ in (list, tuple, float, int):
+        refuse_mask(argument.name, value)
+        try:
+            return np.asarray(value)
+        except Exception:  # rows of unequal length, say: as_array has the words for it
+            pass
+    return as_array(argument.name, value, argument.labels, expected=f"an array of shape {_expected(argument)}")
+
+
+def _expected(argument: Argument) -> str:
+    return f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
+
+
+def in_order(array: np.ndarray) -> np.ndarray:
+    """A small array with its numbers in C order, copied if need be; a large one as it is."""
+    return array if array.size > SMALL or array.flags.c_contiguous else array.copy()
 
 
 def batch_shape(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
@@ -71,14 +89,16 @@ def address(array: np.ndarray) -> int:
 _ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15, 1e15)}
 
 
-def rescale_quaternions(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
-    """Copies in which quaternions (``program.rays``) too large or small to be squared have a size of about 1; None without any.
+def rescale_quaternions(
+    arguments: Sequence[Argument], rays: Sequence[Sequence[int]], arrays: Sequence[np.ndarray]
+) -> list[np.ndarray] | None:
+    """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared are about 1 in size; or None.
 
     Only for calls whose result was not finite: ordinary quaternions are used as they are.
     """
     out, start, changed = list(arrays), 0, False
-    for k, (argument, array) in enumerate(zip(program.inputs, arrays, strict=True)):
-        for group in program.rays:
+    for k, (argument, array) in enumerate(zip(arguments, arrays, strict=True)):
+        for group in rays:
             if not start <= group[0] < start + argument.size:
                 continue
             columns = [p - start for p in group]

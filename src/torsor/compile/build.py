@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.compile import cache, entry, native
 from torsor.errors import CacheWarning, TorsorError
+from torsor.version import __version__
 
 _warned: set[str] = set()
 #: by key, as long as some kernel uses them: equal kernels share one library
@@ -24,25 +25,34 @@ def available() -> native.Host | None:
         return None
 
 
-def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype, version: str) -> native.Library:
-    """The library of a module; its text says program, width, precision and entry."""
-    name = cache.key(version, symbols, native.host(), ir)
-    library = _libraries.get(name)
+def name_of(ir: str, symbols: tuple[str, ...]) -> str:
+    """The name of a module's object code in the disk cache: its text says program, width, precision and entry."""
+    return cache.key(__version__, native.LEVEL, symbols, native.host(), ir)
+
+
+def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
+    """The library of a module, from memory or disk where it can be."""
+    name = name_of(ir, symbols)
+    library = kept(name, symbols, dtype)
     if library is None:
-        library = _libraries[name] = _made(name, ir, symbols, dtype)
+        image = native.compile_ir(ir)
+        library = _libraries[name] = _loaded(image, symbols, dtype)
+        cache.store(name, image)
     return library
 
 
-def _made(name: str, ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
+def kept(name: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library | None:
+    """The library of that name, if memory or disk has it."""
+    library = _libraries.get(name)
+    if library is not None:
+        return library
     image = cache.load(name)
-    if image is not None:
-        try:
-            return _loaded(image, symbols, dtype)
-        except TorsorError:
-            warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
-    image = native.compile_ir(ir)
-    library = _loaded(image, symbols, dtype)
-    cache.store(name, image)
+    if image is None:
+        return None
+    try:
+        library = _libraries[name] = _loaded(image, symbols, dtype)
+    except TorsorError:
+        warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
     return library
 
 

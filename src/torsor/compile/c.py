@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -178,4 +178,4 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
 def renamed(program: Program, names: list[str]) -> Program:
     """The same program with other names for its outputs."""
     outputs = tuple(Argument(name, o.shape) for name, o in zip(names, program.outputs, strict=True))
-    return replace(program, outputs=outputs)
+    return Program(program.inputs, outputs, program.code, program.results, program.rays)

@@ -21,7 +21,9 @@ from torsor.errors import CacheWarning
 MAGIC = b"torsor1\n"
 DIGEST = 32
 #: files kept; the least recently written go first
-CAPACITY = 4000
+CAPACITY = 10_000
+#: hexadecimal digits of a name that are 0 where storing it looks for too many files: one store in 16, since listing takes long
+PRUNING = 1
 #: of a file [bytes]; the largest program that is compiled takes a tenth of it
 LARGEST = 256 << 20
 
@@ -86,7 +88,8 @@ def store(name: str, image: bytes) -> None:
             file.write(MAGIC + _digest(name, image) + image)
         os.replace(temporary, folder / f"{name}.o")
         temporary = None
-        _prune(folder)
+        if name[:PRUNING] == "0" * PRUNING:
+            _prune(folder)
     except OSError as error:
         _complain(f"nothing could be written to {folder} ({error.strerror})")
     finally:
@@ -142,7 +145,8 @@ def _trusted(create: bool = False) -> Path | None:
 
 
 def _prune(folder: Path) -> None:
-    files = list(folder.glob("*.o"))
+    with os.scandir(folder) as entries:
+        files = [folder / entry.name for entry in entries if entry.name.endswith(".o")]
     if len(files) > CAPACITY:
         for path in sorted(files, key=lambda p: p.stat().st_mtime)[: len(files) - CAPACITY * 3 // 4]:
             with contextlib.suppress(OSError):

@@ -115,20 +115,23 @@ def _staged(b: Builder, inputs: int, outputs: list[int]) -> dict[int, tuple[int,
     return found
 
 
-def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str) -> Driver:
+def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str, private: int = 0) -> Driver:
     """``i64 @batch(ptr args, i64 start, i64 end, ptr work, ptr stage)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
     it computes and stores the same bits, so there is no tail to treat apart.  Unless ``stage`` is null, long rows are written
-    there first and copied from there round the caches: for results larger than those.
+    there first and copied from there round the caches: for results larger than those.  ``private`` is the size of one more row
+    for each lane, behind those of the arguments, in which ``calls`` leave numbers for one another.
     """
     W, n = b.width, len(inputs) + len(outputs)
     item = 4 if b.single else 8
     staged = _staged(b, len(inputs), outputs)
     arrays = workspace.Arrays()
-    arrays.add("%lanes", "ptr", n * W, 8)
+    arrays.add("%lanes", "ptr", (n + bool(private)) * W, 8)
     arrays.add("%scratch", b.T, slots + 1, item * W)
-    o = []
+    o = _private_rows(b, arrays, n, private)
+    ready = "\n".join(o)
+    o.clear()
     for lane in range(W):
         o.append(f"  %raw{lane} = add i64 %s, {lane}")
         o.append(f"  %in{lane} = icmp slt i64 %raw{lane}, %end")
@@ -160,6 +163,7 @@ def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, 
 define i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage) nounwind {{
 entry:
 {arrays.text()}
+{ready}
   %last = sub i64 %end, 1
   %stream = icmp ne ptr %stage, null
   br label %head
@@ -194,16 +198,44 @@ done:
     return Driver(text, arrays.size, stages)
 
 
-def one_driver(b: Builder, slots: int, calls: str) -> Driver:
-    """``i1 @one(ptr lanes, ptr work)``: one state, its rows at the addresses given; true if something was not finite."""
+def _private_rows(b: Builder, arrays: workspace.Arrays, n: int, size: int) -> list[str]:
+    """Add a row of numbers for each lane to a driver's arrays, and its address to %lanes, behind those of n arguments."""
+    if not size:
+        return []
+    lanes, item = 1 if b.one else b.width, 4 if b.single else 8
+    arrays.add("%private", b.E, size * lanes, item)
+    lines = []
+    for lane in range(lanes):
+        lines.append(f"  %own{lane} = getelementptr {b.E}, ptr %private, i64 {lane * size}")
+        lines.append(f"  %ownp{lane} = getelementptr ptr, ptr %lanes, i64 {n * lanes + lane}")
+        lines.append(f"  store ptr %own{lane}, ptr %ownp{lane}")
+    return lines
+
+
+def one_driver(b: Builder, slots: int, calls: str, arguments: int = 0, private: int = 0) -> Driver:
+    """``i1 @one(ptr lanes, ptr work)``: one state, its rows at the addresses given; true if something was not finite.
+
+    ``private`` as for :func:`batch_driver`, behind this number of ``arguments``.
+    """
     first = "%check" if b.width == 1 else "%lane0"
     pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"
     zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
     arrays = workspace.Arrays()
     arrays.add("%scratch", b.T, slots + 1, (4 if b.single else 8) * b.width)
+    given, ready = "%lanes", ""
+    if private:
+        given = "%given"
+        arrays.add("%lanes", "ptr", arguments + 1, 8)
+        copies = [
+            f"  %from{k} = getelementptr ptr, ptr %given, i64 {k}\n  %address{k} = load ptr, ptr %from{k}\n"
+            f"  %to{k} = getelementptr ptr, ptr %lanes, i64 {k}\n  store ptr %address{k}, ptr %to{k}"
+            for k in range(arguments)
+        ]
+        ready = "\n".join([*copies, *_private_rows(b, arrays, arguments, private)])
     text = f"""
-define i1 @one(ptr %lanes, ptr %work) nounwind {{
+define i1 @one(ptr {given}, ptr %work) nounwind {{
 {arrays.text()}
+{ready}
   store {b.T} {zero}, ptr %scratch
 {calls}
   %check = load {b.T}, ptr %scratch

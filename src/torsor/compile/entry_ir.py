@@ -1,270 +1,388 @@
-"""The LLVM IR of a kernel's way in from Python: ``PyObject *call(self, args, nargs, kwnames)``, as METH_FASTCALL wants it.
+"""The LLVM IR of the one function behind every built-in: ``PyObject *call(self, args, nargs, kwnames)``, for METH_FASTCALL.
 
-It reads like the C it stands for.  Every test that fails leads to ``slow``, where the careful Python function is called with
-the same arguments.
+It reads like the C it stands for, and is the same for all kernels: shapes, names and addresses are read from the structures of
+:mod:`torsor.compile.layout`.  Every test that fails leads to a careful Python function, which gets the same arguments.
 """
 
 from __future__ import annotations
 
+import ctypes
+
+from torsor.compile import layout
+from torsor.compile.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, items_of, outside, size_of
+from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm import PYTHON_API
-from torsor.compile.program import Argument, Program
-from torsor.compile.workspace import WORK
-
-# PyArrayObject: refcount 0, type 8, data 16, nd 24, dimensions 32, strides 40, base 48, descr 56, flags 64
-TYPE, DATA, ND, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
-READABLE = 0x0001 | 0x0100  # C-contiguous and aligned
-WRITEABLE = READABLE | 0x0400
-TUPLE_SIZE, TUPLE_ITEMS = 16, tuple.__basicsize__
-
-#: what the module's table holds from PYTHON_API on
-TABLE = (
-    "array_type", "descr", "array_new", "out", "vectorcall", "incref", "decref", "tuple_new", "tuple_set", "float_new",
-    "batch", "most", "patience",
-)  # fmt: skip
+from torsor.compile.writer import Writer
 
 
-class _Writer:
-    """Lines of IR; knows the block it is in."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = ["entry:"]
-        self.block = "entry"
-        self.count = 0
-
-    def put(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %t{self.count} = {text}")
-        return f"%t{self.count}"
-
-    def do(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def label(self, name: str) -> None:
-        self.block = name
-        self.lines.append(f"{name}:")
-
-    def field(self, kind: str, base: str, offset: int) -> str:
-        """The field of this kind at a byte offset of an object."""
-        place = self.put(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.put(f"load {kind}, ptr {place}")
-
-    def element(self, kind: str, base: str, index: str) -> str:
-        place = self.put(f"getelementptr {kind}, ptr {base}, i64 {index}")
-        return self.put(f"load {kind}, ptr {place}")
-
-    def store(self, kind: str, value: str, base: str, index: int) -> None:
-        place = self.put(f"getelementptr {kind}, ptr {base}, i64 {index}")
-        self.do(f"store {kind} {value}, ptr {place}")
-
-    def require(self, condition: str) -> None:
-        """Go on if the condition holds, to the careful path if not."""
-        self.count += 1
-        self.do(f"br i1 {condition}, label %ok{self.count}, label %slow")
-        self.label(f"ok{self.count}")
-
-    def require_equal(self, kind: str, value: str, expected: object) -> None:
-        self.require(self.put(f"icmp eq {kind} {value}, {expected}"))
-
-    def choose(self, condition: str, kind: str, yes: object, no: object) -> str:
-        return self.put(f"select i1 {condition}, {kind} {yes}, {kind} {no}")
+def entry_module() -> str:
+    """IR with the entry ``@call``."""
+    head = f"@table = global [{PYTHON_API + len(TABLE)} x ptr] zeroinitializer\ndeclare i64 @llvm.abs.i64(i64, i1)\n"
+    return f"{head}{helpers()}\n{_Call().text()}"
 
 
-class Entry:
-    """@call of one program.
+class _Call:
+    """``@call``: find the kernel, read the inputs, provide the outputs, compute, return.
 
-    Each argument is one row or a batch of rows; all batches have one length.  A batch goes to the batch kernel, whose
-    address is in the table once it has been built, unless it is so long that threads, or other Python threads, should have
-    a share.  A kernel whose result is one array takes ``out=`` here too, if that overlaps no input.
+    Each argument is one row or a batch of rows; all batches have one length.  A batch goes to the batch kernel unless it is so
+    long that threads, or other Python threads, should have a share.
     """
 
-    def __init__(self, program: Program, single: bool):
-        self.inputs, self.outputs, self.single = program.inputs, program.outputs, single
-        self.item = 4 if single else 8
-        self.w = w = _Writer()
-        n = len(self.inputs) + len(self.outputs)
-        self.lanes, self.rows = w.put(f"alloca [{n} x ptr], align 16"), w.put(f"alloca [{2 * n} x i64], align 16")
-        self.shapes = [w.put(f"alloca [{len(o.shape) + 1} x i64], align 16") for o in self.outputs]
-        self.numbers = [w.put("alloca double") for _ in self.outputs]
-        self.api = {name: w.field("ptr", "@table", 8 * (PYTHON_API + k)) for k, name in enumerate(TABLE)}
-        self.spans: list[tuple[str, str]] = []  # (address, bytes) of each input
-        self.length = "-1"  # rows in the batch; −1 for one state
+    def __init__(self) -> None:
+        self.w = w = Writer("ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)", refusal="slow")
+        n = layout.MOST
+        self.given = w.put(f"alloca [{n + 1 + FRAMES} x ptr], align 16")
+        self.values = w.put(f"alloca [{FRAMES} x ptr], align 16")
+        self.lanes = w.put(f"alloca [{n} x ptr], align 16")
+        self.rows = w.put(f"alloca [{2 * n} x i64], align 16")
+        self.made = w.put(f"alloca [{n} x ptr], align 16")
+        self.numbers = w.put(f"alloca [{n} x double], align 16")
+        self.room = w.put(f"alloca [{ROOM} x double], align 16")
+        self.shape = w.put(f"alloca [{n + 1} x i64], align 16")  # of a batch; NumPy has at most 64 axes
+        self.own = w.put("alloca ptr")  # an array of one object: the caller's ``out``
+        self.entry = w.field("ptr", "%self", layout.STRUCTURE)
 
     def text(self) -> str:
+        self.find_kernel()
+        self.read_inputs()
+        self.require_code()
+        self.provide_outputs()
+        self.compute()
+        self.give_results()
+        self.fall_back()
+        self.relay()
+        return self.w.text()
+
+    def get(self, structure: type[ctypes.Structure], base: str, name: str) -> str:
+        return field_of(self.w, structure, base, name)
+
+    def outside(self, name: str) -> str:
+        return outside(self.w, name)
+
+    def find_kernel(self) -> None:
+        """The kernel to run, the array of its arguments, and ``out`` (null if it is not given)."""
         w = self.w
-        w.require_equal("i64", "%nargs", len(self.inputs))
-        out = self.keyword()
-        for k, a in enumerate(self.inputs):
-            self.argument(k, a)
-        alone = w.put(f"icmp eq i64 {self.length}, -1")
-        self.require_short(alone)
-        made: list[str] = []
-        for k, o in enumerate(self.outputs):
-            made.append(self.result(k, o, alone, out, made))
-        self.compute(alone, made)
-        w.label("done")
-        self.give(made)
-        w.label("slow")
-        answer = w.put(f"call ptr {self.api['vectorcall']}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
-        w.do(f"ret ptr {answer}")
-        body = "\n".join(w.lines)
-        return f"\ndefine ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{\n{body}\n}}\n"
+        direct, inputs = self.get(EntryInfo, self.entry, "kernel"), self.get(EntryInfo, self.entry, "inputs")
+        exact = w.put(f"and i1 {w.compare('eq', 'i64', '%nargs', inputs)}, {w.compare('ne', 'ptr', direct, 'null')}")
+        w.branch(exact, "inputs", "arrange")
+        w.label("inputs")  # the inputs by position
+        simple = w.branch(w.compare("eq", "ptr", "%kwnames", "null"), "run", "keyword")
+        w.label("keyword")  # and perhaps ``out``, the commonest keyword
+        name = w.field("ptr", "%kwnames", layout.TUPLE_ITEMS)
+        only = w.compare("eq", "i64", w.field("i64", "%kwnames", layout.SIZE), 1)
+        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, self.outside('out'))}")
+        memory = w.element("ptr", "%args", inputs)
+        taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.outside('none'))}")
+        into = w.branch(taken, "run", "arrange")
+        w.label("arrange")
+        found, out = self.arrange(inputs)
+        arranged = w.jump("run")
+        w.refusal = "relay"
+        w.label("run")
+        self.kernel = w.merge("ptr", (direct, simple), (direct, into), (found, arranged))
+        self.objects = w.merge("ptr", ("%args", simple), ("%args", into), (self.given, arranged))
+        self.out = w.merge("ptr", ("null", simple), (memory, into), (out, arranged))
+        self.inputs = self.get(KernelInfo, self.kernel, "inputs")
+
+    def arrange(self, inputs: str) -> tuple[str, str]:
+        """The arguments of any other call in the order of the inputs: the kernel that its words choose, and ``out``."""
+        w = self.w
+        signature = self.get(EntryInfo, self.entry, "signature")
+        w.require(w.put(f"call i1 @gather(ptr {signature}, ptr %args, i64 %nargs, ptr %kwnames, ptr {self.given})"))
+        count, frames = self.get(SignatureInfo, signature, "count"), self.get(SignatureInfo, signature, "frames")
+        given = w.element("ptr", self.given, count)
+        out = w.choose(w.compare("eq", "ptr", given, self.outside("none")), "ptr", "null", given)
+        words = w.put(f"sub i64 {count}, {inputs}")
+        bare = w.branch(w.compare("eq", "i64", frames, -1), "look", "unpack")
+        w.label("unpack")  # the keys of a dict follow the words, in place of ``out``
+        place, keys = w.address("ptr", self.given, frames), w.address("ptr", self.given, count)
+        items = w.put(f"call i64 @unpack(ptr {place}, ptr {keys}, ptr {self.values})")
+        w.require(w.compare("sge", "i64", items, 0))
+        longer, unpacked = w.add(words, FRAMES), w.jump("look")
+        w.label("look")
+        more, length = w.merge("i64", ("0", bare), (items, unpacked)), w.merge("i64", (words, bare), (longer, unpacked))
+        place = w.put(f"call ptr @match(ptr {self.entry}, ptr {w.address('ptr', self.given, inputs)}, i64 {length})")
+        w.branch(w.compare("eq", "ptr", place, "null"), "unrouted", "routed")
+        w.label("routed")
+        found = w.put(f"load ptr, ptr {place}")
+        w.require(w.compare("ne", "ptr", found, "null"))
+        with w.each(more) as loop:  # the values of the dict are inputs, in place of the words
+            w.store("ptr", w.element("ptr", self.values, loop.k), self.given, w.add(inputs, loop.k))
+        self.signature, self.fixed, self.count = signature, inputs, count
+        return found, out
 
     # -- what comes in ---------------------------------------------------------------------------------------
 
-    def keyword(self) -> str | None:
-        """The object given as ``out=``, null if none was; None where this kernel does not take it."""
+    def read_inputs(self) -> None:
+        """The address of each input, which of them are batches (bits), and the length of the batch, −1 for one state."""
         w = self.w
-        plain = w.put("icmp eq ptr %kwnames, null")
-        if len(self.outputs) != 1 or not self.outputs[0].shape:
-            w.require(plain)
-            return None
-        before = w.block
-        w.do(f"br i1 {plain}, label %plain, label %keyword")
-        w.label("keyword")
-        w.require_equal("i64", w.field("i64", "%kwnames", TUPLE_SIZE), 1)
-        w.require_equal("ptr", w.field("ptr", "%kwnames", TUPLE_ITEMS), self.api["out"])
-        given, here = w.field("ptr", "%args", 8 * len(self.inputs)), w.block
-        w.do("br label %plain")
-        w.label("plain")
-        return w.put(f"phi ptr [null, %{before}], [{given}, %{here}]")
+        self.arguments, self.item = self.get(KernelInfo, self.kernel, "arguments"), self.get(KernelInfo, self.kernel, "item")
+        descr, array_type = self.get(KernelInfo, self.kernel, "descr"), self.outside("array_type")
+        with w.each(self.inputs, length=("i64", "-1"), used=("i64", "0"), batches=("i64", "0")) as loop:
+            length, used, batches = loop.now["length"], loop.now["used"], loop.now["batches"]
+            obj = w.element("ptr", self.objects, loop.k)
+            argument = w.address("i8", self.arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
+            w.branch(w.compare("eq", "ptr", w.field("ptr", obj, layout.TYPE), array_type), "array", "convert")
+            w.label("array")
+            same = w.compare("eq", "ptr", w.field("ptr", obj, layout.DESCR), descr)
+            flags = w.put(f"and i32 {w.field('i32', obj, layout.FLAGS)}, {layout.READABLE}")
+            w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "convert")
 
-    def array(self, obj: str, flags: int) -> tuple[str, str]:
-        """(rank, dimensions) of an exact array of the kernel's type with these flags."""
-        w = self.w
-        w.require_equal("ptr", w.field("ptr", obj, TYPE), self.api["array_type"])
-        w.require_equal("ptr", w.field("ptr", obj, DESCR), self.api["descr"])
-        w.require_equal("i32", w.put(f"and i32 {w.field('i32', obj, FLAGS)}, {flags}"), flags)
-        return w.field("i32", obj, ND), w.field("ptr", obj, DIMENSIONS)
+            w.label("exact")
+            rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
+            dimensions = w.field("ptr", obj, layout.DIMENSIONS)
+            axes = w.put(f"sext i32 {w.field('i32', obj, layout.ND)} to i64")
+            lead = w.put(f"sub i64 {axes}, {rank}")
+            w.require(w.compare("ult", "i64", lead, 2))
+            inner = w.address("i64", dimensions, lead)
+            with w.each(rank) as axis:
+                w.require_equal("i64", w.element("i64", inner, axis.k), w.element("i64", shape, axis.k))
+            one = w.compare("eq", "i64", lead, 0)
+            first = w.choose(one, "ptr", shape, dimensions)  # one number has no dimension to read
+            rows = w.choose(one, "i64", -1, w.field("i64", first, 0))
+            data, exact = w.field("ptr", obj, layout.DATA), w.jump("input")
 
-    def argument(self, k: int, a: Argument) -> None:
-        """One input: its address and row step into the tables of both kernels, its length against the others'."""
-        w, size = self.w, a.size * self.item
-        obj = w.field("ptr", "%args", 8 * k)
-        rank, dimensions = self.array(obj, READABLE)
-        many = w.put(f"icmp eq i32 {rank}, {len(a.shape) + 1}")
-        one = w.put(f"icmp eq i32 {rank}, {len(a.shape)}")
-        w.require(w.put(f"or i1 {many}, {one}"))
-        first = w.put(f"zext i1 {many} to i64")
-        for d, extent in enumerate(a.shape):
-            w.require_equal("i64", w.element("i64", dimensions, w.put(f"add i64 {first}, {d}")), extent)
-        there = w.choose(many, "ptr", dimensions, self.rows)  # a row without a batch may have no dimension to read
-        own = w.choose(many, "i64", w.element("i64", there, "0"), -1)
-        same, new = w.put(f"icmp eq i64 {own}, {self.length}"), w.put(f"icmp eq i64 {self.length}, -1")
-        w.require(w.put(f"or i1 {w.put(f'or i1 {same}, {new}')}, {one}"))
-        self.length = w.choose(many, "i64", own, self.length)
-        data = w.field("ptr", obj, DATA)
-        self.spans.append((data, w.choose(many, "i64", w.put(f"mul i64 {own}, {size}"), size)))
-        w.store("ptr", data, self.lanes, k)
-        w.store("ptr", data, self.rows, 2 * k)
-        w.store("i64", w.choose(many, "i64", size, 0), self.rows, 2 * k + 1)
+            w.label("convert")
+            w.require_equal("i64", self.item, 8)
+            room, left = w.address("double", self.room, used), w.put(f"sub i64 {ROOM}, {used}")
+            copied = w.put(f"call i64 @convert(ptr {argument}, ptr {obj}, ptr {room}, i64 {left})")
+            w.require(w.compare("ne", "i64", copied, -2))
+            numbers = w.put(f"mul i64 {size_of(w, argument)}, {w.put(f'call i64 @llvm.abs.i64(i64 {copied}, i1 0)')}")
+            end, converted = w.add(used, numbers), w.jump("input")
 
-    def require_short(self, alone: str) -> None:
-        """A batch needs the batch kernel, and to be short enough to be computed here; an empty one is not (−1 unsigned).
+            w.label("input")
+            address = w.merge("ptr", (data, exact), (room, converted))
+            own = w.merge("i64", (rows, exact), (copied, converted))
+            loop.then["used"] = w.merge("i64", (used, exact), (end, converted))
+            many = w.compare("ne", "i64", own, -1)
+            longer = w.choose(many, "i64", own, length)
+            w.require(w.put(f"or i1 {w.compare('eq', 'i64', longer, length)}, {w.compare('eq', 'i64', length, -1)}"))
+            loop.then["length"] = longer
+            bit = w.put(f"shl i64 {w.put(f'zext i1 {many} to i64')}, {loop.k}")
+            loop.then["batches"] = w.put(f"or i64 {batches}, {bit}")
+            w.store("ptr", address, self.lanes, loop.k)
+        self.length, self.batches = loop.now["length"], loop.now["batches"]
+        self.alone = w.compare("eq", "i64", self.length, -1)
 
-        A state needs a kernel that works on the stack; :mod:`torsor.compile.workspace` has the others.
-        With one thread alone there is nobody to share with, so that much more is short: ``most`` << patience.
+    def require_code(self) -> None:
+        """The compiled form for this call, which must be there.
+
+        A batch must be short enough to be computed here: an empty one is not (−1 unsigned).  While torsor uses one thread there
+        is nobody to share with, so that much more is short: ``most`` << patience.  Guards are for one state.
         """
         w = self.w
-        built = w.put(f"icmp ne ptr {self.api['batch']}, null")
-        rows, patience = w.put(f"ptrtoint ptr {self.api['most']} to i64"), w.put(f"load i64, ptr {self.api['patience']}")
-        most, less_one = w.put(f"shl i64 {rows}, {patience}"), w.put(f"sub i64 {self.length}, 1")
-        short = w.put(f"icmp ult i64 {less_one}, {most}")
-        own = w.put(f"icmp eq ptr {w.field('ptr', '@table', 8 * WORK)}, null")
-        w.require(w.choose(alone, "i1", own, w.put(f"and i1 {built}, {short}")))
+        self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
+        self.guards = self.get(EntryInfo, self.entry, "guards")
+        patience = w.put(f"load i64, ptr {self.outside('patience')}")
+        most, less_one = (
+            w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}"),
+            w.put(f"sub i64 {self.length}, 1"),
+        )
+        short = w.put(f"and i1 {w.compare('ult', 'i64', less_one, most)}, {w.compare('eq', 'i64', self.guards, 0)}")
+        w.require(w.put(f"or i1 {self.alone}, {short}"))
+        w.require(w.compare("ne", "ptr", w.choose(self.alone, "ptr", self.one, self.batch), "null"))
 
     # -- what goes out ---------------------------------------------------------------------------------------
 
-    def result(self, k: int, o: Argument, alone: str, out: str | None, before: list[str]) -> str:
-        """The array of output k, fresh or the caller's; "" for a lone number, which is made at the end."""
-        w, place = self.w, len(self.inputs) + k
-        if not o.shape:
-            w.require(alone)  # a batch of lone numbers is rare enough for the careful path
-            w.store("ptr", self.numbers[k], self.lanes, place)
-            return ""
-        for d, extent in enumerate((self.length, *o.shape)):
-            w.store("i64", str(extent), self.shapes[k], d)
-        rank = w.choose(alone, "i32", len(o.shape), len(o.shape) + 1)
-        dims = w.put(f"getelementptr i64, ptr {self.shapes[k]}, i64 {w.put(f'zext i1 {alone} to i64')}")
-        array = self.fresh(k, rank, dims, before) if out is None else self.taken(k, o, rank, dims, alone, out)
-        data = w.field("ptr", array, DATA)
-        w.store("ptr", data, self.lanes, place)
-        w.store("ptr", data, self.rows, 2 * place)
-        w.store("i64", str(o.size * self.item), self.rows, 2 * place + 1)
-        return array
-
-    def fresh(self, k: int, rank: str, dims: str, before: list[str]) -> str:
-        w, api = self.w, self.api
-        head = f"ptr {api['array_type']}, i32 {rank}, ptr {dims}, i32 {11 if self.single else 12}"
-        array = w.put(f"call ptr {api['array_new']}({head}, ptr null, ptr null, i32 0, i32 0, ptr null)")
-        failed = w.put(f"icmp eq ptr {array}, null")
-        w.do(f"br i1 {failed}, label %full{k}, label %made{k}")
-        w.label(f"full{k}")  # out of memory: NumPy has set the exception
-        for other in filter(None, before):
-            w.do(f"call void {api['decref']}(ptr {other})")
-        w.do("ret ptr null")
-        w.label(f"made{k}")
-        return array
-
-    def taken(self, k: int, o: Argument, rank: str, dims: str, alone: str, out: str) -> str:
-        """The caller's array if there is one, of the right shape and apart from every input; else a fresh one."""
+    def provide_outputs(self) -> None:
+        """Memory for each output: the caller's, a new array, or a number on the stack."""
         w = self.w
-        w.do(f"br i1 {w.put(f'icmp eq ptr {out}, null')}, label %none, label %some")
-        w.label("some")
-        their_rank, their_dims = self.array(out, WRITEABLE)
-        w.require_equal("i32", their_rank, rank)
-        for d in range(len(o.shape)):
-            w.require_equal("i64", w.element("i64", their_dims, str(d)), w.element("i64", dims, str(d)))
-        last = w.choose(alone, "i64", len(o.shape) - 1, len(o.shape))
-        w.require_equal("i64", w.element("i64", their_dims, last), w.element("i64", dims, last))
-        count = w.choose(alone, "i64", 1, self.length)
-        start = w.put(f"ptrtoint ptr {w.field('ptr', out, DATA)} to i64")
-        end = w.put(f"add i64 {start}, {w.put(f'mul i64 {count}, {o.size * self.item}')}")
-        for data, size in self.spans:
-            first = w.put(f"ptrtoint ptr {data} to i64")
-            past = w.put(f"add i64 {first}, {size}")
-            after, before = w.put(f"icmp uge i64 {start}, {past}"), w.put(f"icmp uge i64 {first}, {end}")
-            w.require(w.put(f"or i1 {after}, {before}"))
-        w.do(f"call void {self.api['incref']}(ptr {out})")
-        here = w.block
-        w.do("br label %have")
-        w.label("none")
-        array = self.fresh(k, rank, dims, [])
-        there = w.block
-        w.do("br label %have")
-        w.label("have")
-        return w.put(f"phi ptr [{out}, %{here}], [{array}, %{there}]")
+        self.outputs = self.get(KernelInfo, self.kernel, "outputs")
+        self.returned = w.put(f"sub i64 {self.outputs}, {self.guards}")
+        w.branch(w.compare("eq", "ptr", self.out, "null"), "new", "given")
+        w.label("given")
+        self.take_outputs()
+        w.jump("guarded")
+        w.label("new")
+        self.make_outputs()
+        w.jump("guarded")
+        w.label("guarded")
+        with w.each(self.outputs, first=self.returned) as loop:
+            w.store("ptr", w.address("double", self.numbers, loop.k), self.lanes, w.add(self.inputs, loop.k))
 
-    def compute(self, alone: str, made: list[str]) -> None:
-        """Run the kernel; a result that is not finite is dropped, and the careful path finds out why."""
-        w = self.w
-        w.do(f"br i1 {alone}, label %single, label %many")
-        w.label("single")
-        bad = w.put(f"call i1 @one(ptr {self.lanes}, ptr null)")
-        w.do(f"br i1 {bad}, label %drop, label %done")
-        w.label("many")
-        row = w.put(f"call i64 {self.api['batch']}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
-        w.do(f"br i1 {w.put(f'icmp sge i64 {row}, 0')}, label %drop, label %done")
-        w.label("drop")
-        for array in filter(None, made):
-            w.do(f"call void {self.api['decref']}(ptr {array})")
-        w.do("br label %slow")
+    def argument(self, output: str) -> str:
+        return self.w.address("i8", self.arguments, self.w.put(f"mul i64 {self.w.add(self.inputs, output)}, {ARGUMENT}"))
 
-    def give(self, made: list[str]) -> None:
-        """Return the result, or a tuple of them."""
+    def take_outputs(self) -> None:
+        """The caller's arrays: ``out`` itself, or its items where it is a tuple or list of several."""
         w = self.w
-        for k, array in enumerate(made):
-            if not array:
-                value = w.put(f"load {'float' if self.single else 'double'}, ptr {self.numbers[k]}")
-                value = w.put(f"fpext float {value} to double") if self.single else value
-                made[k] = w.put(f"call ptr {self.api['float_new']}(double {value})")
-        answer = made[0]
-        if len(made) > 1:
-            answer = w.put(f"call ptr {self.api['tuple_new']}(i64 {len(made)})")
-            for k, array in enumerate(made):
-                w.put(f"call i32 {self.api['tuple_set']}(ptr {answer}, i64 {k}, ptr {array})")
+        single = w.branch(w.compare("eq", "i64", self.returned, 1), "itself", "several")
+        w.label("several")
+        place = items_of(w, self.out, self.returned)
+        several = w.jump("items")
+        w.label("itself")
+        w.do(f"store ptr {self.out}, ptr {self.own}")
+        single = w.jump("items")
+        w.label("items")
+        items = w.merge("ptr", (place, several), (self.own, single))
+        with w.each(self.returned) as loop:
+            obj, argument, place = w.element("ptr", items, loop.k), self.argument(loop.k), w.add(self.inputs, loop.k)
+            others = f"ptr {self.lanes}, i64 {self.row_bits()}, i64 {place}"
+            w.require(w.put(f"call i1 @fits(ptr {self.kernel}, ptr {argument}, ptr {obj}, i64 {self.length}, {others})"))
+            w.store("ptr", w.field("ptr", obj, layout.DATA), self.lanes, place)
+
+    def row_bits(self) -> str:
+        """Bit k is 1 where argument k is a batch, if there is a batch at all: then every output is one."""
+        return self.w.put(f"or i64 {self.batches}, {self.w.put(f'shl i64 -1, {self.inputs}')}")
+
+    def make_outputs(self) -> None:
+        """New arrays; one number alone is written to the stack, and becomes a Python float at the end."""
+        w = self.w
+        descr, lead = self.get(KernelInfo, self.kernel, "descr"), w.choose(self.alone, "i64", 0, 1)
+        array_type, array_new, incref = (self.outside(name) for name in ("array_type", "array_new", "incref"))
+        with w.each(self.returned) as loop:
+            argument = self.argument(loop.k)
+            rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
+            axes = w.add(rank, lead)
+            w.branch(w.compare("eq", "i64", axes, 0), "number", "vector")
+            w.label("number")
+            spot, number = w.address("double", self.numbers, loop.k), w.jump("provided")
+            w.label("vector")
+            alone = w.branch(self.alone, "shaped", "batch")
+            w.label("batch")
+            w.store("i64", self.length, self.shape, "0")
+            with w.each(rank) as axis:
+                w.store("i64", w.element("i64", shape, axis.k), self.shape, w.add(axis.k, 1))
+            batch = w.jump("shaped")
+            w.label("shaped")
+            dimensions = w.merge("ptr", (shape, alone), (self.shape, batch))
+            w.do(f"call void {incref}(ptr {descr})")  # NumPy takes this reference over
+            head = f"ptr {array_type}, ptr {descr}, i32 {w.put(f'trunc i64 {axes} to i32')}, ptr {dimensions}"
+            array = w.put(f"call ptr {array_new}({head}, ptr null, ptr null, i32 0, ptr null)")
+            w.branch(w.compare("eq", "ptr", array, "null"), "full", "array_made")
+            w.label("array_made")
+            data, vector = w.field("ptr", array, layout.DATA), w.jump("provided")
+            w.label("provided")
+            made = w.merge("ptr", ("null", number), (array, vector))
+            address = w.merge("ptr", (spot, number), (data, vector))
+            w.store("ptr", made, self.made, loop.k)
+            w.store("ptr", address, self.lanes, w.add(self.inputs, loop.k))
+        self.made_before = loop.k
+
+    def compute(self) -> None:
+        """Run the kernel.  A result that is not finite is dropped, as is one beyond a guard: the careful path finds out why."""
+        w = self.w
+        w.branch(self.alone, "state", "states")
+        w.label("state")
+        bad = w.put(f"call i1 {self.one}(ptr {self.lanes}, ptr null)")
+        w.branch(bad, "drop", "finite")
+        w.label("states")
+        bits = self.row_bits()
+        with w.each(w.add(self.inputs, self.outputs)) as loop:
+            argument = w.address("i8", self.arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
+            step = w.choose(bit_of(w, bits, loop.k), "i64", w.put(f"mul i64 {size_of(w, argument)}, {self.item}"), 0)
+            twice = w.put(f"shl i64 {loop.k}, 1")
+            w.store("ptr", w.element("ptr", self.lanes, loop.k), self.rows, twice)
+            w.store("i64", step, self.rows, w.add(twice, 1))
+        row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
+        w.branch(w.compare("sge", "i64", row, 0), "drop", "finite")
+        w.label("finite")
+        limits = self.get(EntryInfo, self.entry, "limits")
+        with w.each(self.guards) as loop:
+            value = self.number(w.add(self.returned, loop.k))
+            below = w.put(f"fcmp olt double {value}, {w.element('double', limits, loop.k)}")
+            w.branch(below, "within", "drop")
+            w.label("within")
+
+    def number(self, output: str) -> str:
+        """A number that the kernel wrote to the stack, in its own precision, as a double."""
+        w = self.w
+        place = w.address("double", self.numbers, output)
+        single = w.put(f"fpext float {w.put(f'load float, ptr {place}')} to double")
+        return w.choose(w.compare("eq", "i64", self.item, 4), "double", single, w.put(f"load double, ptr {place}"))
+
+    def give_results(self) -> None:
+        """Return ``out``, the one result, or all of them in a tuple."""
+        w = self.w
+        w.branch(w.compare("eq", "ptr", self.out, "null"), "results", "return_out")
+        w.label("return_out")
+        w.do(f"call void {self.outside('incref')}(ptr {self.out})")
+        w.do(f"ret ptr {self.out}")
+        w.label("results")
+        kind, first = self.get(EntryInfo, self.entry, "result"), w.element("ptr", self.made, "0")
+        plain = w.compare("eq", "ptr", kind, "null")
+        itself = w.put(f"and i1 {plain}, {w.compare('eq', 'i64', self.returned, 1)}")
+        w.branch(w.put(f"and i1 {itself}, {w.compare('ne', 'ptr', first, 'null')}"), "one_array", "objects")
+        w.label("one_array")
+        w.do(f"ret ptr {first}")
+        w.label("objects")
+        with w.each(self.returned) as loop:
+            w.branch(w.compare("eq", "ptr", w.element("ptr", self.made, loop.k), "null"), "lone", "made")
+            w.label("lone")
+            number = w.put(f"call ptr {self.outside('float_new')}(double {self.number(loop.k)})")
+            w.store("ptr", number, self.made, loop.k)
+            w.branch(w.compare("eq", "ptr", number, "null"), "no_memory", "made")
+            w.label("made")
+        w.branch(itself, "one_number", "many_results")
+        w.label("one_number")
+        w.do(f"ret ptr {w.element('ptr', self.made, '0')}")
+        w.label("many_results")
+        w.branch(plain, "tuple", "named_tuple")
+        w.label("tuple")
+        made, plainly = w.put(f"call ptr {self.outside('tuple_new')}(i64 {self.returned})"), w.jump("filled")
+        w.label("named_tuple")
+        other, named = w.put(f"call ptr {self.outside('alloc')}(ptr {kind}, i64 {self.returned})"), w.jump("filled")
+        w.label("filled")
+        answer = w.merge("ptr", (made, plainly), (other, named))
+        w.branch(w.compare("eq", "ptr", answer, "null"), "no_memory", "fill")
+        w.label("fill")
+        with w.each(self.returned) as loop:
+            made = w.element("ptr", self.made, loop.k)
+            w.put(f"call i32 {self.outside('tuple_set')}(ptr {answer}, i64 {loop.k}, ptr {made})")
         w.do(f"ret ptr {answer}")
 
+    # -- other ways ------------------------------------------------------------------------------------------
 
-def entry_ir(program: Program, single: bool) -> str:
-    """The text of ``@call``, to be appended to a module that has ``@one``."""
-    return Entry(program, single).text()
+    def fall_back(self) -> None:
+        w = self.w
+        w.label("full")  # out of memory: the exception is set
+        w.do(f"call void @release(ptr {self.made}, i64 {self.made_before})")
+        w.do("ret ptr null")
+        w.label("no_memory")
+        w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
+        w.do("ret ptr null")
+        w.label("drop")
+        w.branch(w.compare("eq", "ptr", self.out, "null"), "drop_made", "relay")
+        w.label("drop_made")
+        w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
+        w.jump("relay")
+        w.refusal = "slow"
+        w.label("unrouted")  # words that chose no kernel so far: the entry looks for one, unless other arguments are given
+        fallbacks = self.get(SignatureInfo, self.signature, "fallbacks")
+        choosing = self.get(SignatureInfo, self.signature, "choosing")
+        with w.each(self.count, first=self.fixed) as loop:
+            given, default = w.element("ptr", self.given, loop.k), w.element("ptr", fallbacks, loop.k)
+            w.require(w.put(f"or i1 {bit_of(w, choosing, loop.k)}, {w.compare('eq', 'ptr', given, default)}"))
+        w.do(f"ret ptr {self.call_python('%self')}")
+        w.label("slow")
+        careful = self.get(EntryInfo, self.entry, "careful")
+        w.branch(w.compare("eq", "ptr", careful, "null"), "decline", "careful")
+        w.label("careful")
+        w.do(f"ret ptr {self.call_python(careful)}")
+        w.label("decline")
+        w.do(f"call void {self.outside('incref')}(ptr {self.outside('declined')})")
+        w.do(f"ret ptr {self.outside('declined')}")
+
+    def relay(self) -> None:
+        """A kernel was found, but its arguments need care: a method leaves them to the kernel, others to their own function."""
+        w = self.w
+        w.label("relay")
+        w.branch(w.compare("eq", "i64", self.get(EntryInfo, self.entry, "relays"), 0), "slow", "kernel")
+        w.label("kernel")
+        careful, taken = self.get(KernelInfo, self.kernel, "careful"), w.compare("ne", "ptr", self.out, "null")
+        w.do(f"call void {self.outside('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
+        w.branch(w.compare("eq", "ptr", self.objects, self.given), "arranged", "as_given")
+        w.label("as_given")
+        plain, here = self.call_python(careful), w.jump("answered")
+        w.label("arranged")  # ``out`` comes after the inputs, in place of the words
+        w.store("ptr", self.out, self.given, self.inputs)
+        keyword = w.choose(taken, "ptr", self.outside("only_out"), "null")
+        other, there = self.call_python(careful, self.given, self.inputs, keyword), w.jump("answered")
+        w.label("answered")
+        answer = w.merge("ptr", (plain, here), (other, there))
+        w.do(f"call void {self.outside('decref')}(ptr {careful})")
+        w.do(f"ret ptr {answer}")
+
+    def call_python(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
+        """The answer of a Python callable for these arguments."""
+        return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")

@@ -24,7 +24,7 @@ def as_array(
     Traceback (most recent call last):
     torsor.errors.ArgumentError: q is a masked array with 1 masked entry; fill it (q.filled(0.0)) or leave those states out
     """
-    _refuse_mask(name, value)
+    refuse_mask(name, value)
     try:
         array = np.asarray(value)
         if dtype is not None:
@@ -48,10 +48,13 @@ def float_type(dtype: Any) -> np.dtype:
     return np.dtype(kind)
 
 
-def _refuse_mask(name: str, value: Any) -> None:
-    """Of an array, or of a list with masked arrays among its items."""
+def refuse_mask(name: str, value: Any) -> None:
+    """An error for an array with masked entries, or a list with such arrays among its items."""
+    masked = _masked_array()
+    if masked is None:
+        return
     for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
-        if is_masked_array(part) and (n := int(np.ma.count_masked(part))):
+        if isinstance(part, masked) and (n := int(np.ma.count_masked(part))):
             raise ArgumentError(
                 f"{name} is a masked array with {n} masked {'entry' if n == 1 else 'entries'}; fill it ({name}.filled(0.0)) "
                 "or leave those states out"
@@ -59,9 +62,14 @@ def _refuse_mask(name: str, value: Any) -> None:
 
 
 def is_masked_array(value: Any) -> bool:
-    """Whether a value is a ``np.ma.MaskedArray``, without importing ``numpy.ma``, which NumPy itself does when first needed."""
-    kind = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
-    return kind is not None and isinstance(value, kind)
+    """Whether a value is a ``np.ma.MaskedArray``."""
+    masked = _masked_array()
+    return masked is not None and isinstance(value, masked)
+
+
+def _masked_array() -> type | None:
+    """``np.ma.MaskedArray``; None while nobody has imported ``numpy.ma``, which NumPy itself does when first needed."""
+    return getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
 
 
 def _labels(value: Any) -> list[str] | None:

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, llvm, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, output, rescale_quaternions, rows
-from torsor.compile.build import available, built
+from torsor.compile import entry, forms, native
+from torsor.compile.arrays import address, batch_shape, check_finite, coerced, in_order, output, rescale_quaternions, rows
+from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
-from torsor.compile.entry_ir import entry_ir
 from torsor.compile.given import float_type
+from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
 from torsor.compile.program import Program
+from torsor.compile.recorded import Recorded
 from torsor.compile.replay import replay_rows
-from torsor.compile.threads import WORTHWHILE, cost, spread
+from torsor.compile.threads import WORTHWHILE, spread
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
-#: one state is computed in vectors of two: faster than scalars on every processor tried
-ONE_WIDTH = 2
 #: bytes of results from which long rows are written round the caches, which could not hold them anyway
 CACHES = 16_000_000
-#: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
-SHORT = 800
-#: programs longer than this are replayed in NumPy: compiling them would take minutes
-LONGEST = 400_000
+
+#: types of arguments that are not Dask arrays, most often
+EAGER = frozenset({np.ndarray, list, tuple, float, int})
 
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class _OfInstances(property):
+    """A property that the class itself does not have: :mod:`inspect` would take it for the constructor's."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError("a kernel has a signature, the class Kernel does not")
+        return super().__get__(instance, owner)
 
 
 class Kernel:
@@ -51,38 +59,52 @@ class Kernel:
     >>> M, g = kernel(np.zeros((1000, 2)))
     >>> M.shape, g.shape
     ((1000, 2, 2), (1000, 2))
+
+    Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
+    What that function does not take goes to :meth:`call_carefully`.
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    __call__: Callable[..., Any]
 
     def __init__(
         self,
-        program: Program,
+        program: Program | Recorded,
         *,
         name: str = "kernel",
         dtype: Any = np.float64,
-        version: str = "",
         explain: Callable[..., None] | None = None,
         lenient: bool = False,
     ):
-        self.program, self.name, self.dtype = program, name, float_type(dtype)
+        self._recorded, self.name, self.dtype = Recorded.of(program), name, float_type(dtype)
+        facts = self._recorded.facts
+        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations
+        self._divides, self._rays, self._cost = facts.divides, facts.rays, facts.cost
         self._single = self.dtype == np.dtype(np.float32)
-        if self._single and any(op == "const" and SINGLE < abs(args[0]) < math.inf for op, args in program.code):
+        if self._single and facts.largest > SINGLE:
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
-        self._version, self._explain, self._lenient = version, explain, lenient
+        self._explain, self._lenient = explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
-        self._cost = cost(program)  # of one state
+        careful = self.call_carefully
+        self.info = KernelInfo(self.inputs, self.outputs, self.dtype, careful)
+        self.signature = SignatureInfo.of(self.inputs)
+        self.__call__ = self.builtin("__call__", "", careful)
 
     def __repr__(self) -> str:
-        return f"<Kernel {self.name}: {self.program!r}, {self.dtype}>"
+        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
+        return f"<Kernel {self.name}: {arguments} -> {results}; {self.operations} operations, {self.dtype}>"
 
     @property
-    def operations(self) -> int:
-        return self.program.operations
+    def program(self) -> Program:
+        """What the kernel computes, recorded if a disk cache made that unnecessary so far."""
+        return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The program travels; the machine code is made, or read from the cache, where it arrives."""
-        made: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "version": self._version, "explain": self._explain}
-        return partial(Kernel, **made, lenient=self._lenient), (self.program,)
+        options: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "explain": self._explain, "lenient": self._lenient}
+        return partial(Kernel, **options), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------
 
@@ -96,47 +118,81 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Once both forms are there, short batches go from the built-in function straight to the batch kernel."""
+        """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
-        if one is not None and batch is not None and "call" in one.address and not batch.read(WORK):
-            entry.connect(one, batch, max(1, 2 * WORTHWHILE // max(1, self._cost)))  # what spread() would not split
+        if one is not None and not one.read(WORK):
+            self.info.one = one.address["one"]
+        if batch is not None and not batch.read(WORK):
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
-        if self.program.operations > LONGEST:
-            return None
         host = available()
         if host is None:
             return None
-        symbols = ("batch",) if form == "batch" else ("one", "call") if entry.available() else ("one",)
-        return built(self._ir(form, symbols, host), symbols, self.dtype, self._version)
+        return self._recorded.library(form, (form,), self.dtype, lambda: self._ir(form, host))
 
-    def _ir(self, form: str, symbols: tuple[str, ...], host: native.Host) -> str:
-        if form == "batch":
-            width = host.width * (2 if self._single else 1) * (2 if self.program.operations < SHORT else 1)
-            return llvm.batch_module(self.program, width, host.fma, self._single)
-        text = llvm.one_module(self.program, ONE_WIDTH, host.fma, self._single)
-        return text + (entry_ir(self.program, self._single) if "call" in symbols else "")
-
-    def builtin(self, name: str, doc: str, careful: Callable[..., Any]) -> Callable[..., Any]:
-        """The fastest way in, for one state or a short batch; ``careful`` is called with whatever it does not take."""
-        library = self._library("one")
-        if library is None or "call" not in library.address:
-            return careful
-        return entry.builtin(library, name, doc, careful, self)  # the kernel keeps its batch code alive too
+    def _ir(self, form: str, host: native.Host) -> str:
+        return forms.module(self.program, form, host, self._single)
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
-        inputs = self.program.inputs
-        if named:
+    def builtin(
+        self,
+        name: str,
+        doc: str,
+        careful: Callable[..., Any],
+        *,
+        result: type | None = None,
+        guards: Mapping[str, float] | None = None,
+    ) -> Callable[..., Any]:
+        """A built-in function that runs this kernel; ``careful`` is called, with the same arguments, for what it does not take.
+
+        Several results come as a ``result``, a NamedTuple class, instead of a plain tuple.  ``guards={output: limit}`` are the
+        last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
+        It can get all outputs from :meth:`call_carefully`.
+        """
+        if not entry.available() or len(self.inputs) + len(self.outputs) > MOST:
+            return careful
+        return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
+
+    @cached_property
+    def _attempt(self) -> Callable[..., Any]:
+        """The machine code's own entry, which returns NotImplemented for what it does not take."""
+        return self.builtin("attempt", "", entry.decline)
+
+    @_OfInstances
+    def __signature__(self) -> Signature:
+        """The inputs, by position or by name, and ``out``."""
+        parameters = []
+        for k, a in enumerate(self.inputs):
+            name = a.name if a.name.isidentifier() else f"wrench{k}"  # "wrenches['tool0']"
+            optional = all(b.default is not None for b in self.inputs[k:])  # Python has no default before a parameter without
+            default = a.default if optional else Parameter.empty
+            parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default))
+        return Signature([*parameters, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+    def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """A call in Python: anything that can be read as the inputs, batches of any length and shape, and every error.
+
+        All outputs are returned.
+        """
+        inputs = self.inputs
+        if named or len(values) < len(inputs):
             values = self._ordered(values, named)
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
-        if any(map(is_lazy, values)):
+        if not EAGER.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
-            return over_blocks(self, inputs, self.program.outputs, values, self.dtype)
+            return over_blocks(self, inputs, self.outputs, values, self.dtype)
         arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
+        answer = self._attempt(*map(in_order, arrays), out=out)
+        return self._in_pieces(arrays, out) if answer is NotImplemented else answer
+
+    def _in_pieces(self, arrays: list[np.ndarray], out: Any) -> Any:
+        """A call that the machine code's own entry does not take: any batch, cut into pieces for threads."""
+        inputs = self.inputs
         batch = batch_shape(inputs, arrays)
         results = self._outputs(arrays, batch, out)
         self._run(arrays, batch, results)
@@ -148,19 +204,22 @@ class Kernel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
-        """Positional and named arguments in the program's order."""
-        rest = [a.name for a in self.program.inputs][len(values) :]
-        if set(named) != set(rest):
-            wrong = sorted(set(named) ^ set(rest))
-            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.program.inputs)}; check {', '.join(wrong)}")
-        return (*values, *(named[name] for name in rest))
+        """Positional and named arguments in the program's order; those that are absent have their defaults."""
+        rest = self.inputs[len(values) :]
+        given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
+        if not named and len(given) < len(rest):
+            return values  # too few; the caller counts them
+        if set(given) != {a.name for a in rest}:
+            wrong = sorted(set(given) ^ {a.name for a in rest})
+            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.inputs)}; check {', '.join(wrong)}")
+        return (*values, *(given[a.name] for a in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
         """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
-        outputs = self.program.outputs
+        outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
-        given = [out] if len(outputs) == 1 else list(out)
+        given = [out] if len(outputs) == 1 else list(out) if isinstance(out, (tuple, list)) else []
         if len(given) != len(outputs):
             raise ArgumentError(f"out must hold {len(outputs)} arrays, one for each of {', '.join(o.name for o in outputs)}")
         taken = [output(o, g, batch, self.dtype) for o, g in zip(outputs, given, strict=True)]
@@ -172,7 +231,7 @@ class Kernel:
         return results
 
     def _deliver(self, results: list[np.ndarray], out: Any) -> None:
-        for r, g in zip(results, [out] if len(self.program.outputs) == 1 else out, strict=True):
+        for r, g in zip(results, [out] if len(self.outputs) == 1 else out, strict=True):
             if r is not g:
                 g[...] = r
 
@@ -191,15 +250,15 @@ class Kernel:
         else:
             bad = self._batch(library, arrays, batch, results, count)
         if bad:
-            again = rescale_quaternions(self.program, arrays)
+            again = rescale_quaternions(self.inputs, self._rays, arrays)
             if again is None:
                 self._complain(arrays, results)
             else:
                 self._run(again, batch, results)
 
     def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
-        table = [rows(a, x, batch) for a, x in zip(self.program.inputs, arrays, strict=True)]
-        table += [(r, o.size * r.itemsize) for o, r in zip(self.program.outputs, results, strict=True)]
+        table = [rows(a, x, batch) for a, x in zip(self.inputs, arrays, strict=True)]
+        table += [(r, o.size * r.itemsize) for o, r in zip(self.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
         function = _BATCH(library.address["batch"])
         stream = sum(r.nbytes for r in results) > CACHES
@@ -212,23 +271,23 @@ class Kernel:
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
-        inputs = self.program.inputs
+        inputs = self.inputs
         check_finite(inputs, arrays)
         if self._lenient:
             return
         batch = batch_shape(inputs, arrays)
-        for o, r in zip(self.program.outputs, results, strict=True):
+        for o, r in zip(self.outputs, results, strict=True):
             self._check(o.name, np.asarray(np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)), arrays, batch)
-        if self.program.counts["div"]:  # 1/inf = 0: an overflow that no result shows
+        if self._divides:  # 1/inf = 0: an overflow that no result shows
             sound = replay_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
-            self._check(" + ".join(o.name for o in self.program.outputs), sound, arrays, batch)
+            self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
         """An error about the first state whose result, or a value on the way to it, is not finite."""
         if finite.all():
             return
         place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()
-        inputs = self.program.inputs
+        inputs = self.inputs
         state = [np.broadcast_to(a, (*batch, *i.shape))[place] for i, a in zip(inputs, arrays, strict=True)]
         if self._explain is not None:
             self._explain(*state)

@@ -7,11 +7,13 @@ object code needs no relocation to anything but itself and can be cached on disk
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
 from torsor.compile.lanes import LIBM, Builder
 from torsor.compile.program import Program, divisors
-from torsor.compile.schedule import Schedule, schedule
+from torsor.compile.schedule import Code, Schedule, schedule
 from torsor.compile.sincos import sincos
 from torsor.compile.workspace import STAGED, WORK
 
@@ -78,13 +80,7 @@ class Emitter:
                 self.in_group.setdefault(in_starts[a] + k, group)
         self.in_starts = in_starts
         self.value_of_input = {args[0]: v for v, (op, args) in enumerate(self.s.code) if op == "input"}
-        results = {r for r in self.s.results if self.s.code[r][0] != "const"}
-        partial = any(op in PARTIAL for op, _ in self.s.code)
-        large = any(op == "const" and abs(args[0]) > _CONSTANTS[b.single] for op, args in self.s.code)
-        #: values whose finiteness is checked: outputs and divisors, or the inputs where those are fewer and neither a division
-        #: nor a large constant can make a moderate number infinite
-        self.by_inputs = not partial and not large and len(results) > len(self.value_of_input)
-        self.checked = set(self.value_of_input.values()) if self.by_inputs else results | divisors(self.s.code)
+        self.by_inputs, self.checked = checks(self.s.code, self.s.results, b.single)
         #: inputs nothing depends on: looked at all the same, since a NaN given is a NaN given
         self.unread = [
             (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input
@@ -163,8 +159,6 @@ class Emitter:
         if op == "where":
             return b.put(f"select {b.B} {self.condition(args[0])}, {T} {self.value(args[1])}, {T} {self.value(args[2])}")
         x = [self.value(a) for a in args]
-        if op in _BINARY:
-            return b.put(f"{_BINARY[op]} {T} {x[0]}, {x[1]}")
         if op in ("fma", "fms", "fnma"):
             if op == "fms":
                 x[2] = b.put(f"fneg {T} {x[2]}")
@@ -173,23 +167,10 @@ class Emitter:
             return b.put(f"call {T} @llvm.fma.{b.suffix}({T} {x[0]}, {T} {x[1]}, {T} {x[2]})")
         if op in ("sin", "cos"):
             return self.trig(args[0], x[0], op)
-        if op == "neg":
-            return b.put(f"fneg {T} {x[0]}")
-        if op in ("abs", "sqrt"):
-            return b.put(f"call {T} @llvm.{'fabs' if op == 'abs' else 'sqrt'}.{b.suffix}({T} {x[0]})")
         if op in _COMPARE:
             self.bit[v] = b.put(f"fcmp {_COMPARE[op]} {T} {x[0]}, {x[1]}")
             return b.put(f"select {b.B} {self.bit[v]}, {T} {b.const(1.0)}, {T} {b.const(0.0)}")
-        if op in ("min", "max"):
-            less = b.put(f"fcmp {'olt' if op == 'min' else 'ogt'} {T} {x[0]}, {x[1]}")
-            nan = b.put(f"fcmp uno {T} {x[0]}, {x[0]}")
-            return b.put(f"select {b.B} {b.put(f'or {b.B} {less}, {nan}')}, {T} {x[0]}, {T} {x[1]}")
-        if op == "sign":
-            up = b.put(f"fcmp ogt {T} {x[0]}, {b.const(0.0)}")
-            down = b.put(f"fcmp olt {T} {x[0]}, {b.const(0.0)}")
-            low = b.put(f"select {b.B} {down}, {T} {b.const(-1.0)}, {T} {b.put(f'fmul {T} {x[0]}, {b.const(0.0)}')}")
-            return b.put(f"select {b.B} {up}, {T} {b.const(1.0)}, {T} {low}")
-        return b.lanewise(op, x)
+        return elementary(b, op, x)
 
     def trig(self, angle: int, x: str, op: str) -> str:
         """One call gives both; the other is kept for when it is asked for."""
@@ -276,7 +257,7 @@ class Emitter:
         sums = [total] + [b.const(0.0)] * 3  # four chains, so that none is long
         for i, name in enumerate(self.bad):
             if self.by_inputs:
-                name = b.put(f"fmul {b.T} {name}, {b.const(1e30 if b.single else 1e280)}")
+                name = b.put(f"fmul {b.T} {name}, {b.const(scale(b.single))}")
             product = b.put(f"fmul {b.T} {name}, {b.const(0.0)}")
             sums[i % 4] = b.put(f"fadd {b.T} {sums[i % 4]}, {product}")
         low, high = (b.put(f"fadd {b.T} {sums[i]}, {sums[i + 1]}") for i in (0, 2))
@@ -285,34 +266,104 @@ class Emitter:
     # -- the module ------------------------------------------------------------------------------------------
 
     def module(self) -> str:
-        b = self.b
-        n = len(self.s.cuts) - 1
-        chunks = "\n".join(self.chunk(c) for c in range(n))
-        calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(n))
-        slots = self.s.slots
-        driver = one_driver(b, slots, calls) if b.one else batch_driver(b, self.in_sizes, self.out_sizes, slots, calls)
-        fill = loop(FILL, b) if self.fills else ""
-        return "\n".join((header(b, driver.work, driver.stage), self.trigonometry(), fill, chunks, driver.text))
+        b, calls = self.b, "\n".join(self.calls())
+        if b.one:
+            driver = one_driver(b, self.slots, calls)
+        else:
+            driver = batch_driver(b, self.in_sizes, self.out_sizes, self.slots, calls)
+        return "\n".join((header(b, driver.work, driver.stage), self.functions(), driver.text))
+
+    @property
+    def slots(self) -> int:
+        """Vectors of scratch memory beside the flag."""
+        return self.s.slots
+
+    def calls(self) -> list[str]:
+        """The lines of a driver that compute one vector of states."""
+        return [f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(len(self.s.cuts) - 1)]
+
+    def functions(self) -> str:
+        """The functions that these lines call."""
+        chunks = "\n".join(self.chunk(c) for c in range(len(self.s.cuts) - 1))
+        fill = loop(FILL, self.b) if self.fills else ""
+        return "\n".join((self.trigonometry(), fill, chunks))
 
     def trigonometry(self) -> str:
         if not any(op in ("sin", "cos") for op, _ in self.s.code):
             return ""
-        if not self.b.single:
-            return sincos(Builder(self.b.width, self.b.one), self.fma)
-        return _single_sincos(self.b, self.fma)
+        return trigonometry(self.b, self.fma)
 
 
-def header(b: Builder, work: int, stage: int = 0) -> str:
-    """Declarations, and the table of addresses with the sizes of the driver's buffers at its end."""
+def elementary(b: Builder, op: str, x: list[str]) -> str:
+    """The value of an operation other than a fused one, a sine or a cosine; x are its operands."""
+    T = b.T
+    if op in _BINARY:
+        return b.put(f"{_BINARY[op]} {T} {x[0]}, {x[1]}")
+    if op == "neg":
+        return b.put(f"fneg {T} {x[0]}")
+    if op in ("abs", "sqrt"):
+        return b.put(f"call {T} @llvm.{'fabs' if op == 'abs' else 'sqrt'}.{b.suffix}({T} {x[0]})")
+    if op in _COMPARE:
+        true = b.put(f"fcmp {_COMPARE[op]} {T} {x[0]}, {x[1]}")
+        return b.put(f"select {b.B} {true}, {T} {b.const(1.0)}, {T} {b.const(0.0)}")
+    if op == "where":
+        true = b.put(f"fcmp one {T} {x[0]}, {b.const(0.0)}")
+        return b.put(f"select {b.B} {true}, {T} {x[1]}, {T} {x[2]}")
+    if op in ("min", "max"):
+        less = b.put(f"fcmp {'olt' if op == 'min' else 'ogt'} {T} {x[0]}, {x[1]}")
+        nan = b.put(f"fcmp uno {T} {x[0]}, {x[0]}")
+        return b.put(f"select {b.B} {b.put(f'or {b.B} {less}, {nan}')}, {T} {x[0]}, {T} {x[1]}")
+    if op == "sign":
+        up = b.put(f"fcmp ogt {T} {x[0]}, {b.const(0.0)}")
+        down = b.put(f"fcmp olt {T} {x[0]}, {b.const(0.0)}")
+        low = b.put(f"select {b.B} {down}, {T} {b.const(-1.0)}, {T} {b.put(f'fmul {T} {x[0]}, {b.const(0.0)}')}")
+        return b.put(f"select {b.B} {up}, {T} {b.const(1.0)}, {T} {low}")
+    return b.lanewise(op, x)
+
+
+class Checks(NamedTuple):
+    """Values whose finiteness is checked; ``by_inputs`` if they are the inputs, scaled up."""
+
+    by_inputs: bool
+    values: set[int]
+
+
+def checks(code: Code, results: Iterable[int], single: bool) -> Checks:
+    """Outputs and divisors, or the inputs where those are fewer and no number that is moderate in them becomes infinite.
+
+    Neither a division nor a large constant may be in the way then.
+    """
+    outputs = {r for r in results if code[r][0] != "const"}
+    inputs = {v for v, (op, _) in enumerate(code) if op == "input"}
+    partial = any(op in PARTIAL for op, _ in code)
+    large = any(op == "const" and abs(args[0]) > _CONSTANTS[single] for op, args in code)
+    if not partial and not large and len(outputs) > len(inputs):
+        return Checks(True, inputs)
+    return Checks(False, outputs | divisors(code))
+
+
+def scale(single: bool) -> float:
+    """The factor of inputs that are checked: a finite one large enough to overflow on the way overflows by it."""
+    return 1e30 if single else 1e280
+
+
+def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> str:
+    """Declarations (``extra``: more of them), and the table of addresses with the sizes of the driver's buffers at its end."""
     S, T = b.suffix, b.T
     table = ["ptr null"] * TABLE_SIZE
     table[WORK], table[STAGED] = (f"ptr inttoptr (i64 {size} to ptr)" for size in (work, stage))
     wide = Builder(b.width)
     declarations = {f"declare {t} @llvm.{f}.{s}({', '.join([t] * n)})"
                     for t, s in ((T, S), (wide.T, wide.suffix)) for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))}  # fmt: skip
+    declarations.update(extra)
     reduce = f"declare i1 @llvm.vector.reduce.or.v{b.width}i1({b.B})" if b.width > 1 else ""
     head = f"@table = global [{TABLE_SIZE} x ptr] [{', '.join(table)}]\n"
     return head + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
+
+
+def trigonometry(b: Builder, fma: bool) -> str:
+    """The function ``@sincos`` of a builder's vectors."""
+    return _single_sincos(b, fma) if b.single else sincos(Builder(b.width, b.one), fma)
 
 
 def _single_sincos(b: Builder, fma: bool) -> str:

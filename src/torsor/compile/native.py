@@ -15,6 +15,8 @@ from torsor.compile.target import Host, from_environment
 from torsor.errors import CompileError
 from torsor.locks import new_lock
 
+#: of LLVM's code generator
+LEVEL = 1
 #: libraries that one LLJIT links
 LIBRARIES = 16
 
@@ -54,7 +56,7 @@ def _machine() -> Any:
     h = host()
     target = _llvm().Target.from_triple(h.triple)
     # no IR passes are run: the program is already optimised, and LLVM's vectorisers would only cost time
-    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=2, reloc="pic", codemodel="small")
+    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=LEVEL, reloc="pic", codemodel="small")
 
 
 _names = itertools.count()
@@ -119,7 +121,6 @@ class Library:
                 raise CompileError(f"object code could not be loaded: {error}") from error
         self.address = {symbol: self._tracker[symbol] for symbol in symbols}
         self._table = self._tracker["table"]
-        self.batch: Library | None = None  # which this one calls
 
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""

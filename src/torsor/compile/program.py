@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,12 +20,20 @@ FREE = frozenset({"const", "input"})
 LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
+#: (name, operands)
+Operation = tuple[str, tuple]
+
+
 class Argument(NamedTuple):
-    """A named array of a program, without its batch axes; ``labels`` are the names of its entries, where they have names."""
+    """A named array of a program, without its batch axes; ``labels`` are the names of its entries, where they have names.
+
+    A number with a ``default`` need not be given to a kernel.
+    """
 
     name: str
     shape: tuple[int, ...]
     labels: tuple[str, ...] = ()
+    default: float | None = None
 
     @property
     def size(self) -> int:
@@ -35,13 +43,26 @@ class Argument(NamedTuple):
         return size
 
 
+class Inverse(NamedTuple):
+    """The fact that some values of a program are the inverse of a symmetric matrix.
+
+    ``matrix`` is its lower triangle by rows: each entry is a value of the program, or an operation ("const" or "neg") that the
+    program itself does not need.  ``values`` are those of the inverse, in C order.  Elimination from the last row to the first
+    keeps the zeros of the matrix.
+    """
+
+    matrix: tuple[tuple[int | Operation, ...], ...]
+    values: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """``code[k] = (op, operands)`` defines value k; operands are values defined before it.
 
     The operand of ``input`` is a position in the inputs laid end to end, that of ``const`` a float.  ``results`` are the
     values of the outputs, laid end to end in C order.  ``rays`` are groups of positions in the inputs whose common factor has
-    no effect on the outputs: quaternions.
+    no effect on the outputs: quaternions.  ``inverses`` are facts that the code does not need: a kernel may compute the
+    inverse of a matrix by a loop in place of the code (:mod:`torsor.compile.rolled`).
     """
 
     inputs: tuple[Argument, ...]
@@ -49,6 +70,7 @@ class Program:
     code: tuple[tuple[str, tuple], ...]
     results: tuple[int, ...]
     rays: tuple[tuple[int, ...], ...] = ()
+    inverses: tuple[Inverse, ...] = ()
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -59,6 +81,16 @@ class Program:
     def operations(self) -> int:
         """Arithmetic operations of one evaluation (a fused multiply-add counts as the two it replaces)."""
         return sum(self.counts.values())
+
+    @property
+    def recorded_part(self) -> Program:
+        """The part that has been recorded already: all of it, unless the program is deferred (:mod:`torsor.compile.rolled`)."""
+        return self
+
+    @property
+    def loop_operations(self) -> int:
+        """Operations of a loop behind the recorded part."""
+        return 0
 
     def __repr__(self) -> str:
         names = ", ".join(a.name for a in self.inputs)
@@ -78,13 +110,18 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
     for argument in inputs:
         lists.append([graph.input(k) for k in range(start, start + argument.size)])
         start += argument.size
-    with _no_garbage():
+    with no_garbage():
         return program(graph, tuple(inputs), function(*lists))
 
 
+def shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
+    """The program of fewest operations, of several functions that compute the same."""
+    return min((trace(function, inputs) for function in functions), key=lambda p: p.operations)
+
+
 @contextmanager
-def _no_garbage() -> Iterator[None]:
-    """A recording is a hundred thousand small objects without a cycle: looking for one takes a quarter of its time."""
+def no_garbage() -> Iterator[None]:
+    """Without garbage collection: a recording is many small objects and no cycle; the search takes a quarter of its time."""
     looking = gc.isenabled()
     gc.disable()
     try:
@@ -115,9 +152,28 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
         if needed[node.index]:
             number[node.index] = len(code)
             code.append((node.op, node.args if node.op in FREE else tuple(number[a.index] for a in node.args)))
-    made = Program(inputs, tuple(arguments), tuple(code), tuple(number[root.index] for root in roots), tuple(graph.rays))
+    found = tuple(filter(None, (_inverse(graph, number, A, X) for A, X in graph.inverses)))
+    results = tuple(number[root.index] for root in roots)
+    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found)
     _refuse_overflow(made)
     return made
+
+
+def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> Inverse | None:
+    """A noted inverse in the numbers of the program's values; None where the program does not compute all of it."""
+
+    def entry(x: Any) -> int | Operation | None:
+        node = graph.lift(x)
+        if node.index in number:
+            return number[node.index]
+        if node.op == "neg" and node.args[0].index in number:
+            return "neg", (number[node.args[0].index],)
+        return ("const", node.args) if node.op == "const" else None
+
+    matrix = tuple(tuple(entry(x) for x in row[: i + 1]) for i, row in enumerate(A))
+    values = tuple(number.get(graph.lift(x).index) for row in X for x in row)
+    complete = None not in values and not any(None in row for row in matrix)
+    return Inverse(matrix, values) if complete else None  # type: ignore[arg-type]
 
 
 def _refuse_overflow(p: Program) -> None:
@@ -149,8 +205,16 @@ def divisors(code: Sequence[tuple[str, tuple]]) -> set[int]:
     return {args[1] for op, args in code if op == "div"} - grown
 
 
+class Empty(NamedTuple):
+    """A result without numbers whose shape nested sequences could not show, such as (0, 6)."""
+
+    shape: tuple[int, ...]
+
+
 def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:
     """The scalars of nested sequences in C order, and their shape."""
+    if isinstance(value, Empty):
+        return [], value.shape
     if isinstance(value, (list, tuple)):
         parts = [flatten(v) for v in value]
         shapes = {shape for _, shape in parts}

@@ -29,7 +29,7 @@ def replay_with_check(
     program: Program, arguments: Sequence[np.ndarray], dtype: type = np.float64
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The outputs, and for each state whether they are finite, and every value that something was divided by."""
-    arguments = rescale_quaternions(program, [np.asarray(a, dtype) for a in arguments]) or arguments
+    arguments = rescale_quaternions(program.inputs, program.rays, [np.asarray(a, dtype) for a in arguments]) or arguments
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(arguments, program.inputs, strict=True)))
     columns: list[np.ndarray] = []
     for a, i in zip(arguments, program.inputs, strict=True):

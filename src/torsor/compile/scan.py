@@ -11,13 +11,13 @@ import numpy as np
 
 from torsor.compile import native
 from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescale_quaternions, rows
-from torsor.compile.build import available, built
+from torsor.compile.build import available
 from torsor.compile.given import float_type
-from torsor.compile.kernel import LONGEST
 from torsor.compile.program import Argument, Program
+from torsor.compile.recorded import Recorded
 from torsor.compile.scan_ir import scan_module
 from torsor.compile.scan_replay import replay_scan
-from torsor.compile.threads import cost, spread
+from torsor.compile.threads import spread
 from torsor.compile.wiring import wired
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
@@ -25,6 +25,8 @@ from torsor.locks import new_lock
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2
+#: operations of a step above which a scan runs in NumPy: compiling it would take minutes
+LONGEST = 400_000
 
 _I64 = ctypes.c_int64
 _SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes.c_void_p] * 3)
@@ -67,7 +69,7 @@ class Scan:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | Recorded,
         *,
         carry: Mapping[str, str] | None = None,
         gather: Mapping[str, str] | None = None,
@@ -78,23 +80,24 @@ class Scan:
         reverse: bool = False,
         name: str = "scan",
         dtype: Any = np.float64,
-        version: str = "",
     ):
-        self.program, self.name, self.dtype = program, name, float_type(dtype)
-        self.wiring = wired(program, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
-        self._version = version
+        self._recorded, self.name, self.dtype = Recorded.of(program), name, float_type(dtype)
+        facts = self._recorded.facts
+        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations  #: of one step
+        self._rays, self._cost = facts.rays, facts.cost
+        self.wiring = wired(facts, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
-        self._returned = [o for o in range(len(program.outputs)) if o in self.wiring.each | self.wiring.last]
-        self._cost = cost(program)  # of one step
+        self._returned = [o for o in range(len(self.outputs)) if o in self.wiring.each | self.wiring.last]
 
     def __repr__(self) -> str:
-        return f"<Scan {self.name}: {self.program!r}, {self.dtype}>"
+        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
+        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations a step, {self.dtype}>"
 
     @property
-    def operations(self) -> int:
-        """Of one step."""
-        return self.program.operations
+    def program(self) -> Program:
+        """What one step computes, recorded if a disk cache made that unnecessary so far."""
+        return self._recorded.program
 
     # -- building --------------------------------------------------------------------------------------------
 
@@ -106,18 +109,23 @@ class Scan:
         return self._libraries[form]
 
     def _build(self, form: str) -> native.Library | None:
-        host = available() if self.program.operations <= LONGEST else None
+        host = available() if self.operations <= LONGEST else None
         if host is None:
             return None
         single = self.dtype == np.dtype(np.float32)
         width = ONE_WIDTH if form == "one" else host.width * (2 if single else 1)
-        ir = scan_module(self.program, self.wiring, width, host.fma, one=form == "one", single=single)
-        return built(ir, ("scan",), self.dtype, self._version)
+        fma, wiring = host.fma, self.wiring
+        return self._recorded.library(
+            f"scan {form} {wiring}",
+            ("scan",),
+            self.dtype,
+            lambda: scan_module(self.program, wiring, width, fma, one=form == "one", single=single),
+        )
 
     # -- calling ---------------------------------------------------------------------------------------------
 
     def __call__(self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, **named: Any) -> Any:
-        inputs = self.program.inputs
+        inputs = self.inputs
         ordered = self._ordered(values, named)
         T = self._steps(ordered, index, steps)
         index = self._index(index, T)
@@ -137,7 +145,7 @@ class Scan:
         if math.prod(batch) * T > 0:
             bad = self._run(arguments, arrays, batch, results, T, every, index)
             if bad >= 0:
-                again = rescale_quaternions(self.program, given)
+                again = rescale_quaternions(self.inputs, self._rays, given)
                 if again is not None:
                     scaled = (None if k in nothing else x for k, x in enumerate(again))
                     return self(*scaled, index=index, steps=T, every=every)
@@ -146,7 +154,7 @@ class Scan:
         return out[0] if len(out) == 1 else tuple(out)
 
     def _ordered(self, values: tuple, named: dict[str, Any]) -> list[Any]:
-        names = [a.name for a in self.program.inputs]
+        names = [a.name for a in self.inputs]
         if set(named) != set(names[len(values) :]) or len(values) > len(names):
             raise ArgumentError(
                 f"{self.name} takes {len(names)} arrays ({', '.join(names)}), {len(values)} given"
@@ -158,9 +166,9 @@ class Scan:
         """T: as said, or as the index or the first array with an axis of steps has it."""
         if steps is None and index is not None:
             steps = len(index)
-        for k in self.wiring.rows(len(self.program.inputs)):
+        for k in self.wiring.rows(len(self.inputs)):
             if steps is None and values[k] is not None:
-                shape, own = np.shape(values[k]), len(self.program.inputs[k].shape)
+                shape, own = np.shape(values[k]), len(self.inputs[k].shape)
                 if len(shape) > own:
                     steps = shape[len(shape) - own - 1]
         if not isinstance(steps, (int, np.integer)) or steps < 0:
@@ -199,7 +207,7 @@ class Scan:
 
     def _outputs(self, batch: tuple[int, ...], kept: int) -> dict[int, np.ndarray]:
         shape = {o: (*batch, kept) if o in self.wiring.each else batch for o in self._returned}
-        return {o: np.empty((*shape[o], *self.program.outputs[o].shape), self.dtype) for o in self._returned}
+        return {o: np.empty((*shape[o], *self.outputs[o].shape), self.dtype) for o in self._returned}
 
     def _run(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, index: Any) -> int:
         """−1, or state × T + step of something that is not finite."""
@@ -207,11 +215,11 @@ class Scan:
         if library is None:
             return replay_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
         table, kept = [], []
-        for a, argument, array in zip(self.program.inputs, arguments, arrays, strict=True):
+        for a, argument, array in zip(self.inputs, arguments, arrays, strict=True):
             flat, stride = rows(argument, array, batch)
             kept.append(flat)
             table += [address(flat), stride, a.size * self.dtype.itemsize if argument is not a else 0]
-        for o, out in enumerate(self.program.outputs):
+        for o, out in enumerate(self.outputs):
             row = out.size * self.dtype.itemsize
             strides = [row * (T // every), row] if o in self.wiring.each else [row, 0]
             table += [address(results[o]), *strides] if o in results else [0, 0, 0]
@@ -232,7 +240,7 @@ class Scan:
         output = None
         for o in sorted(self.wiring.each):
             if not np.isfinite(results[o][state][step // every]).all():
-                output = output or self.program.outputs[o].name
+                output = output or self.outputs[o].name
         where = f" of state {state}" if batch else ""
         raise NotFinite(
             f"{self.name}: {output or 'something'} is not finite at step {step}{where} although every argument is; "

@@ -68,7 +68,13 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
 
 
 def _fused(program: Program) -> tuple[Code, list[int]]:
-    """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab."""
+    """The code with fused operations, and the results."""
+    code, gone = contract(program)
+    return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
+
+
+def contract(program: Program) -> tuple[Code, set[int]]:
+    """Sums of a product used nowhere else, as one operation: fma = ab+c, fms = ab−c, fnma = c−ab; and these products."""
     code = list(program.code)
     uses = [0] * len(code)
     for op, args in code:
@@ -77,7 +83,7 @@ def _fused(program: Program) -> tuple[Code, list[int]]:
                 uses[a] += 1
     for r in program.results:
         uses[r] += 1
-    gone = set()
+    gone: set[int] = set()
 
     def product(k: int) -> bool:
         return code[k][0] == "mul" and uses[k] == 1
@@ -97,7 +103,7 @@ def _fused(program: Program) -> tuple[Code, list[int]]:
             elif product(a):
                 code[k] = ("fms", (*code[a][1], b))
                 gone.add(a)
-    return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
+    return code, gone
 
 
 def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:

@@ -71,7 +71,9 @@ class threads:
 def cost(program: Program) -> int:
     """Operations of one evaluation, as time: a number read or written is one, a call of the C library fifty."""
     numbers = sum(a.size for a in (*program.inputs, *program.outputs))
-    return program.operations + numbers + 49 * sum(program.counts[name] for name in LIBM if name not in ("sin", "cos"))
+    part = program.recorded_part
+    calls = sum(part.counts[name] for name in LIBM if name not in ("sin", "cos"))
+    return part.operations + program.loop_operations + numbers + 49 * calls
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from torsor.compile.program import Program
+from torsor.compile.recorded import Facts
 from torsor.errors import ArgumentError
 
 Pairs = dict[int, int]
@@ -33,7 +34,7 @@ class Wiring(NamedTuple):
 
 
 def wired(
-    program: Program,
+    program: Program | Facts,
     carry: Mapping[str, str],
     gather: Mapping[str, str],
     scatter: Mapping[str, str],

@@ -29,7 +29,7 @@ def closed(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float 
 def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
     """(q, time): some configurations that close the loops, near one another; any, where none is found."""
     robot, rng = system.robot, np.random.default_rng(0)
-    time = 0.3 if system.solver.programs.timed else None
+    time = 0.3 if system.solver.equations.timed else None
     every = np.ones(robot.nv, bool)
     here = closed(system, robot.neutral(), every, time)
     if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.constrained import closing
-from torsor.constrained.programs import REDUNDANT
+from torsor.constrained.equations import REDUNDANT
 from torsor.errors import SingularError
 from torsor.procedures.null_space import Whitened, solve_with_rank, whitened
 from torsor.procedures.rank import independent_rows

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.compile import Argument, Kernel
+from torsor.constrained.equations import ConstrainedModel
 from torsor.constrained.local_rank import violated_rows
-from torsor.constrained.programs import Inputs, Programs
 from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
 from torsor.locks import new_lock
@@ -18,6 +18,18 @@ from torsor.procedures.null_space import in_metric, solve_with_rank, whitened
 from torsor.procedures.rank import independent_rows
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
+
+
+class Inputs(NamedTuple):
+    """Inputs of a kernel beyond the state: frames with wrenches, the axes of those, and further ones by name."""
+
+    frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
+    extra: tuple[str, ...] = ()
+
+
+#: the state alone
+NONE = Inputs()
 
 
 class Solver:
@@ -30,31 +42,36 @@ class Solver:
         rows: Callable[[], tuple[int, ...]],
         by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
     ):
-        self.programs = Programs(model, constraints)
+        self.equations = ConstrainedModel(model, tuple(constraints))
+        self.kernels = self.equations.kernels()
         self._rows, self._by_local_rank = rows, by_local_rank
-        self._made: dict[Any, Any] = {}
+        self._independent: tuple[int, ...] | None = None
         self._lock = new_lock()
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, made once."""
-        if key not in self._made:
-            with self._lock:
-                if key not in self._made:
-                    self._made[key] = make()
-        return self._made[key]
 
     @property
     def independent_rows(self) -> tuple[int, ...]:
         """F&O 18's rows, chosen once."""
-        return self.once("rows", self._rows)
+        if self._independent is None:
+            with self._lock:
+                if self._independent is None:
+                    self._independent = self._rows()
+        return self._independent
 
-    def kernel(self, what: str, *options: Any) -> Kernel:
-        """A kernel of :class:`Programs` by the name of its method."""
-        return self.once((what, *options), lambda: getattr(self.programs, what)(*options))
+    def kernel(self, name: str, *words: Any, inputs: Inputs = NONE, derivative: tuple[str, ...] = ()) -> Kernel:
+        """A kernel of the equations; the time is the first of its further inputs where constraints read it."""
+        extra = (*self.clock, *inputs.extra)
+        return self.kernels(
+            name, *words, frames=inputs.frames, expressed_in=inputs.expressed_in, extra=extra, derivative=derivative
+        )
+
+    @property
+    def clock(self) -> tuple[str, ...]:
+        """The time as an input, where constraints read it."""
+        return ("t",) if self.equations.timed else ()
 
     def trusted(self, what: str, method: str, inputs: Inputs) -> Kernel:
         """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""
-        return self.kernel(what, "multipliers" if method == "auto" else method, self.independent_rows, inputs)
+        return self.kernel(f"{what}.{'multipliers' if method == 'auto' else method}", self.independent_rows, inputs=inputs)
 
     def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
         """(x, λ) of a batch: by the kernel where it may be trusted, by the null space where the rank is another."""
@@ -67,7 +84,7 @@ class Solver:
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
             return x, lam
-        rest = [_picked(a, value, doubted) for a, value in zip(kernel.program.inputs, values, strict=True)]
+        rest = [_picked(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
         places = np.argwhere(doubted)
         if method == "auto":
             x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
@@ -83,15 +100,15 @@ class Solver:
 
         ``places`` are the positions of these states in the caller's batch, for the error message.
         """
-        kernel = self.kernel(f"{what}_terms", inputs)
+        kernel = self.kernel(f"{what}_terms", inputs=inputs)
         M, A, f, g = kernel(*values)
-        w, usual = whitened(M, A, self.programs.model), len(self.independent_rows)
+        w, usual = whitened(M, A, self.equations.model), len(self.independent_rows)
         clear = w.has_rank(usual)
         rank = np.where(clear, usual, 0)
         x, lam = solve_with_rank(w, f, g, rank)
         unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
-        inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.program.inputs, values, strict=True)]
-        names = [a.name for a in kernel.program.inputs]
+        inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
+        names = [a.name for a in kernel.inputs]
         for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
             try:
                 x[at], lam[at], rank[at] = self._by_local_rank(
@@ -107,9 +124,9 @@ class Solver:
     ) -> tuple[np.ndarray, np.ndarray]:
         """One state by a method with rows chosen for it alone."""
         rank = int(self._by_null_space(what, inputs, values, place)[2])  # raises where it is singular, or rows contradict
-        M, A, _, _ = self.kernel(f"{what}_terms", inputs)(*values)
-        rows = independent_rows(in_metric(M, A, self.programs.model)[1][None], rank)
-        x, lam, doubt = self.kernel(what, method, rows, inputs)(*values)
+        M, A, _, _ = self.kernel(f"{what}_terms", inputs=inputs)(*values)
+        rows = independent_rows(in_metric(M, A, self.equations.model)[1][None], rank)
+        x, lam, doubt = self.kernel(f"{what}.{method}", rows, inputs=inputs)(*values)
         if not doubt < 1:
             raise SingularError(
                 f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are barely independent "

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile import Kernel
-from torsor.compile.given import as_array
+from torsor.compile import Argument, Kernel
+from torsor.compile.arrays import check_finite, coerced
+from torsor.compile.dasked import FLOAT64
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, solve_by_local_rank
 from torsor.constrained.mobility import Mobility, mobility_at
-from torsor.constrained.programs import Inputs
-from torsor.constrained.solving import Solver
+from torsor.constrained.solving import Inputs, Solver
 from torsor.constraints.base import Constraint
 from torsor.constraints.loop import JointConstraint
 from torsor.errors import ArgumentError, ClosureError, UnknownName
-from torsor.losses import less_friction, refuse_laws
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.losses import less_friction, losses_of, refuse_laws
+from torsor.kernels.quantities import labels
+from torsor.method import kernel_method_of
 from torsor.procedures.null_space import in_metric, whitened
 from torsor.procedures.rank import independent_rows
-from torsor.quantities import labels
 
 if TYPE_CHECKING:
+    from torsor.computed import Wrenches
     from torsor.robot import Robot
 
 
@@ -75,7 +78,6 @@ class Constrained:
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
-        self._entry: Callable[..., Any] | None = None
         self._labels = labels(robot.model)
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ class Constrained:
     @property
     def rows(self) -> tuple[str, ...]:
         """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
-        return self.solver.programs.names
+        return self.solver.equations.names
 
     @property
     def holonomic(self) -> np.ndarray:
@@ -113,8 +115,8 @@ class Constrained:
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
-        partial = self.solver.kernel("jacobian_rate")(q, *clock)
-        q, v = as_array("q", q, self._labels["q"], float), as_array("v", v, self._labels["v"], float)
+        partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
+        q, v = self._vector("q", q, self.robot.nq), self._vector("v", v, self.robot.nv)
         rates = self.robot.configuration_rate(q, v)
         if clock:
             rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
@@ -127,17 +129,19 @@ class Constrained:
     def slip(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """A v − b, ``(..., k)``: how fast each row is being violated."""
         _, A, speed, _ = self.solver.kernel("rows")(q, v, *self.clock(time))
-        return np.einsum("...kn,...n->...k", A, as_array("v", v, self._labels["v"], float)) - speed
+        return np.einsum("...kn,...n->...k", A, self._vector("v", v, self.robot.nv)) - speed
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
+    @kernel_method_of(ConstrainedMotion, guards={"doubt": 1.0})
     def forward_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        wrenches: Mapping[str, ArrayLike] | None = None,
+        wrenches: Wrenches | None = None,
         *,
+        expressed_in: str = "body",
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
@@ -153,11 +157,7 @@ class Constrained:
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
         tau = less_friction(self.robot, v, tau, friction)
-        if wrenches is None and method == "auto" and time is None and loop_forces is None and stabilization is None:
-            a, multipliers, doubt = (self._entry or self._fast())(q, v, tau)
-            if doubt < 1 if doubt.__class__ is float else (doubt < 1).all():
-                return tuple.__new__(ConstrainedMotion, (a, multipliers))  # its own takes longer than a small kernel
-        inputs, extra = self._inputs(wrenches, loop_forces, stabilization)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 
     def inverse_dynamics(
@@ -167,6 +167,7 @@ class Constrained:
         a: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
+        expressed_in: str = "body",
         multipliers: ArrayLike | None = None,
         actuated: Sequence[str] | None = None,
         time: ArrayLike | None = None,
@@ -179,7 +180,7 @@ class Constrained:
         has friction laws, which cannot count here yet (``friction=False`` leaves them out).
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
-        tree = self.tree.inverse_dynamics(q, v, a, wrenches, friction=False)
+        tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
         a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         gap = np.einsum("...kn,...n->...k", A, a) + drift
@@ -241,10 +242,11 @@ class Constrained:
         self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
     ) -> Impact:
         """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): the constraint is struck, 0 ≤ e ≤ 1."""
-        if not (np.all(np.asarray(restitution) >= 0) and np.all(np.asarray(restitution) <= 1)):
+        e = coerced(Argument("restitution", ()), restitution, FLOAT64)
+        if not (np.all(e >= 0) and np.all(e <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
         change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
-        return Impact(as_array("v", v, self._labels["v"], float) + change, impulses)
+        return Impact(self._vector("v", v, self.robot.nv) + change, impulses)
 
     def reactions(
         self,
@@ -253,6 +255,7 @@ class Constrained:
         tau: ArrayLike,
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
+        expressed_in: str = "body",
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
@@ -264,10 +267,10 @@ class Constrained:
         frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
         the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
         """
-        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "friction": friction}
-        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, **options)
-        inputs, extra = self._inputs(wrenches, loop_forces, None)
-        kernel = self.solver.kernel("reactions", inputs)
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, **options)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
+        kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
         out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
         return out | {c.name: loops[..., i, :] for i, c in enumerate(self.constraints)}
@@ -327,10 +330,10 @@ class Constrained:
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
-        if self.solver.programs.timed and time is None:
+        if self.solver.equations.timed and time is None:
             timed = ", ".join(repr(c.name) for c in self.constraints if c.timed)
             raise ArgumentError(f"these constraints depend on time, so time= is needed: {timed}")
-        if not self.solver.programs.timed and time is not None:
+        if not self.solver.equations.timed and time is not None:
             raise ArgumentError("time= was given, but none of these constraints depends on it")
         return () if time is None else (time,)
 
@@ -343,21 +346,25 @@ class Constrained:
         A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
         return A, J[..., part[rows], :]
 
-    def _fast(self) -> Callable[..., Any]:
-        """The built-in entry of the common call."""
-        self.clock(None)
-        kernel = self.kernel()
-        self._entry = kernel.builtin("constrained_forward_dynamics", "", kernel)
-        return self._entry
+    def _chosen(
+        self,
+        name: str,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: tuple[str, ...] = (),
+        expressed_in: str = "body",
+    ) -> Kernel | None:
+        """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        if counts or self.solver.equations.timed or method == "null_space":
+            return None
+        return self.solver.trusted("dynamics", method, Inputs(wrenches, expressed_in))
 
-    def _inputs(self, wrenches: Any, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
+    def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
         """Which further inputs a call has, and their values in the kernels' order."""
-        for label, given in (("wrenches", wrenches), ("loop_forces", loop_forces)):
-            if given is not None and not isinstance(given, Mapping):
-                raise ArgumentError(f"{label} must be a dict by name, not {type(given).__name__}")
-        wrenches, loop_forces = wrenches or {}, loop_forces or {}
-        for frame in wrenches:
-            self.robot.model.frame(frame)
+        wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
+        if not isinstance(loop_forces, Mapping):
+            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
         loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
         for name in loop_forces:
             if name not in loops:
@@ -365,8 +372,8 @@ class Constrained:
         gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
         if len(gains) not in (0, 2):
             raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
-        inputs = Inputs(tuple(wrenches), tuple(loop_forces), bool(gains))
-        return inputs, (*gains, *wrenches.values(), *loop_forces.values())
+        extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
+        return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 
     def _independent(self) -> tuple[int, ...]:
         """The rows that count where the loops are closed."""
@@ -380,13 +387,14 @@ class Constrained:
         return in_metric(M, A, self.robot.model)[1]
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = as_array(label, value, self._labels.get(label, ()), float)
-        if array.shape[-1:] != (n,):
-            raise ArgumentError(f"{label} has shape {array.shape}, expected (..., {n})")
+        """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""
+        argument = Argument(label, (n,), self._labels.get(label, ()))
+        array = np.ascontiguousarray(coerced(argument, value, FLOAT64))
+        check_finite([argument], [array])
         return array
 
     def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = as_array(label, value, self._labels.get(label, ()), float)
-        if array.shape != (n,):
+        array = self._vector(label, value, n)
+        if array.ndim > 1:
             raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")
-        return array
+        return array.copy()

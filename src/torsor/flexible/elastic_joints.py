@@ -17,12 +17,13 @@ from torsor.flexible import elastic as equations
 from torsor.flexible.elastic import Drive, Elastic, Transmission
 from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies
-from torsor.flexible.kernels import Kernels, Quantity
 from torsor.flexible.springs import Law, Spring
+from torsor.kernels import Kernels, Quantity, Table
+from torsor.kernels.checks import is_numeric
+from torsor.kernels.quantities import labels
 from torsor.model.friction import refuse_friction
 from torsor.model.regrouping import regrouped
 from torsor.model.rotor import refuse_rotors
-from torsor.recording import FEW, check_configuration, numeric
 
 if TYPE_CHECKING:
     from torsor.computed import Wrenches
@@ -62,13 +63,12 @@ class ElasticJoints:
         refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
             raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
-        if not numeric(robot.model):
+        if not is_numeric(robot.model):
             raise ModelError(f"robot {robot.name!r} has symbols; torsor.flexible.elastic takes them")
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)
-        self._lean = replace(self._elastic, model=regrouped(self._elastic.model))
         self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.damped)
-        self._kernels = Kernels(f"{robot.name}.elastic", self._table(), self._shapes(), self._explain, robot.frames)
+        self._kernels = Kernels(robot.name, self._elastic, QUANTITIES, self._shapes(), labels(robot.model), _reduced)
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -103,13 +103,15 @@ class ElasticJoints:
         omega: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
     ) -> tuple[np.ndarray, np.ndarray]:
         """(a, alpha): the accelerations of links and motors under τ, in O(N)."""
-        return self._kernels("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches)
+        return self._kernels.run("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches, expressed_in=expressed_in)
 
     def joint_force(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> np.ndarray:
         """τ_e of each elastic joint: what a torque sensor behind the gear reads."""
-        return self._kernels("joint_force", q, v, theta, omega)
+        return self._kernels.run("joint_force", q, v, theta, omega)
 
     def inverse_dynamics(
         self,
@@ -135,27 +137,27 @@ class ElasticJoints:
                     f"joint {self._damped[0]!r} has a damped spring: where its motor is cannot be inferred; give theta="
                 )
             theta = np.zeros(len(self.joints))
-        return Drive(*self._kernels("inverse_dynamics", q, v, a, jerk, snap, theta))
+        return Drive(*self._kernels.run("inverse_dynamics", q, v, a, jerk, snap, theta))
 
     def equilibrium(self, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(theta, tau) that hold the links still at q."""
-        return self._kernels("equilibrium", q)
+        return self._kernels.run("equilibrium", q)
 
     # -- energy ----------------------------------------------------------------------------------------------
 
     def energy(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> Energy:
         """Kinetic energy of links and rotors, potential energy of gravity, energy of the springs [J]."""
-        return Energy(*self._kernels("energy", q, v, theta, omega))
+        return Energy(*self._kernels.run("energy", q, v, theta, omega))
 
     def dissipation(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> Any:
         """The power the dampers take [W]: dE/dt = τᵀω − dissipation."""
-        return self._kernels("dissipation", q, v, theta, omega)
+        return self._kernels.run("dissipation", q, v, theta, omega)
 
     # -- small motions ---------------------------------------------------------------------------------------
 
     def stiffness(self, q: ArrayLike, theta: ArrayLike) -> np.ndarray:
         """∂(g − τ_e, τ_e)/∂(q, θ), ``(nv + ne, nv + ne)``."""
-        return self._kernels("stiffness", q, theta)
+        return self._kernels.run("stiffness", q, theta)
 
     def frequencies(self, q: ArrayLike, motors: str = "free") -> np.ndarray:
         """Angular frequencies [rad/s] of small undamped vibrations about equilibrium at q, ascending.
@@ -168,7 +170,7 @@ class ElasticJoints:
         K = self.stiffness(q, self.equilibrium(q)[0])
         M = np.zeros_like(K)
         n, motor = self._robot.nv, range(self._robot.nv, K.shape[-1])
-        M[..., :n, :n] = self._kernels("mass_matrix", q)
+        M[..., :n, :n] = self._kernels.run("mass_matrix", q)
         M[..., motor, motor] = [t.B for t in self._elastic.transmissions]
         keep = n if motors == "locked" else K.shape[-1]
         return frequencies(M[..., :keep, :keep], K[..., :keep, :keep])
@@ -184,43 +186,46 @@ class ElasticJoints:
         n, m = (self._robot.nv,), (len(self.joints),)
         return {"q": (self._robot.nq,), "v": n, "a": n, "jerk": n, "snap": n, "tau": n, "theta": m, "omega": m}
 
-    def _table(self) -> dict[str, Quantity]:
-        full, lean = self._elastic, self._lean
-        state = ("q", "v", "theta", "omega")
 
-        def named(function: Any, system: Elastic, *names: str, **options: Any) -> Any:
-            def call(*values: Any, **more: Any) -> dict[str, Any]:
-                results = function(system, *values, **options, **more)
-                return dict(zip(names, results if len(names) > 1 else [results], strict=True))
+# -- the table -----------------------------------------------------------------------------------------------
 
-            return call
 
-        forward = partial(named, equations.forward_dynamics, lean, "a", "alpha")
-        inverse = named(equations.inverse_dynamics, lean, "tau", "theta", "omega", "alpha")
-        few = full.model.nv <= FEW and not any(full.model.coupling)
-        by_factors = (forward(rigid=forward_dynamics_by_factors),) if few else ()
-        return {
-            "forward_dynamics": Quantity((*state, "tau"), forward(), by_factors),
-            "joint_force": Quantity(state, named(equations.joint_force, full, "tau_e")),
-            "inverse_dynamics": Quantity(("q", "v", "a", "jerk", "snap", "theta"), inverse),
-            "equilibrium": Quantity(("q",), named(equations.equilibrium, lean, "theta", "tau")),
-            "energy": Quantity(state, self._energies),
-            "dissipation": Quantity(state, named(equations.dissipation, full, "power")),
-            "stiffness": Quantity(("q", "theta"), named(equations.stiffness, lean, "K")),
-            "mass_matrix": Quantity(("q",), lambda q: {"M": algorithms.crba(lean.model, q)}),
-        }
+def _reduced(elastic: Elastic) -> Elastic:
+    """The same dynamics with fewest inertial parameters."""
+    return replace(elastic, model=regrouped(elastic.model))
 
-    def _energies(self, q: Any, v: Any, theta: Any, omega: Any) -> dict[str, Any]:
-        return {
-            "kinetic": equations.kinetic_energy(self._elastic, q, v, omega),
-            "gravity": algorithms.potential_energy(self._elastic.model, q),
-            "elastic": equations.elastic_energy(self._elastic, q, theta),
-        }
 
-    def _explain(self, *state: np.ndarray) -> None:
-        """Why a finite state has no finite result."""
-        check_configuration(self._robot.model, "q", state[0].tolist())
-        algorithms.forward_dynamics(self._elastic.model, state[0].tolist(), [0.0] * self._robot.nv, [0.0] * self._robot.nv)
+def _mass_matrix(elastic: Elastic, q: Any) -> list[list[Any]]:
+    return algorithms.crba(elastic.model, q)
+
+
+def _energies(elastic: Elastic, q: Any, v: Any, theta: Any, omega: Any) -> tuple[Any, Any, Any]:
+    kinetic = equations.kinetic_energy(elastic, q, v, omega)
+    return kinetic, algorithms.potential_energy(elastic.model, q), equations.elastic_energy(elastic, q, theta)
+
+
+STATE = ("q", "v", "theta", "omega")
+_BY_FACTORS = (partial(equations.forward_dynamics, rigid=forward_dynamics_by_factors),)
+
+QUANTITIES = Table(
+    "torsor.flexible.elastic_joints:QUANTITIES",
+    {
+        "forward_dynamics": Quantity(
+            (*STATE, "tau"), equations.forward_dynamics, (), ("a", "alpha"), _BY_FACTORS, joint_space=True
+        ),
+        "joint_force": Quantity(STATE, equations.joint_force),
+        "inverse_dynamics": Quantity(
+            ("q", "v", "a", "jerk", "snap", "theta"), equations.inverse_dynamics, (), Drive._fields, joint_space=True
+        ),
+        "equilibrium": Quantity(("q",), equations.equilibrium, (), ("theta", "tau"), joint_space=True),
+        "energy": Quantity(STATE, _energies, (), Energy._fields),
+        "dissipation": Quantity(STATE, equations.dissipation),
+        "stiffness": Quantity(("q", "theta"), equations.stiffness, joint_space=True),
+        "mass_matrix": Quantity(("q",), _mass_matrix, joint_space=True),
+    },
+    title="elastic",
+    symbols="torsor.flexible.elastic takes them",
+)
 
 
 def _elastic(robot: Robot, springs: Mapping[str, Spring | Law]) -> Elastic:

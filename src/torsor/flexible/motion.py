@@ -122,6 +122,7 @@ def simulate(
     >>> bool(abs(energy - energy[0]).max() < 1e-6)
     True
     """
+    from torsor.simulate.quantities import QUANTITIES
     from torsor.simulate.stages import advance, stages
 
     q, v = as_array("q", q, dtype=float).copy(), as_array("v", v, dtype=float).copy()
@@ -143,7 +144,8 @@ def simulate(
             f"{duration:g} s in steps of {dt:.2g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:.0e}; "
             "fewer modes, or beams without their stiffest direction, allow longer steps"
         )
-    kernels = stages(flexible.flexible.rigid, (1.0,) * len(flexible.modes), "rk4")  # η behind the joints, by addition
+    table = flexible.robot.kernels.of(QUANTITIES)
+    kernels = stages(table, (1.0,) * len(flexible.modes), "rk4")  # η behind the joints, by addition
     step = advance(kernels, "rk4", acceleration)
     t = np.linspace(0.0, duration, int(np.ceil(duration / dt - 1e-9)) + 1)
     laws = (force, *acting.values())

@@ -16,9 +16,9 @@ from torsor.flexible.assembly import Flexible, flexible
 from torsor.flexible.beam import Beam
 from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies, modes
-from torsor.flexible.kernels import Kernels, Quantity
-from torsor.quantities import labels
-from torsor.recording import check_configuration, numeric
+from torsor.kernels import Kernels, Quantity, Table
+from torsor.kernels.checks import is_numeric
+from torsor.kernels.quantities import labels
 
 if TYPE_CHECKING:
     from torsor.computed import Wrenches
@@ -55,12 +55,11 @@ class FlexibleRobot:
     """
 
     def __init__(self, robot: Robot, beams: Mapping[str, Beam]):
-        if not numeric(robot.model):
+        if not is_numeric(robot.model):
             raise ArgumentError(f"robot {robot.name!r} has symbols where numbers are needed")
         self._robot, self._beams = robot, dict(beams)
         self._flexible = flexible(robot, self._beams)
-        self._kernels = Kernels(f"{robot.name}.flexible", self._table(), self._shapes(), self._explain, self.frames)
-        self._places: dict[tuple[str, ...], Kernels] = {}
+        self._kernels = Kernels(robot.name, self._flexible, QUANTITIES, self._shapes())
 
     @classmethod
     def of(cls, robot: Robot, beams: Mapping[str, Beam]) -> FlexibleRobot:
@@ -128,27 +127,31 @@ class FlexibleRobot:
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """M(q), ``(nv, nv)``: joints and modes, coupled."""
-        return self._kernels("mass_matrix", q)
+        return self._kernels.run("mass_matrix", q)
 
     def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """h(q, v) = c + g, ``(nv,)``, without the elastic forces."""
-        return self._kernels("bias_force", q, v)
+        return self._kernels.run("bias_force", q, v)
 
     def gravity_force(self, q: ArrayLike) -> np.ndarray:
         """g(q), ``(nv,)``."""
-        return self._kernels("gravity_force", q)
+        return self._kernels.run("gravity_force", q)
 
     def elastic_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """(0, K η + D η̇), ``(nv,)``."""
-        return self._kernels("elastic_force", q, v)
+        return self._kernels.run("elastic_force", q, v)
 
-    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> np.ndarray:
         """v̇ = (q̈, η̈), ``(nv,)``, of joint forces τ (``robot.nv``) and wrenches on frames."""
-        return self._kernels("forward_dynamics", q, v, tau, wrenches=wrenches)
+        return self._kernels.run("forward_dynamics", q, v, tau, wrenches=wrenches, expressed_in=expressed_in)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None) -> Response:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> Response:
         """(τ, η̈) of joint accelerations a (``robot.nv``) in the elastic state (η, η̇) that q and v have."""
-        return Response(*self._kernels("inverse_dynamics", q, v, a, wrenches=wrenches))
+        return Response(*self._kernels.run("inverse_dynamics", q, v, a, wrenches=wrenches, expressed_in=expressed_in))
 
     def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **how: Any) -> Motion:
         """The motion from (q, v) over ``duration`` [s]; options as :func:`torsor.flexible.motion.simulate` has them."""
@@ -160,32 +163,32 @@ class FlexibleRobot:
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
         """Kinetic energy, potential energy of gravity, elastic energy of the beams [J]."""
-        return Energy(*self._kernels("energy", q, v))
+        return Energy(*self._kernels.run("energy", q, v))
 
     def dissipation(self, q: ArrayLike, v: ArrayLike) -> Any:
         """The power the beams' damping takes, η̇ᵀD η̇ [W]."""
-        return self._kernels("dissipation", q, v)
+        return self._kernels.run("dissipation", q, v)
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
     def pose(self, q: ArrayLike, frame: str) -> np.ndarray:
         """T_world_frame, 4×4; ``"link/tip"`` is the end of a beam."""
-        return self._placed("pose", frame)("pose", q)
+        return self._kernels("pose", frame)(q)
 
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world") -> np.ndarray:
         """J(q), 6×nv: (ω, v) of the frame = J v, as for a Robot."""
-        return self._placed("jacobian", frame, expressed_in)("jacobian", q)
+        return self._kernels("jacobian", frame, expressed_in)(q)
 
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0) -> np.ndarray:
         """q ⊕ v dt: joints on their manifold, modes by addition."""
-        return self._kernels("integrate", q, v, dt)
+        return self._kernels.run("integrate", q, v, dt)
 
     # -- small motions ---------------------------------------------------------------------------------------
 
     def stiffness(self, q: ArrayLike | None = None) -> np.ndarray:
         """∂(g + (0, K η))/∂(q, η), ``(nv, nv)``, at a configuration; without one, the constant elastic K alone."""
         if q is not None:
-            return self._kernels("stiffness", q)
+            return self._kernels.run("stiffness", q)
         K = np.zeros((self.nv, self.nv))
         for link, beam in self._flexible.beams:
             start = self._robot.nv + self._flexible.starts[link]
@@ -235,50 +238,39 @@ class FlexibleRobot:
         n = (self._robot.nv,)
         return {"q": (self.nq,), "v": (self.nv,), "a": n, "tau": n, "dt": ()}
 
-    def _table(self) -> dict[str, Quantity]:
-        model, of = self._flexible.model, self._flexible
 
-        def one(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-            return lambda *values, **options: {name: function(of, *values, **options)}
+# -- the table -----------------------------------------------------------------------------------------------
 
-        return {
-            "mass_matrix": Quantity(("q",), one("M", equations.mass_matrix)),
-            "bias_force": Quantity(("q", "v"), lambda q, v: {"h": algorithms.bias_force(model, q, v)}),
-            "gravity_force": Quantity(("q",), lambda q: {"g": algorithms.gravity_force(model, q)}),
-            "elastic_force": Quantity(("q", "v"), one("force", equations.elastic_force)),
-            "forward_dynamics": Quantity(("q", "v", "tau"), one("a", equations.forward_dynamics)),
-            "inverse_dynamics": Quantity(("q", "v", "a"), self._inverse),
-            "energy": Quantity(("q", "v"), self._energies),
-            "dissipation": Quantity(("q", "v"), one("power", equations.dissipation)),
-            "stiffness": Quantity(("q",), one("K", equations.stiffness)),
-            "integrate": Quantity(("q", "v", "dt"), lambda q, v, dt: {"q": equations.moved(of, q, v, dt[0])}),
-        }
 
-    def _inverse(self, q: Any, v: Any, a: Any, **options: Any) -> dict[str, Any]:
-        return dict(zip(("tau", "eta"), equations.inverse_dynamics(self._flexible, q, v, a, **options), strict=True))
+def _of_model(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm of a tree, for the tree of the slices."""
 
-    def _energies(self, q: Any, v: Any) -> dict[str, Any]:
-        model = self._flexible.model
-        return {
-            "kinetic": algorithms.kinetic_energy(model, q, v),
-            "gravity": algorithms.potential_energy(model, q),
-            "elastic": equations.elastic_energy(self._flexible, q),
-        }
+    def run(flexible: Flexible, *values: Any, **words: Any) -> Any:
+        return function(flexible.model, *values, **words)
 
-    def _placed(self, name: str, *words: str) -> Kernels:
-        """The kernels of one frame."""
-        if (name, *words) not in self._places:
-            model = self._flexible.model
-            model.frame(words[0])
-            function = {"pose": algorithms.pose, "jacobian": algorithms.jacobian}[name]
-            row = Quantity(("q",), lambda q: {name: function(model, q, *words)})
-            label = f"{self._robot.name}.flexible.{words[0]}"
-            self._places[name, *words] = Kernels(label, {name: row}, self._shapes(), self._explain, self.frames)
-        return self._places[name, *words]
+    return run
 
-    def _explain(self, *state: np.ndarray) -> None:
-        """Why a finite state has no finite result."""
-        q = state[0].tolist()
-        check_configuration(self._robot.model, "q", q[: self._robot.nq])
-        zeros = [0.0] * self.nv
-        equations.forward_dynamics(self._flexible, q, zeros, zeros[: self._robot.nv])
+
+def _energies(flexible: Flexible, q: Any, v: Any) -> tuple[Any, Any, Any]:
+    kinetic = algorithms.kinetic_energy(flexible.model, q, v)
+    return kinetic, algorithms.potential_energy(flexible.model, q), equations.elastic_energy(flexible, q)
+
+
+QUANTITIES = Table(
+    "torsor.flexible.robot:QUANTITIES",
+    {
+        "mass_matrix": Quantity(("q",), equations.mass_matrix),
+        "bias_force": Quantity(("q", "v"), _of_model(algorithms.bias_force)),
+        "gravity_force": Quantity(("q",), _of_model(algorithms.gravity_force)),
+        "elastic_force": Quantity(("q", "v"), equations.elastic_force),
+        "forward_dynamics": Quantity(("q", "v", "tau"), equations.forward_dynamics),
+        "inverse_dynamics": Quantity(("q", "v", "a"), equations.inverse_dynamics, (), Response._fields),
+        "energy": Quantity(("q", "v"), _energies, (), Energy._fields),
+        "dissipation": Quantity(("q", "v"), equations.dissipation),
+        "stiffness": Quantity(("q",), equations.stiffness),
+        "integrate": Quantity(("q", "v", "dt"), equations.moved),
+        "pose": Quantity(("q",), _of_model(algorithms.pose), ("frame",)),
+        "jacobian": Quantity(("q",), _of_model(algorithms.jacobian), ("frame", "expressed_in")),
+    },
+    title="flexible",
+)

@@ -23,7 +23,6 @@ from torsor.large.motions import loads, motions
 from torsor.large.stages import BODY, body, body_row, inertia, numbers, square, stage, subspace, transform
 from torsor.large.tree import LargeTree
 from torsor.spatial import Force, Motion
-from torsor.version import __version__
 
 Array = np.ndarray
 #: a body whose smallest moment is below this share of its largest is a rod: what is left of the moment is rounding
@@ -139,8 +138,8 @@ def _thomas() -> tuple[Scan, Scan]:
     there = trace(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
     back = trace(outward, [Argument("row", (BODY,)), Argument("Cn", (36,)), Argument("after", (6,))])
     return (
-        Scan(there, name="block elimination", version=__version__, carry={"before": "next"}, each=["row"]),
-        Scan(back, name="block substitution", version=__version__, carry={"after": "next"}, each=["y"], reverse=True),
+        Scan(there, name="block elimination", carry={"before": "next"}, each=["row"]),
+        Scan(back, name="block substitution", carry={"after": "next"}, each=["y"], reverse=True),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from torsor.compile import Argument, Kernel, trace
 from torsor.model.joints import JointType
 from torsor.spatial import Mat, Transform, Vec
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.large.tree import LargeTree
@@ -64,7 +63,7 @@ def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
 
     inputs = [Argument("q", (joint.nq,)), *((Argument("E", (3, 3)), Argument("r", (3,))) if placed else ())]
     inputs += [Argument(x, (joint.nv,)) for x in ("v", "a")[:rates]]
-    return Kernel(trace(step, inputs), name=f"the {joint.name} joints", version=__version__)
+    return Kernel(trace(step, inputs), name=f"the {joint.name} joints")
 
 
 def joint_transforms(tree: LargeTree, q: Array) -> tuple[Array, Array, Array]:

@@ -21,7 +21,6 @@ from torsor.errors import SingularError
 from torsor.large.joints import joint_states
 from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec, solve
 from torsor.spatial.vector import flat
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.large.tree import LargeTree
@@ -138,7 +137,7 @@ def _scan(step: Any, chain: bool, inward: bool) -> Scan:
     role = "carry" if chain else "scatter" if inward else "gather"
     kept = [o.name for o in program.outputs if o.name != "next" or role == "gather"]
     options: dict[str, Any] = {role: link, "each": kept, "reverse": inward}
-    return Scan(program, name=f"the sweep {step.__name__[1:]}", version=__version__, **options)
+    return Scan(program, name=f"the sweep {step.__name__[1:]}", **options)
 
 
 def _index(chain: bool, parent: Array) -> Array | None:

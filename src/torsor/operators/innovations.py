@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms import innovations as factorization
-from torsor.compile import Argument, Kernel, trace
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.kernels import Quantity, Table
+from torsor.kernels.checks import is_numeric
+from torsor.model import Model
 from torsor.model.loops import CLOSED, refuse_loops
-from torsor.model.regrouping import regrouped
-from torsor.recording import check_configuration, numeric
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array = np.ndarray
-_KERNELS: WeakKeyDictionary[Robot, dict[str, Kernel]] = WeakKeyDictionary()
 #: what may be drawn → the operator that gives it its covariance
 SAMPLES = {"velocity": "half_transpose_solve", "momentum": "half_times"}
+
+
+def _operator(function: Callable[..., Any], *inputs: str) -> Quantity:
+    """A row of the table; over floats, M that has no factors is an error with a name."""
+
+    def run(model: Model, *values: Any) -> Any:
+        try:
+            return function(model, *values)
+        except (ValueError, ZeroDivisionError):  # the root or the logarithm of a pivot that is zero or below
+            raise SingularError(f"the mass matrix of {model.name!r} is not positive definite here: see robot.report") from None
+
+    return Quantity(inputs, run, joint_space=True)
+
+
+QUANTITIES = Table(
+    "torsor.operators.innovations:QUANTITIES",
+    {
+        "mass_matrix_times": _operator(factorization.mass_matrix_times, "q", "x"),
+        "mass_matrix_solve": _operator(factorization.mass_matrix_solve, "q", "x"),
+        "half_times": _operator(factorization.half_times, "q", "x"),
+        "half_transpose_times": _operator(factorization.half_transpose_times, "q", "x"),
+        "half_solve": _operator(factorization.half_solve, "q", "x"),
+        "half_transpose_solve": _operator(factorization.half_transpose_solve, "q", "x"),
+        "log_determinant": _operator(factorization.log_determinant, "q"),
+    },
+    title="innovations",
+    symbols="torsor.algorithms.innovations takes them",
+)
 
 
 class Innovations:
@@ -42,14 +68,14 @@ class Innovations:
     """
 
     def __init__(self, robot: Robot, q: ArrayLike):
-        if not numeric(robot.model):
+        if not is_numeric(robot.model):
             raise ArgumentError(
                 f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms.innovations takes them"
             )
         self.robot, self.q = robot, np.array(q, dtype=float)
         if self.q.ndim == 0 or self.q.shape[-1] != robot.nq:
             raise ArgumentError(f"q has shape {self.q.shape}, expected (..., {robot.nq})")
-        self._kernels = _KERNELS.setdefault(robot, {})  # equal robots share theirs
+        self._kernels = robot.kernels.of(QUANTITIES, {"x": (robot.nv,)})
 
     def __reduce__(self) -> tuple:
         return Innovations, (self.robot, self.q)
@@ -84,7 +110,7 @@ class Innovations:
     @property
     def logdet(self) -> Any:
         """log det M = Σ log det D_i, ``(...)``."""
-        return self._kernel("log_determinant")(self.q)
+        return self._kernels("log_determinant")(self.q)
 
     def sample(
         self,
@@ -107,30 +133,10 @@ class Innovations:
         return np.sqrt(kT) * self._run(SAMPLES[of], white)
 
     def _run(self, name: str, x: ArrayLike) -> Array:
-        return self._kernel(name)(self.q, x)
-
-    def _kernel(self, name: str) -> Kernel:
-        if name not in self._kernels:
-            self._kernels[name] = _recorded(self.robot, name)
-        return self._kernels[name]
+        return self._kernels(name)(self.q, x)
 
 
 def innovations(robot: Robot, q: ArrayLike) -> Innovations:
     """The innovations factorization of M at q, as operators."""
     refuse_loops(robot.model, "innovations", CLOSED)
     return Innovations(robot, q)
-
-
-def _recorded(robot: Robot, name: str) -> Kernel:
-    function, model, lean = getattr(factorization, name), robot.model, regrouped(robot.model)
-    arguments = [Argument("q", (model.nq,)), Argument("x", (model.nv,))][: 1 if name == "log_determinant" else 2]
-
-    def explain(*state: Array) -> None:
-        check_configuration(model, "q", state[0].tolist())
-        try:
-            function(model, *(x.tolist() for x in state))  # a pivot that is zero is named here
-        except (ValueError, ZeroDivisionError):  # the root or the logarithm of one below zero
-            raise SingularError(f"the mass matrix of {robot.name!r} is not positive definite here: see robot.report") from None
-
-    program = trace(lambda *values: {name: function(lean, *values)}, arguments)
-    return Kernel(program, name=f"{robot.name}.{name}", version=__version__, explain=explain)

@@ -71,12 +71,6 @@ def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None)
     return Dry((table[0], table[1]), (table[2], table[3]), table[4])
 
 
-def sticking_joints(model: Model) -> tuple[str, ...]:
-    """The joints with a law that can hold them at rest: dry friction, under some load, or bristles (LuGre)."""
-    rows = zip(model.joint_names, model.friction, strict=True)
-    return tuple(name for name, laws in rows for law in laws if law is not None and (law.states or any(law.breakaway(1.0))))
-
-
 def sticking_rows(model: Model) -> tuple[int, ...]:
     """The rows of v whose friction laws can hold a joint at rest, under some load; laws with an internal state are left out."""
     low, high = dry_friction(model, np.zeros(model.nv), load=np.ones(model.nv)).hold

@@ -186,7 +186,7 @@ def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
     held = result.held
     if held is None:
         return (name, count), mass
-    clock = {"time": float(result.t[0])} if held.solver.programs.timed else {}
+    clock = {"time": float(result.t[0])} if held.solver.equations.timed else {}
     return (name, str(held.mobility(result.q[0], **clock).generic_freedom)), ("Coordinates", count), mass
 
 

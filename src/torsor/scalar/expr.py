@@ -45,11 +45,13 @@ class Graph:
     """The nodes of one recording.  ``graph.input(k)`` is the k-th input; arithmetic on it adds nodes.
 
     ``rays`` are groups of inputs whose common factor has no effect on any result (quaternions): see :func:`torsor.scalar.ray`.
+    ``inverses`` are pairs of a matrix and its recorded inverse: see :func:`torsor.scalar.note_inverse`.
     """
 
-    __slots__ = ("nodes", "rays", "table")
+    __slots__ = ("inverses", "nodes", "rays", "table")
 
     def __init__(self) -> None:
+        self.inverses: list[tuple[Any, Any]] = []
         self.rays: dict[tuple[int, ...], None] = {}  # a set that keeps its order
         self.nodes: list[Expr] = []
         self.table: dict[tuple, Expr] = {}
@@ -80,10 +82,10 @@ class Graph:
 
     def apply(self, op: str, *args: Any) -> Expr:
         """A node without algebra: the operands as they are."""
-        nodes = tuple(map(self.lift, args))
+        nodes = tuple([a if a.__class__ is Expr and a.graph is self else self.lift(a) for a in args])
         if op in COMMUTATIVE and nodes[0].index > nodes[1].index:
             nodes = nodes[::-1]
-        return self.node(op, nodes, tuple(n.index for n in nodes))
+        return self.node(op, nodes, tuple([n.index for n in nodes]))
 
 
 class Expr:

@@ -7,6 +7,7 @@ JAX, PyTorch and CasADi scalars go to their own library (:data:`LIBRARIES` is th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -165,11 +166,23 @@ def ray(*x: Any) -> tuple[Any, ...]:
             return x
         exponent = math.frexp(size)[1]
         return tuple(math.ldexp(a, -exponent) for a in x)
-    if all(a.__class__ is Expr and a.op == "input" for a in x):
-        x[0].graph.rays[tuple(a.args[0] for a in x)] = None
+    values = [value(a) for a in x]
+    if all(a.__class__ is Expr and a.op == "input" for a in values):
+        values[0].graph.rays[tuple(a.args[0] for a in values)] = None
     elif any(type(a).__name__ == "ndarray" for a in x):
         return _array_ray(x)
     return x
+
+
+def note_inverse(A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> None:
+    """Note in the recording, if there is one, that X is the inverse of the symmetric positive definite matrix A.
+
+    The operations from A to X stay recorded.  A kernel may compute X from A by a loop instead, which eliminates the rows of A
+    from the last to the first: in that order the zeros of A should be kept.
+    """
+    recorded = next((x for row in X for x in row if x.__class__ is Expr), None)
+    if recorded is not None:
+        recorded.graph.inverses.append((A, X))
 
 
 def _array_ray(x: tuple[Any, ...]) -> tuple[Any, ...]:

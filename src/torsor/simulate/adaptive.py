@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, trace
 from torsor.errors import MissingExtra, TorsorError
 from torsor.simulate.events import Segment
-from torsor.simulate.field import Field
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
-from torsor.version import __version__
 
 Array: TypeAlias = np.ndarray
 
@@ -77,7 +73,7 @@ class Adaptive:
         self.system, self.acceleration = system, acceleration
         self.make: Any = getattr(methods, METHODS[name])
         self.options, self.budget = {"rtol": tolerance, "atol": tolerance, "max_step": longest}, budget
-        self.chart, self.moved = _kernels(system)
+        self.chart, self.moved = (system.kernels(name, system.inertias) for name in ("chart", "point"))
         self.nv = system.model.nv + len(system.inertias)
         self.curved = any(j.nq != j.nv for j in system.model.joint)
         self.solver: Any = None
@@ -117,24 +113,3 @@ class Adaptive:
 
     def _state(self, center: Array, y: Array) -> tuple[Array, Array]:
         return self.moved(center, y[: self.nv]), y[self.nv :].copy()
-
-
-def _kernels(system: System) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """(q₀, θ, v) → q, θ̇ and (q₀, θ) → q."""
-
-    def no(q: Any, v: Any, t: Any) -> Any:
-        raise AssertionError
-
-    f, n = Field(system.model, no, system.inertias), len(system.inertias)
-    state = [Argument("q0", (system.model.nq + n,)), Argument("theta", (system.model.nv + n,))]
-
-    def chart(q0: Any, theta: Any, v: Any) -> dict[str, Any]:
-        q = f.moved(q0, theta)
-        return {"q": q, "rate": f.rate_from(q0, q, v)}
-
-    recorded = (
-        trace(chart, [*state, Argument("v", (system.model.nv + n,))]),
-        trace(lambda q0, theta: {"q": f.moved(q0, theta)}, state),
-    )
-    kernels = [Kernel(p, name=f"{system.model.name}.chart", version=__version__) for p in recorded]
-    return kernels[0].builtin("chart", "", kernels[0]), kernels[1].builtin("moved", "", kernels[1])

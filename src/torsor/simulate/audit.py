@@ -187,7 +187,7 @@ def _external(result: Result) -> Array:
     for frame, F in result.wrenches.items():
         total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
     held = result.held
-    if held is not None and held.solver.programs.timed:
+    if held is not None and held.solver.equations.timed:
         tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
         _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t, friction=False)
         total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)

@@ -44,8 +44,7 @@ class Bristles:
 
     def __init__(self, robot: Robot):
         self.robot, self.rows = robot, bristle_rows(robot.model)
-        kernel = robot._kernel(("difference",))
-        self.moved = kernel.builtin("difference", "", kernel)
+        self.moved = robot.kernels("difference").__call__
         self.z, self.t, self.q, self.load = np.zeros(len(self.rows)), 0.0, np.zeros(0), np.zeros(robot.nv)
 
     def begin(self, t: float, q: Array, v: Array, tau: Array) -> None:

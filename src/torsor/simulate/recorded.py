@@ -63,13 +63,28 @@ def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
     return (out if shape is None else out.reshape(shape)).view(Row)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Controller:
-    """τ as a function of some of q, v, t, u and parameters: ``takes`` names those it is called with."""
+    """τ as a function of some of q, v, t, u and parameters: ``takes`` names those it is called with.
+
+    Controllers are equal if their functions are one, or, where a ``program`` is known, if their programs are equal: a closure
+    made anew is the same controller, unless a number in it has changed.
+    """
 
     function: Callable[..., Any]
     takes: tuple[str, ...]
     nv: int
+    program: tuple = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Controller) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple:
+        return self.program or self.function, self.takes, self.nv
 
     @classmethod
     def of(cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool) -> Controller:

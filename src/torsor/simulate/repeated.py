@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors
-from torsor.compile import Argument, Program, Scan, replay, trace
+from torsor.algorithms import forward_dynamics
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import step_named
+from torsor.algorithms.wrenches import in_frame_axes
+from torsor.compile import Argument, Scan, replay, trace
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
-from torsor.losses import losses_of
-from torsor.model.regrouping import regrouped
-from torsor.recording import FEW, check_configuration, numeric
-from torsor.simulate.field import Field
+from torsor.kernels import NO_LOSSES, Losses
+from torsor.kernels.checks import check_configuration
+from torsor.model import Model
 from torsor.simulate.recorded import Controller, row
-from torsor.simulate.steps import Step
-from torsor.simulate.varied import Key, label, varied
-from torsor.version import __version__
+from torsor.simulate.varied import Varied, varied
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -38,96 +38,94 @@ def wrench_argument(frame: str) -> Argument:
     return Argument(f"wrenches[{frame!r}]", (6,))
 
 
-class Repeated:
-    """(q, v) → (q⁺, v⁺), over whatever scalars it is called with."""
+class Plan(NamedTuple):
+    """All that the kernel of a rollout depends on: equal plans have one kernel.
 
-    def __init__(
-        self,
-        robot: Robot,
-        step: Step,
-        controller: Controller | None,
-        feeds: Sequence[Feed],
-        vary: Sequence[Key] = (),
-        frames: Sequence[str] = (),
-        *,
-        damping: bool = False,
-        friction: bool | None = None,
-    ):
-        self.robot, self.step, self.controller, self.feeds, self.vary = robot, step, controller, feeds, vary
-        self.frames = frames
-        self.losses = losses_of(robot.model, damping, friction)
+    ``fed`` are the inputs beside the state, each with whether it is new at every step.
+    """
 
-    @cached_property
-    def inputs(self) -> list[Argument]:
-        return [Argument("q0", (self.robot.nq,)), Argument("v0", (self.robot.nv,)), *(f.argument for f in self.feeds)]
+    integrator: str
+    fed: tuple[tuple[Argument, bool], ...]
+    controller: Controller | None = None
+    vary: tuple[Varied, ...] = ()
+    frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
+    losses: Losses = NO_LOSSES
 
-    @property
-    def key(self) -> tuple:
-        """What the kernel depends on.  A controller counts with what it records now: it may read what has changed since."""
-        law: Any = self.controller
-        if law is not None and not law.unchanging:
-            law = self.recorded_control()
-        return self.step, tuple((f.argument, f.stepped) for f in self.feeds), self.losses, law
+    def inputs(self, model: Model) -> list[Argument]:
+        """The state, then what is fed."""
+        return [Argument("q0", (model.nq,)), Argument("v0", (model.nv,)), *(a for a, _ in self.fed)]
 
-    def recorded_control(self) -> tuple:
-        """The controller's program.  It is recorded twice: one draw of random numbers would count for all robots and steps."""
-        assert self.controller is not None
-        first, second = (trace(lambda *x: {"tau": self.control(*x)}, self.inputs) for _ in range(2))
+    def by_name(self, fed: Sequence[Any]) -> dict[str, Any]:
+        """What is fed, by name."""
+        return {a.name: x for (a, _), x in zip(self.fed, fed, strict=True)}
+
+    def recorded(self, model: Model) -> Plan:
+        """With the controller's program, if what it records may change; random numbers in it are refused either way.
+
+        It is recorded twice: one draw of random numbers would count for all robots and steps.
+        """
+        if self.controller is None:
+            return self
+        inputs = self.inputs(model)
+
+        def law(*values: list[Any]) -> dict[str, Any]:
+            return {"tau": forces(self, model, *(x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)))}
+
+        first, second = (trace(law, inputs) for _ in range(2))
         if (first.code, first.results) != (second.code, second.results):
             raise ArgumentError(
                 f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random "
                 "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
                 "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
             )
-        return first.code, first.results
+        if self.controller.unchanging:
+            return self
+        return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
 
-    # -- one step --------------------------------------------------------------------------------------------
 
-    def control(self, q: Sequence[Any], v: Sequence[Any], *fed: Sequence[Any]) -> list[Any]:
-        """τ (nv): the controller's, the controls, or nothing."""
-        given = {f.argument.name: row(x, f.argument.shape) for f, x in zip(self.feeds, fed, strict=True)}
-        u = given.get("controls")
-        if self.controller is None:
-            return [0] * self.robot.nv if u is None else list(u)
-        known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": u}
-        return self.controller(known | {p: given[f"parameters[{p!r}]"] for p in self.controller.takes if p not in known})
+def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:
+    """τ (nv): the controller's, the controls, or nothing."""
+    given = {a.name: row(x, a.shape) if a.shape else x for (a, _), x in zip(plan.fed, fed, strict=True)}
+    u = given.get("controls")
+    if plan.controller is None:
+        return [0] * model.nv if u is None else list(u)
+    known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": u}
+    return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
-    def advanced(self, q: Sequence[Any], v: Sequence[Any], *fed: Sequence[Any], alternative: bool = False) -> dict[str, Any]:
-        """The state a step later."""
-        given = {f.argument.name: x for f, x in zip(self.feeds, fed, strict=True)}
-        model = varied(self.robot, regrouped(self.robot.model), [(key, given[label(key)]) for key in self.vary])
-        solve = forward_dynamics_by_factors if alternative else forward_dynamics
-        wrenches = {frame: given[wrench_argument(frame).name] for frame in self.frames} or None
-        clock = next((k for k, f in enumerate(self.feeds) if f.argument.name == "t"), None)
 
-        def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
-            now = fed if clock is None else (*fed[:clock], [t], *fed[clock + 1 :])
-            tau = self.control(q, v, *now)
-            if any(self.losses):
-                tau = [x - lost for x, lost in zip(tau, self.losses.force(model, v, tau), strict=True)]
-            return solve(model, q, v, tau, wrenches)
+def advanced(
+    model: Model,
+    q: Sequence[Any],
+    v: Sequence[Any],
+    *fed: Any,
+    plan: Plan,
+    solve: Callable[..., list[Any]] = forward_dynamics,
+) -> tuple[list[Any], list[Any]]:
+    """The state a step later, over any scalar."""
+    given = plan.by_name(fed)
+    moving = varied(model, [(key, given[key.label]) for key in plan.vary])
+    given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
+    clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
-        start = 0 if clock is None else fed[clock][0]
-        q, v = self.step(Field(model, acceleration), q, v, start, given["dt"][0])
-        return {"q": q, "v": v}
+    def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+        now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
+        tau = forces(plan, model, q, v, *now)
+        if any(plan.losses):
+            tau = [x - lost for x, lost in zip(tau, plan.losses.force(moving, v, tau), strict=True)]
+        turned = {} if plan.expressed_in == "body" else given_wrenches
+        wrenches = {**given_wrenches, **{frame: in_frame_axes(moving, q, frame, F) for frame, F in turned.items()}}
+        return solve(moving, q, v, tau, wrenches or None)
 
-    def program(self) -> Program:
-        """By whichever algorithm takes fewer operations."""
-        if not numeric(self.robot.model):
-            raise ArgumentError(f"robot {self.robot.name!r} has symbols where a rollout needs numbers")
-        program = trace(self.advanced, self.inputs)
-        if self.robot.nv <= FEW and self.robot.model.local:
-            other = trace(lambda *x: self.advanced(*x, alternative=True), self.inputs)
-            program = min(program, other, key=lambda p: p.operations)
-        return program
+    start = 0 if clock is None else fed[clock]
+    return step_named(plan.integrator)(Field(moving, acceleration), q, v, start, given["dt"])
 
-    def scan(self) -> Scan:
-        """All steps, for all robots."""
-        if self.controller is not None and self.controller.unchanging:
-            self.recorded_control()  # a promise is checked once, when the kernel is made
-        fixed = [f.argument.name for f in self.feeds if not f.stepped]
-        name = f"{self.robot.name}.rollout"
-        return Scan(self.program(), carry={"q0": "q", "v0": "v"}, fixed=fixed, name=name, version=__version__)
+
+class Repeated:
+    """(q, v) → (q⁺, v⁺) for all steps and robots: the kernel of a plan, and the values it is called with."""
+
+    def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[Feed]):
+        self.robot, self.plan, self.feeds = robot, plan, feeds
 
     # -- what went wrong -------------------------------------------------------------------------------------
 
@@ -163,8 +161,9 @@ class Repeated:
 
     def _singular(self, q: np.ndarray, v: np.ndarray, fed: list[np.ndarray]) -> None:
         """Over floats, a vanishing pivot has a name."""
+        values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
         try:
-            self.advanced(*(np.ravel(x).tolist() for x in (q, v, *fed)))
+            advanced(self.robot.model, *values, plan=self.plan)
         except SingularError:
             raise
         except (ArithmeticError, ValueError):  # the floats overflow too

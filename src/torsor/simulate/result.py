@@ -127,7 +127,7 @@ class Result:
             return self.stored["residual"]
         if self.held is None:
             return np.zeros((len(self.t), 0))
-        return self.held.residual(self.q, time=self.t if self.held.solver.programs.timed else None)
+        return self.held.residual(self.q, time=self.t if self.held.solver.equations.timed else None)
 
     def audit(self) -> Audit:
         """dE = work − dissipated, integrated over the records; returns the discrepancy, and its share due to ``record=``."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
-from torsor.quantities import labels
+from torsor.kernels.checks import check_axes, check_wrenches
+from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.windings import rows_of
 
@@ -138,17 +139,20 @@ def driven(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
     return law
 
 
-def wrench_laws(robot: Robot, wrenches: Any) -> dict[str, Law]:
-    """External wrenches over time: {frame: F (6,) or a function of (t, q, v)}."""
-    if wrenches is None:
-        return {}
-    if not isinstance(wrenches, Mapping):
-        raise ArgumentError(f'wrenches must be a dict such as {{"{robot.links[-1]}": F}}, not {type(wrenches).__name__}')
-    laws: dict[str, Law] = {}
-    for frame, F in wrenches.items():
-        robot.model.frame(frame)
-        laws[frame] = _wrench(frame, F)
-    return laws
+def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict[str, Law]:
+    """External wrenches over time, in the frames' own axes: {frame: F (6,) or a function of (t, q, v)}."""
+    check_axes(expressed_in)
+    laws = {frame: _wrench(frame, F) for frame, F in check_wrenches(robot.model, wrenches).items()}
+    return laws if expressed_in == "body" else {frame: _turned(robot, frame, law) for frame, law in laws.items()}
+
+
+def _turned(robot: Robot, frame: str, law: Law) -> Law:
+    """A wrench given in the world's axes, in the frame's own: (Rᵀm, Rᵀf)."""
+
+    def turned(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return (np.reshape(law(t, q, v), (2, 3)) @ robot.pose(q, frame)[:3, :3]).ravel()
+
+    return turned
 
 
 def _wrench(frame: str, F: Any) -> Law:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
-from torsor.losses import Losses, left_out, losses_of, refuse_laws
+from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
 from torsor.simulate import adaptive, march
 from torsor.simulate import limits as hard_stops
 from torsor.simulate import system as systems
@@ -23,7 +24,6 @@ from torsor.simulate.result import Interrupted, Result, Stopped, names_of, split
 from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Unsettled, advance, stages
-from torsor.simulate.steps import STEPS, Midpoint
 from torsor.simulate.whole import held_step, whole
 from torsor.simulate.windings import COMMANDS, Windings
 from torsor.understanding.state import one_state
@@ -48,6 +48,7 @@ def simulate(
     control: Any = None,
     *,
     wrenches: Mapping[str, Any] | None = None,
+    expressed_in: str = "body",
     integrator: str = "rk4",
     dt: float = 1e-3,
     tolerance: float = 1e-8,
@@ -68,7 +69,8 @@ def simulate(
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
-    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v).
+    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v),
+    in the frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's.
     Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
@@ -94,7 +96,7 @@ def simulate(
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _checked(duration, dt, tolerance, integrator, record, max_steps)
-    laws, losses = wrench_laws(robot, wrenches), losses_of(robot.model, damping, friction)
+    laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))
@@ -230,15 +232,10 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
         whole(run, known, duration, dt, every, integrator=integrator, **losses)
         return
     grid = march.grid(duration, dt, steady.period if isinstance(steady, Held) else None, every)
-    kept = system.robot.__dict__.setdefault("_stages", {})
     if info["held"] and system.direct and not watch and not isinstance(STEPS[integrator], Midpoint):
-        key: Any = integrator, *losses.values()
-        step = kept.get(key) or kept.setdefault(key, held_step(system.robot, integrator, **losses))
-        march.alone(run, grid, step, by_force=True)
+        march.alone(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
         return
-    key = integrator, system.inertias, system.elastic.joints if system.elastic else ()
-    kernels = kept.get(key) or kept.setdefault(key, stages(system.model, system.inertias, integrator))
-    step = advance(kernels, integrator, run.quickest())
+    step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.quickest())
     if watch:
         march.watched(run, grid, march.Fixed(run, step))
     else:

@@ -11,10 +11,11 @@ import numpy as np
 
 from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
-from torsor.losses import NO_LOSSES, Losses
+from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
 from torsor.model.model import Model
 from torsor.procedures import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
+from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from torsor.constraints import Constraint
@@ -55,6 +56,11 @@ class System:
     bristles: Bristles | None = None  #: of joints whose friction has a memory
     frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
 
+    @property
+    def kernels(self) -> Kernels:
+        """Those of steps and charts, kept with the robot, or with its elastic joints."""
+        return (self.robot if self.elastic is None else self.elastic).kernels.of(QUANTITIES)
+
     def stopped(self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """a, with some joints held where they are, and what holds them: (a, λ), (nv,) each; λ counts in the rows held."""
         if self.holding is not None:
@@ -77,8 +83,7 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> 
 
     @cache
     def entry(*names: str) -> Callable[..., Any]:
-        kernel = robot._kernel(names, frames=frames, losses=losses)
-        return kernel.builtin(names[0], "", kernel)
+        return robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses)).__call__
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         return entry("forward_dynamics")(q, v, tau, *F)
@@ -123,8 +128,8 @@ def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> Syste
 def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:
     """Joints that dry friction can hold, on these rows of v."""
     model = robot.model
-    kernel = robot._kernel(("mass_matrix", "inverse_dynamics"), frames=frames, losses=NO_LOSSES)  # friction is solved for
-    terms, still = kernel.builtin("terms", "", kernel), np.zeros(model.nv)
+    kernel = robot.kernels.kernel(Spec((("mass_matrix",), ("inverse_dynamics",)), frames))  # friction is solved for
+    terms, still = kernel.__call__, np.zeros(model.nv)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         M, h = terms(q, v, still, *F)
@@ -155,7 +160,7 @@ def closed(
 ) -> System:
     """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
     held = robot.constrained(*constraints)
-    timed = held.solver.programs.timed
+    timed = held.solver.equations.timed
     gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -180,7 +185,7 @@ def started(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]
     held = system.held
     if held is None:
         return q, v
-    clock = {"time": t} if held.solver.programs.timed else {}
+    clock = {"time": t} if held.solver.equations.timed else {}
     gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
     if np.abs(gap).max(initial=0.0) > OPEN:
         row = held.rows[int(np.argmax(np.abs(gap)))]
@@ -197,15 +202,14 @@ def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
     """Motors and links apart, springs between (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
     robot = elastic.robot
     n, k = robot.nq, robot.nv
-    fast = elastic.kernels.kernel("forward_dynamics", frames)
-    entry = fast.builtin("forward_dynamics", "", fast)
+    entry = elastic.kernels("forward_dynamics", frames=frames).__call__
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         return np.concatenate(entry(q[:n], v[:k], q[n:], v[k:], tau, *F))
 
     def mobility(q: Array) -> Array:
         out = np.zeros((k + len(B), k + len(B)))
-        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix", q[:n]))
+        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix")(q[:n]))
         out[range(k, len(out)), range(k, len(out))] = 1 / np.array(B)
         return out
 

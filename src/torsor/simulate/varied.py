@@ -6,7 +6,7 @@ stays folded into the code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +19,18 @@ from torsor.spatial import Inertia, Sym
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: (what, name of a link or joint)
-Key = tuple[str, str]
+
+class Varied(NamedTuple):
+    """A constant of the model that is an input: what it is, and of which link or joint; ``inertia`` is the link's own."""
+
+    what: str
+    name: str
+    inertia: Inertia | None = None
+
+    @property
+    def label(self) -> str:
+        """What the input is called in errors."""
+        return f"vary[{self.what!r}][{self.name!r}]"
 
 
 class ScaledLaw(NamedTuple):
@@ -33,37 +43,42 @@ class ScaledLaw(NamedTuple):
         return self.law.steady(v, load) * self.k
 
 
-def _mass(robot: Robot, model: Model, link: str, factor: Sequence[Any]) -> Model:
+def _mass(model: Model, key: Varied, factor: Any) -> Model:
     """The link's mass and inertia × factor, its centre of mass where it was."""
-    body, X = model.frame(link)
-    k = factor[0] - 1
-    G = X.T @ robot.description.link(link).inertia
+    body, X = model.frame(key.name)
+    k = factor - 1
+    G = X.T @ key.inertia
     more = Inertia(G.m * k, G.h * k, Sym(*(x * k for x in G.I)))
     return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more))
 
 
-def _damping(robot: Robot, model: Model, joint: str, d: Sequence[Any]) -> Model:
+def _damping(model: Model, key: Varied, d: Any) -> Model:
     """Viscous friction [N·m·s/rad, N·s/m]."""
-    return replace(model, damping=_with(model.damping, model.joint_names.index(joint), tuple(d)))
+    return replace(model, damping=_with(model.damping, model.joint_names.index(key.name), _row(d)))
 
 
-def _armature(robot: Robot, model: Model, joint: str, J: Sequence[Any]) -> Model:
+def _armature(model: Model, key: Varied, J: Any) -> Model:
     """Rotor inertia as the joint feels it [kg·m², kg]."""
-    return replace(model, armature=_with(model.armature, model.joint_names.index(joint), tuple(J)))
+    return replace(model, armature=_with(model.armature, model.joint_names.index(key.name), _row(J)))
 
 
-def _friction(robot: Robot, model: Model, joint: str, factor: Sequence[Any]) -> Model:
+def _friction(model: Model, key: Varied, factor: Any) -> Model:
     """The joint's friction law × factor."""
-    i = model.joint_names.index(joint)
-    laws = tuple(None if law is None else ScaledLaw(law, k) for law, k in zip(model.friction[i], factor, strict=True))
+    i = model.joint_names.index(key.name)
+    laws = tuple(None if law is None else ScaledLaw(law, k) for law, k in zip(model.friction[i], _row(factor), strict=True))
     return replace(model, friction=_with(model.friction, i, laws))
+
+
+def _row(x: Any) -> tuple[Any, ...]:
+    """One scalar for each freedom of a joint."""
+    return tuple(x) if isinstance(x, (list, tuple)) else (x,)
 
 
 class Variation(NamedTuple):
     """One row of the table: what its names are, and the model with one of them changed."""
 
     of: str
-    changed: Callable[[Robot, Model, str, Sequence[Any]], Model]
+    changed: Callable[[Model, Varied, Any], Model]
 
 
 #: what may differ from robot to robot: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
@@ -75,12 +90,7 @@ VARIATIONS: dict[str, Variation] = {
 }
 
 
-def label(key: Key) -> str:
-    """What the input of a variation is called in errors."""
-    return f"vary[{key[0]!r}][{key[1]!r}]"
-
-
-def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Key, tuple[Argument, Spread]]:
+def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
     """The inputs that ``vary`` asks for, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
     out = {}
     for what, rows in vary.items():
@@ -90,15 +100,16 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Key,
             of = VARIATIONS[what].of
             raise ArgumentError(f"vary[{what!r}] must be a dict from {of}s to values, not {type(rows).__name__}")
         for name, values in rows.items():
-            key = what, name
-            out[key] = Argument(label(key), _shape(robot, what, name)), _checked(label(key), values)
+            shape = _shape(robot, what, name)
+            key = Varied(what, name, robot.description.link(name).inertia if what == "mass" else None)
+            out[key] = Argument(key.label, shape), _checked(key.label, values)
     return out
 
 
-def varied(robot: Robot, model: Model, changes: Iterable[tuple[Key, Sequence[Any]]]) -> Model:
+def varied(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
     """The model with scalars of any kind where it had its constants."""
-    for (what, name), scalars in changes:
-        model = VARIATIONS[what].changed(robot, model, name, scalars)
+    for key, scalars in changes:
+        model = VARIATIONS[key.what].changed(model, key, scalars)
     return model
 
 
@@ -111,7 +122,7 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
         return ()
     joint = robot.joint(name)
     if what == "friction" and not any(robot.model.friction[joint.index]):
-        raise ArgumentError(f"{label((what, name))}: joint {name!r} has no friction law; robot.with_friction gives it one")
+        raise ArgumentError(f"{Varied(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one")
     freedoms = robot.model.joint[joint.index].nv
     return () if freedoms == 1 else (freedoms,)
 

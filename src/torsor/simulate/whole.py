@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel
 from torsor.compile.given import as_array
 from torsor.compile.scan import NotFinite
-from torsor.quantities import labels
+from torsor.kernels.losses import losses_of
+from torsor.kernels.quantities import labels
 from torsor.simulate.march import Run
-from torsor.simulate.repeated import Feed, Repeated
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
-from torsor.simulate.steps import step_named
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -26,11 +23,8 @@ CHUNK = 8192
 
 def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     """A whole step under constant joint forces, in one kernel: it takes the forces where others take an acceleration."""
-    feeds = [Feed(Argument("dt", ()), np.zeros(())), Feed(Argument("controls", (robot.nv,)), np.zeros((1, robot.nv)), True)]
-    program = Repeated(robot, step_named(integrator), None, feeds, **losses).program()
-    kernel = Kernel(program, name=f"{robot.name}.{integrator}", version=__version__)
-    entry = kernel.builtin(integrator, "", kernel)
-    return lambda q, v, t, dt, tau: entry(q, v, np.array(dt), tau)
+    step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
+    return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
 def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:

@@ -44,8 +44,7 @@ class Windings:
 
     def __init__(self, robot: Robot, drives: Mapping[str, Drive], command: Law, voltages: bool):
         self.rows, self.command, self.voltages = rows_of(robot, drives), command, voltages
-        kernel = robot._kernel(("difference",))
-        self.moved = kernel.builtin("difference", "", kernel)
+        self.moved = robot.kernels("difference").__call__
         self.names, motors = list(drives), [d.motor for _, d in self.rows]
         self.warm = [k for k, m in enumerate(motors) if m.thermal is not None]
         self.felt = voltages and any(m.inductance or m.thermal for m in motors)

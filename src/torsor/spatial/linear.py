@@ -80,6 +80,34 @@ def upper_solve(factors: Factors, y: Sequence[Any]) -> list[Any]:
     return x
 
 
+def inverse(factors: Factors) -> list[list[Scalar]]:
+    """A⁻¹ of A = L D Lᵀ, symmetric bit for bit, row by row from the last (Takahashi, Fagan & Chen 1973).
+
+    Lᵀ A⁻¹ = D⁻¹ L⁻¹, whose right side is a lower triangle with 1/D on its diagonal: x_ic = −Σ_j L_ji x_jc wherever L⁻¹ has a
+    zero, and by symmetry these entries give the diagonal too.  L⁻¹ is not formed.  Where L⁻¹ has zeros at (i, c) and (c, i),
+    as between two branches of a tree, the shorter of the two sums is taken.
+    """
+    L, diagonal = factors
+    n = len(diagonal)
+    X: list[list[Scalar]] = [[0] * n for _ in range(n)]
+    below = [[j for j in reversed(range(i + 1, n)) if not is_zero(L[j][i])] for i in range(n)]
+    filled: list[set[int]] = [set() for _ in range(n)]  # the rows of column i of L⁻¹ that are not zero
+    for i in reversed(range(n)):
+        filled[i] = {i}.union(*(filled[j] for j in below[i]))
+        for c in reversed(range(i + 1, n)):
+            a, b = (i, c) if c in filled[i] or len(below[i]) <= len(below[c]) else (c, i)
+            X[i][c] = X[c][i] = _minus_products(0, [(L[j][a], X[j][b]) for j in below[a]])
+        X[i][i] = _minus_products(diagonal[i], [(L[j][i], X[i][j]) for j in below[i]])
+    return X
+
+
+def _minus_products(x: Scalar, products: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
+    """x − Σ a b, in the order given."""
+    for a, b in products:
+        x = x - a * b
+    return x
+
+
 def lower_times(factors: Factors, x: Sequence[Any]) -> list[Any]:
     """L x."""
     L, _ = factors

@@ -17,7 +17,6 @@ from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.printing import c_source, dotted, latex_equations, python_source
 from torsor.symbolic.recorded import compiled, recorder
 from torsor.symbolic.trig import neat, shorter
-from torsor.version import __version__
 
 #: a part of the equations → (the function that computes it, what that reads, its LaTeX)
 PARTS = {
@@ -245,17 +244,8 @@ class EquationsOfMotion:
     def _kernels(self) -> dict[str, Kernel]:
         return {}
 
-    @cached_property
-    def _entries(self) -> dict[str, Any]:
-        return {}
-
     def _run(self, part: str, *state: Any) -> Any:
-        """The part's built-in entry; whatever that does not take goes to the kernel."""
-        entry = self._entries.get(part)
-        if entry is None:
-            kernel = self.kernel(part)
-            entry = self._entries[part] = kernel.builtin(kernel.name, "", kernel)
-        return entry(*state)
+        return self.kernel(part)(*state)
 
     def _made(self, part: str) -> Kernel:
         if part == "forward_dynamics":
@@ -278,7 +268,7 @@ class EquationsOfMotion:
             raise SingularError(f"M is singular or overflows at q = {np.asarray(state[0]).tolist()}; no acceleration follows")
 
         arguments = [Argument(name, (len(self.q),)) for name in ("q", "v", "tau")]
-        return Kernel(trace(forward, arguments), name="forward_dynamics", version=__version__, explain=explain)
+        return Kernel(trace(forward, arguments), name="forward_dynamics", explain=explain)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """τ = M a + h, ``(..., n)`` (MR 8.1)."""

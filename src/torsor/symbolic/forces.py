@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import algorithms
-from torsor.compile import Argument, Kernel, Program, forward, trace
+from torsor.compile import Argument, Kernel, forward, trace
+from torsor.compile.program import evaluate
+from torsor.compile.rules import RECORD
 from torsor.errors import ArgumentError
-from torsor.locks import new_lock
+from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.loops import refuse_loops
-from torsor.scalar import is_constant
+from torsor.model.loops import DRIVES
 from torsor.spatial import Vec
 from torsor.symbolic.rational import check_coordinates
-from torsor.version import __version__
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -35,7 +33,7 @@ def three_index_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
     >>> three_index_symbols(ts.robots.two_link(), [0.0, 0.5]).shape
     (2, 2, 2)
     """
-    return _kernel(robot, "three_index_symbols", _three_index)(q)
+    return _kernel(robot, "three_index_symbols")(q)
 
 
 def centrifugal_and_coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -48,8 +46,7 @@ def centrifugal_and_coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[
     >>> centrifugal.round(6), coriolis.round(6)
     (array([-4.,  1.]), array([-4.,  0.]))
     """
-    refuse_loops(_model(robot), "centrifugal_and_coriolis")
-    return _kernel(robot, "centrifugal_and_coriolis", _split)(q, v)
+    return _kernel(robot, "centrifugal_and_coriolis")(q, v)
 
 
 def passivity_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -62,7 +59,7 @@ def passivity_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     >>> float(abs(N + N.T).max())
     0.0
     """
-    return _kernel(robot, "passivity_matrix", _passivity)(q, v)
+    return _kernel(robot, "passivity_matrix")(q, v)
 
 
 def point_force(robot: Robot, q: ArrayLike, frame: str, force: ArrayLike, *, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
@@ -75,90 +72,62 @@ def point_force(robot: Robot, q: ArrayLike, frame: str, force: ArrayLike, *, poi
     >>> point_force(ts.robots.two_link(), [0.0, 0.0], "tip", [0.0, 1.0, 0.0])
     array([2., 1.])
     """
-    _model(robot).frame(frame)
-
-    def program(model: Model) -> Program:
-        inputs = [Argument("q", (model.nq,)), Argument("force", (3,)), Argument("point", (3,))]
-        return trace(lambda q, F, r: {"Q": _virtual_work(model, q, frame, Vec(*F), Vec(*r))}, inputs)
-
-    return _kernel(robot, f"point_force:{frame}", program)(q, force, point)
+    return _kernel(robot, "point_force", frame)(q, force, point)
 
 
 # -- over any scalar -----------------------------------------------------------------------------------------
 
 
-def _three_index(model: Model) -> Program:
+def _three_index(model: Model, q: Any) -> Any:
     check_coordinates(model, "three_index_symbols")
     n = range(model.nv)
-
-    def symbols(q: Any) -> dict[str, Any]:
-        G = algorithms.christoffel_symbols(model, q)
-        dM = [[[G[i][j][k] + G[j][i][k] for k in n] for j in n] for i in n]  # Ṁ = C + Cᵀ
-        return {"C": [[[dM[i][j][k] - dM[j][k][i] * 0.5 for k in n] for j in n] for i in n]}  # ASADA 7.2.22
-
-    return trace(symbols, [Argument("q", (model.nq,))])
+    G = algorithms.christoffel_symbols(model, q)
+    dM = [[[G[i][j][k] + G[j][i][k] for k in n] for j in n] for i in n]  # Ṁ = C + Cᵀ
+    return [[[dM[i][j][k] - dM[j][k][i] * 0.5 for k in n] for j in n] for i in n]  # ASADA 7.2.22
 
 
-def _split(model: Model) -> Program:
+def _split(model: Model, q: Any, v: Any) -> tuple[list[Any], list[Any]]:
     n = range(model.nv)
-
-    def parts(q: Any, v: Any) -> dict[str, Any]:
-        G = algorithms.christoffel_symbols(model, q)
-        centrifugal = [sum(G[i][j][j] * v[j] * v[j] for j in n) for i in n]  # ASADA 7.2.23
-        coriolis = [sum((G[i][j][k] + G[i][k][j]) * v[j] * v[k] for j in n for k in range(j)) for i in n]
-        return {"centrifugal": centrifugal, "coriolis": coriolis}
-
-    return trace(parts, [Argument("q", (model.nq,)), Argument("v", (model.nv,))])
+    G = algorithms.christoffel_symbols(model, q)
+    centrifugal = [sum(G[i][j][j] * v[j] * v[j] for j in n) for i in n]  # ASADA 7.2.23
+    coriolis = [sum((G[i][j][k] + G[i][k][j]) * v[j] * v[k] for j in n for k in range(j)) for i in n]
+    return centrifugal, coriolis
 
 
-def _passivity(model: Model) -> Program:
+def _passivity(model: Model, q: Any, v: Any) -> Any:
     check_coordinates(model, "passivity_matrix")
     n = range(model.nv)
-    inputs = [Argument("q", (model.nq,))]
-    dM = forward(trace(lambda q: {"M": algorithms.crba(model, q)}, inputs), ["q"])
-
-    def matrix(q: Any, v: Any) -> dict[str, Any]:
-        from torsor.compile.program import evaluate
-        from torsor.compile.rules import RECORD
-
-        values = evaluate(dM, q, RECORD)
-        entry = iter([values[k] for k in dM.results])
-        rate = [[sum(next(entry) * v[k] for k in n) for _ in n] for _ in n]  # Ṁ_ij = Σ_k ∂m_ij/∂q_k v_k
-        C = algorithms.coriolis_matrix(model, q, v)
-        return {"N": [[rate[i][j] - C[i][j] * 2 for j in n] for i in n]}  # MR Prop. 8.1
-
-    return trace(matrix, [*inputs, Argument("v", (model.nv,))])
+    dM = forward(trace(lambda q: {"M": algorithms.crba(model, q)}, [Argument("q", (model.nq,))]), ["q"])
+    values = evaluate(dM, q, RECORD)
+    entry = iter([values[k] for k in dM.results])
+    rate = [[sum(next(entry) * v[k] for k in n) for _ in n] for _ in n]  # Ṁ_ij = Σ_k ∂m_ij/∂q_k v_k
+    C = algorithms.coriolis_matrix(model, q, v)
+    return [[rate[i][j] - C[i][j] * 2 for j in n] for i in n]  # MR Prop. 8.1
 
 
-def _virtual_work(model: Model, q: Any, frame: str, F: Vec, point: Vec) -> list[Any]:
+def _virtual_work(model: Model, q: Any, F: Any, point: Any, frame: str) -> list[Any]:
     """Jᵀ (r × F, F), r from the frame's origin to the point, in the world's axes."""
     T = algorithms.pose(model, q, frame)
-    r = Vec(*(Vec(*row[:3]).dot(point) for row in T[:3]))
+    r = Vec(*(Vec(*row[:3]).dot(Vec(*point)) for row in T[:3]))
     J = algorithms.jacobian(model, q, frame)
-    wrench = (*r.cross(F), *F)
+    wrench = (*r.cross(Vec(*F)), *F)
     return [sum(J[i][k] * wrench[i] for i in range(6)) for k in range(model.nv)]
 
 
-# -- kernels, one a robot and a name -------------------------------------------------------------------------
+QUANTITIES = Table(
+    "torsor.symbolic.forces:QUANTITIES",
+    {
+        "three_index_symbols": Quantity(("q",), _three_index),
+        "centrifugal_and_coriolis": Quantity(("q", "v"), _split, outputs=("centrifugal", "coriolis"), under_loops=DRIVES),
+        "passivity_matrix": Quantity(("q", "v"), _passivity),
+        "point_force": Quantity(("q", "force", "point"), _virtual_work, ("frame",)),
+    },
+    symbols="lagrange_of takes them",
+)
 
-_kernels: WeakKeyDictionary[Any, dict[str, Kernel]] = WeakKeyDictionary()
-_lock = new_lock()
 
-
-def _model(robot: Any) -> Model:
-    model = getattr(robot, "model", None)
-    if not isinstance(model, Model):
+def _kernel(robot: Any, name: str, *words: str) -> Kernel:
+    """A kernel of a robot."""
+    if not isinstance(getattr(robot, "model", None), Model):
         raise ArgumentError(f"robot must be a Robot, not {type(robot).__name__}")
-    if not all(is_constant(x) for I in model.inertia for x in (I.m, *I.h, *I.I)):
-        raise ArgumentError(f"robot {model.name!r} has symbols where a kernel needs numbers; lagrange_of takes them")
-    return model
-
-
-def _kernel(robot: Any, name: str, program: Callable[[Model], Program]) -> Kernel:
-    """The kernel of a robot; robots that are equal share it."""
-    model = _model(robot)
-    with _lock:
-        table = _kernels.setdefault(robot, {})
-        if name not in table:
-            table[name] = Kernel(program(model), name=f"{model.name}.{name}", version=__version__)
-        return table[name]
+    return robot.kernels.of(QUANTITIES, {"force": (3,), "point": (3,)})(name, *words)

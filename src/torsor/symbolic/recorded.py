@@ -9,7 +9,6 @@ from torsor import scalar as s
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
 from torsor.symbolic.library import sympy_library
-from torsor.version import __version__
 
 #: functions by the name of their SymPy class
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -181,7 +180,7 @@ def compiled(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
     array([[6., 1.],
            [1., 0.]])
     """
-    return Kernel(program(expressions, inputs), name=name, version=__version__)
+    return Kernel(program(expressions, inputs), name=name)
 
 
 def _listed(e: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
-from torsor.losses import less_friction, losses_of
-from torsor.task.kernels import QUANTITIES, make_kernel
+from torsor.kernels.losses import less_friction, losses_of
+from torsor.method import kernel_method, kernel_method_of
+from torsor.task.quantities import GIVEN, QUANTITIES, shapes
 from torsor.task.report import TaskReport, report
 from torsor.task.singular import LARGEST, Singular
 
@@ -65,7 +66,7 @@ class Task:
         self._robot = robot
         self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
         self._singular = Singular(singular, damping, tolerance).checked()
-        self._entries: dict[Any, Callable[..., Any]] = {}
+        self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -92,28 +93,34 @@ class Task:
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
+    @kernel_method
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J(q), ``(k, nv)``: V = J v (MR 8.83)."""
         return self._call("jacobian", q)
 
+    @kernel_method
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """J̇(q, v), ``(k, nv)``."""
         return self._call("jacobian_rate", q, v)
 
+    @kernel_method
     def twist(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """V = J v, ``(k,)`` (MR 8.83)."""
         return self._call("twist", q, v)
 
+    @kernel_method
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """V̇ = J a + J̇ v, ``(k,)`` (MR 8.84)."""
         return self._call("acceleration", q, v, a)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
         """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
         return self._with_mass("velocity", q, twist)
 
     # -- dynamics that always exists -------------------------------------------------------------------------
 
+    @kernel_method
     def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
         """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric to the bit; it exists where Λ does not.
 
@@ -143,16 +150,19 @@ class Task:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
 
+    @kernel_method
     def joint_force(self, q: ArrayLike, force: ArrayLike) -> np.ndarray:
         """τ = JᵀF, ``(nv,)``."""
         return self._call("joint_force", q, force)
 
     # -- dynamics that needs Λ -------------------------------------------------------------------------------
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
         return self._with_mass("mass_matrix", q)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """η = J̄ᵀ h(q, v) − Λ J̇ v, ``(k,)`` (MR 8.91).
 
@@ -161,18 +171,22 @@ class Task:
         """
         return self._with_mass("bias_force", q, v)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
         return self._with_mass("velocity_force", q, v)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def gravity_force(self, q: ArrayLike) -> np.ndarray:
         """The part of η that gravity makes, J̄ᵀ g(q)."""
         return self._with_mass("gravity_force", q)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def consistent_inverse(self, q: ArrayLike) -> np.ndarray:
         """J̄ = M⁻¹ Jᵀ Λ, ``(nv, k)``, the dynamically consistent inverse: J J̄ = 1 (Khatib 1987)."""
         return self._with_mass("consistent_inverse", q)
 
+    @kernel_method_of(guards={"magnified": LARGEST})
     def null_space(self, q: ArrayLike) -> np.ndarray:
         """N = 1 − Jᵀ J̄ᵀ, ``(nv, nv)``.
 
@@ -181,6 +195,7 @@ class Task:
         """
         return self._with_mass("null_space", q)
 
+    @kernel_method_of(TaskForce, guards={"magnified": LARGEST})
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -216,38 +231,32 @@ class Task:
         """
         if name not in QUANTITIES:
             raise UnknownName("task quantity", name, QUANTITIES)
-        return self._kernel(name, False, method)
+        if method is None:
+            return self._kernels(name, self._targets)
+        if method not in ROUTES:
+            raise UnknownName("method", method, ROUTES)
+        if method == "articulated" and not self._robot.model.local:
+            raise ArgumentError(
+                "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
+                "breaks the articulated-body recursion; "
+                'take method="composite" or "factors", or robot.without_couplings()'
+            )
+        return self._kernels(name, self._targets, method)
 
-    def _kernel(self, name: str, given: bool, route: str | None) -> Kernel:
-        """Kernels are the robot's, so that a task made anew finds them."""
-        robot, key = self._robot, ("task", self._targets, name, given, route)
-        kernel = robot._kernels.get(key)
-        if kernel is None:
-            if route is not None and route not in ROUTES:
-                raise UnknownName("method", route, ROUTES)
-            if route == "articulated" and not robot.model.local:
-                raise ArgumentError(
-                    "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
-                    "breaks the articulated-body recursion; "
-                    'take method="composite" or "factors", or robot.without_couplings()'
-                )
-            with robot._lock:
-                made = robot._kernels.get(key) or make_kernel(robot.model, self._targets, name, given, route)
-                kernel = robot._kernels.setdefault(key, made)
-        return kernel
+    def _chosen(self, name: str, friction: bool | None = False) -> Kernel | None:
+        """The kernel that a method runs without looking at its result; None where Λ is replaced, or friction laws count."""
+        replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        return None if replaced or counts else self.kernel(name)
 
-    def _call(self, name: str, *values: Any, given: bool = False, route: str | None = None) -> Any:
-        entry = self._entries.get((name, given, route))
-        if entry is None:
-            kernel = self._kernel(name, given, route)
-            entry = self._entries[name, given, route] = kernel.builtin(name, "", kernel)
-        return entry(*values)
+    def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
+        return self.kernel(name, route)(*values)
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
         """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""
         if self._singular.way != "raise":
             Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
-            return self._call(name, q, *rest, Lambda, given=True)
+            return self._call(GIVEN.format(name), q, *rest, Lambda)
         try:
             *results, magnified = self._call(name, q, *rest)
         except SingularError:  # exactly singular, here or everywhere

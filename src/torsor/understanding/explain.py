@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
-from torsor.losses import losses_of
+from torsor.kernels.losses import losses_of
 from torsor.model.loops import refuse_loops
 from torsor.plotting import COLORS, drawing
 from torsor.understanding.state import coordinate_names, one_state, one_wrench_each
@@ -127,6 +127,7 @@ def explain(
     a: ArrayLike,
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
+    expressed_in: str = "body",
     damping: bool = False,
     friction: bool | None = None,
 ) -> Explanation:
@@ -157,7 +158,9 @@ def explain(
     losses = losses_of(robot.model, damping, friction)
     refuse_loops(robot.model, "explain")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches), *losses)
+    t = torque_terms(
+        robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in), *losses
+    )
     names = coordinate_names(robot)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument
 from torsor.compile.arrays import check_finite, coerced
 from torsor.errors import ArgumentError
-from torsor.quantities import labels, sizes
-from torsor.recording import check_configuration, numeric
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, is_numeric
+from torsor.kernels.quantities import labels, sizes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -21,7 +22,7 @@ FLOAT64 = np.dtype(np.float64)
 
 def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
-    if not numeric(robot.model):
+    if not is_numeric(robot.model):
         raise ArgumentError(
             f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
         )
@@ -35,15 +36,14 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     return out
 
 
-def one_wrench_each(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, list[float]]:
-    """The wrenches by frame, as lists of floats."""
-    if wrenches is None:
-        return {}
-    if not isinstance(wrenches, Mapping):
-        raise ArgumentError(f'wrenches must be a dict such as {{"{robot.links[-1]}": F}}, not {type(wrenches).__name__}')
-    for frame in wrenches:
-        robot.model.frame(frame)
-    return {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in wrenches.items()}
+def one_wrench_each(
+    robot: Robot, wrenches: Mapping[str, Any] | None, q: Sequence[float] = (), expressed_in: str = "body"
+) -> dict[str, list[float]]:
+    """The wrenches by frame, in the frames' own axes, as lists of floats; ``q`` turns those that are given in the world's."""
+    check_axes(expressed_in)
+    given = check_wrenches(robot.model, wrenches)
+    found = {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
+    return found if expressed_in == "body" else {f: in_frame_axes(robot.model, q, f, F) for f, F in found.items()}
 
 
 def _single(argument: Argument, value: Any) -> list[float]:

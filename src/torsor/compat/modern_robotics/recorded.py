@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, shortest
 from torsor.compile.arrays import batch_shape, check_finite, coerced
-from torsor.version import __version__
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats
@@ -50,9 +49,8 @@ class Recorded:
     def compiled(self) -> Callable[..., Any]:
         """The kernel's way in, made if need be."""
         if self._fast is None:
-            program = min((trace(f, self.inputs) for f in self.functions), key=lambda p: p.operations)
-            kernel = Kernel(program, name=self.name, version=__version__, explain=self._explain)
-            self._fast = kernel.builtin(self.name, "", kernel)
+            kernel = Kernel(shortest(self.functions, self.inputs), name=self.name, explain=self._explain)
+            self._fast = kernel.__call__
         return self._fast
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:

@@ -84,6 +84,21 @@ def refuse_laws(model: Model, friction: Any, what: str) -> None:
         )
 
 
+def sticking_joints(model: Model) -> tuple[str, ...]:
+    """The joints with a law that can hold them at rest: dry friction, under some load, or bristles (LuGre)."""
+    rows = zip(model.joint_names, model.friction, strict=False)
+    return tuple(name for name, laws in rows for law in laws if law is not None and (law.states or any(law.breakaway(1.0))))
+
+
+def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
+    """An error where friction laws count by which a joint can stick, and ``what`` cannot hold a joint at rest."""
+    if losses.friction and (sticks := sticking_joints(model)):
+        raise ArgumentError(
+            f"joint {sticks[0]!r} has a friction law by which it can stick, and {what} cannot hold a joint at rest; "
+            "law.smooth(width) cannot stick, friction=False leaves the laws out, robot.simulate holds joints"
+        )
+
+
 def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 

@@ -6,12 +6,15 @@ whose rate is v for plain coordinates and dexp⁻¹ v for rotations; in θ the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torsor.algorithms.dynamics import forward_dynamics
+from torsor.algorithms.field import Field, Scalars
+from torsor.algorithms.wrenches import in_frame_axes
 from torsor.errors import UnknownName
-from torsor.simulate.field import Field, Scalars
+from torsor.model.model import Model
 
 State = tuple[list[Any], list[Any]]
 Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
@@ -114,6 +117,8 @@ STEPS: dict[str, Step] = {
 }
 #: how the error of a run falls with the step
 ORDERS = {"euler": 1, "semi_implicit": 1, "rk4": 4, "midpoint": 2, "variational": 2}
+#: accelerations that a step of an explicit method asks for
+EVALUATIONS = {"euler": 1, "semi_implicit": 1, "rk4": 4}
 
 
 def step_named(name: str) -> Step:
@@ -121,6 +126,32 @@ def step_named(name: str) -> Step:
     if name not in STEPS:
         raise UnknownName("fixed-step integrator", name, STEPS)
     return STEPS[name]
+
+
+def step(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Any,
+    integrator: str = "semi_implicit",
+    wrenches: Mapping[str, Scalars] | None = None,
+    axes: str = "body",
+    lost: Callable[[Scalars, Scalars], Scalars] | None = None,
+    solve: Callable[..., list[Any]] = forward_dynamics,
+) -> State:
+    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
+
+    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.  ``lost(v, τ)`` is the joint force that
+    damping or friction takes; ``solve`` is the algorithm for the acceleration.
+    """
+
+    def acceleration(q: Scalars, v: Scalars, t: Any) -> list[Any]:
+        left = tau if lost is None else [x - y for x, y in zip(tau, lost(v, tau), strict=True)]
+        on = wrenches if axes == "body" or wrenches is None else {f: in_frame_axes(model, q, f, F) for f, F in wrenches.items()}
+        return solve(model, q, v, left, on)
+
+    return step_named(integrator)(Field(model, acceleration), q, v, 0, dt)
 
 
 def scaled(x: Scalars, k: Any) -> list[Any]:

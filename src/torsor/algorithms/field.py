@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from torsor.algorithms import forward_dynamics, rnea
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
+from torsor.algorithms.dynamics import forward_dynamics
+from torsor.algorithms.rnea import rnea
 from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, rate

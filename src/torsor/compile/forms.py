@@ -1,0 +1,86 @@
+"""The three forms that a program takes as machine code, and how a module is put together from them.
+
+Most programs are straight-line code (:mod:`torsor.compile.llvm`), very long ones a tape (:mod:`torsor.compile.tape`).  Either
+may leave the inverse of a matrix to a loop behind it (:mod:`torsor.compile.rolled`).  The choice depends on the program alone,
+never on the batch; straight-line code and tape give the same bits.
+"""
+
+from __future__ import annotations
+
+from torsor.compile.drivers import batch_driver, one_driver
+from torsor.compile.lanes import Builder
+from torsor.compile.llvm import Emitter, header
+from torsor.compile.program import Program, no_garbage
+from torsor.compile.rolled import Split, split, with_factors
+from torsor.compile.rolled_ir import InverseLoop
+from torsor.compile.tape_ir import TapeEmitter
+from torsor.compile.target import Host
+
+#: one state is computed in vectors of two: faster than scalars on every processor tried
+ONE_WIDTH = 2
+#: below this many operations a batch is computed two vectors a turn: a short recursion waits on itself, two overlap
+SHORT = 800
+#: operations from which a program becomes a tape: straight-line code would take seconds to compile
+LONG = 50_000
+#: operations up to which a batch factors a matrix in straight-line code, all lanes in use, before the loop inverts it
+FACTORS = 10_000
+#: vectors of states that one record of a tape computes: reading the record takes as long as computing one
+VECTORS = 4
+
+
+def module(program: Program, form: str, host: Host, single: bool) -> str:
+    """IR of a program, with the entry ``@one`` or ``@batch`` as ``form`` says."""
+    with no_garbage():
+        lanes, one = host.width * (2 if single else 1), form == "one"
+        parts = split(program, lanes)
+        if parts is None:
+            return _text(program, _body(program, one, host.fma, single, lanes), None, None)
+        straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < LONG - FACTORS
+        if straight and (packed := split(program, 1)) is not None:
+            parts = with_factors(packed)
+        body = _body(parts.head, one, host.fma, single, lanes)
+        loop = InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, not one, straight)
+        return _text(program, body, parts, loop)
+
+
+def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> Emitter | TapeEmitter:
+    """The operations of a program, as straight-line code or as a tape."""
+    if program.operations >= LONG:
+        return TapeEmitter(program, Builder(1 if one else lanes * VECTORS, one, single), fma, lanes)
+    if one:
+        return Emitter(program, Builder(ONE_WIDTH, one, single), fma)
+    return Emitter(program, Builder(lanes * (2 if program.operations < SHORT else 1), single=single), fma)
+
+
+def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, loop: InverseLoop | None) -> str:
+    """The module: functions of the body, those of the loop, and the driver that calls them for each vector of states."""
+    b, calls, functions = body.b, body.calls(), body.functions()
+    inputs, outputs = [a.size for a in program.inputs], [o.size for o in program.outputs]
+    private, extra = 0, []
+    if parts is not None and loop is not None:
+        private, extra = parts.head.outputs[-1].size, loop.declarations()
+        calls += _inversions(b, len(inputs) + parts.output, len(inputs) + len(outputs))
+        functions += loop.text()
+    lines = "\n".join(calls)
+    if b.one:
+        driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
+    else:
+        if parts is not None:
+            outputs[parts.output] = 0  # it is not staged: the loop reads what it has written
+        driver = batch_driver(b, inputs, outputs, body.slots, lines, private)
+    return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
+
+
+def _inversions(b: Builder, inverse: int, arguments: int) -> list[str]:
+    """A call of the loop for each state: from the row behind the arguments to that of the inverse, with its flag."""
+    lines, width = [], 1 if b.one else b.width
+    for lane in range(width):
+        lines += [
+            f"  %matrixp{lane} = getelementptr ptr, ptr %lanes, i64 {arguments * width + lane}",
+            f"  %matrix{lane} = load ptr, ptr %matrixp{lane}",
+            f"  %inversep{lane} = getelementptr ptr, ptr %lanes, i64 {inverse * width + lane}",
+            f"  %inverse{lane} = load ptr, ptr %inversep{lane}",
+            f"  %flag{lane} = getelementptr {b.E}, ptr %scratch, i64 {lane}",
+            f"  call void @inverse(ptr %matrix{lane}, ptr %inverse{lane}, ptr %flag{lane})",
+        ]
+    return lines

@@ -1,0 +1,171 @@
+"""Memory that Python and machine code both read: objects of CPython and NumPy, and structures that describe a kernel.
+
+The offsets of CPython's and NumPy's objects are their C structures on 64-bit systems; :func:`as_expected` checks each of them
+on a real object before any machine code reads one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from torsor.compile.program import Argument
+
+# PyObject: refcount 0, type 8
+TYPE = 8
+# PyArrayObject: data 16, nd 24, dimensions 32, strides 40, base 48, descr 56, flags 64
+DATA, ND, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
+ALIGNED = 0x0100
+READABLE = 0x0001 | ALIGNED  # C-contiguous and aligned
+WRITEABLE = READABLE | 0x0400
+# PyTupleObject: size 16, then its items; PyListObject: size 16, address of its items 24
+SIZE, TUPLE_ITEMS, LIST_ITEMS = 16, tuple.__basicsize__, 24
+# PyFloatObject and the scalar numpy.float64: the number
+NUMBER = 16
+# CDataObject of ctypes: the address of the structure
+STRUCTURE = 16
+
+#: most inputs and outputs of a kernel, and parameters of a method, that machine code takes; others go the careful way
+MOST = 64
+#: most items of a dict such as ``wrenches={"frame": F}``
+FRAMES = 4
+#: numbers of lists and of other arrays that machine code converts for a call, on the stack
+ROOM = 1024
+
+_WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+class ArgumentInfo(ctypes.Structure):
+    """One input or output of a kernel: axes, numbers, and the address of its shape; without a batch axis."""
+
+    _fields_ = [("rank", _WORD), ("size", _WORD), ("shape", _POINTER)]
+
+
+class KernelInfo(ctypes.Structure):
+    """What machine code reads of a kernel.
+
+    ``item`` is the size of a number [bytes], ``descr`` the address of its NumPy type.  ``one`` and ``batch`` are the addresses
+    of the compiled forms that work on the stack, 0 where there is none yet; a batch of more than ``most`` rows is for threads.
+    ``careful`` is the Python function that takes the same inputs and ``out``, with care.
+    """
+
+    _fields_ = [
+        ("inputs", _WORD), ("outputs", _WORD), ("arguments", _POINTER), ("descr", _POINTER), ("item", _WORD),
+        ("one", _POINTER), ("batch", _POINTER), ("most", _WORD), ("careful", _POINTER),
+    ]  # fmt: skip
+
+    def __init__(self, inputs: Sequence[Argument], outputs: Sequence[Argument], dtype: np.dtype, careful: Callable[..., Any]):
+        arguments = (*inputs, *outputs)
+        shapes = [(_WORD * max(1, len(a.shape)))(*a.shape) for a in arguments]
+        rows = [ArgumentInfo(len(a.shape), a.size, ctypes.addressof(s)) for a, s in zip(arguments, shapes, strict=True)]
+        infos = (ArgumentInfo * max(1, len(rows)))(*rows)
+        numbers = len(inputs), len(outputs), ctypes.addressof(infos), id(dtype), dtype.itemsize
+        super().__init__(*numbers, careful=id(careful))
+        self.kept = shapes, infos, dtype, careful
+
+
+class SignatureInfo(ctypes.Structure):
+    """What machine code reads of a signature: ``inputs`` arrays first, ``count`` parameters in all, then ``out``.
+
+    ``positional`` of them may be given without a name.  ``names`` are the addresses of the interned names, since the names of
+    keywords in source code are interned too; ``fallbacks`` those of the default values, 0 for a parameter that has none.
+    Bit k of ``choosing`` is 1 where parameter k chooses a kernel; other parameters after the inputs must have their default.
+    Parameter ``frames``, if that is not −1, is None or a dict whose keys choose the kernel and whose values are inputs of it.
+    """
+
+    _fields_ = [
+        ("inputs", _WORD), ("count", _WORD), ("positional", _WORD), ("choosing", _WORD), ("frames", _WORD),
+        ("names", _POINTER), ("fallbacks", _POINTER),
+    ]  # fmt: skip
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        inputs: int,
+        positional: int,
+        defaults: dict[str, Any],
+        choosing: Iterable[str] = (),
+        by_frame: str = "",
+    ):
+        self.order = tuple(map(sys.intern, names))
+        self.defaults, self.words, self.by_frame = {**defaults, "out": None}, frozenset(choosing), by_frame
+        known = (*self.order, sys.intern("out"))
+        self.kept = (
+            (_WORD * len(known))(*map(id, known)),
+            (_WORD * len(known))(*(id(self.defaults[n]) if n in self.defaults else 0 for n in known)),
+            known,
+        )
+        bits = sum(1 << k for k, name in enumerate(self.order) if name in self.words or name == by_frame)
+        frames = self.order.index(by_frame) if by_frame else -1
+        super().__init__(inputs, len(self.order), positional, bits, frames, *map(ctypes.addressof, self.kept[:2]))
+
+    @classmethod
+    def of(cls, inputs: Sequence[Argument]) -> SignatureInfo:
+        """The signature of a kernel: its inputs, by position or by name."""
+        defaults = {a.name: float(a.default) for a in inputs if a.default is not None}
+        return cls([a.name for a in inputs], len(inputs), len(inputs), defaults)
+
+
+class EntryInfo(ctypes.Structure):
+    """What machine code reads of a built-in function; :class:`torsor.compile.entry.Entry` fills it.
+
+    ``kernel`` is that of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
+    words, keys of the dict by frame (0 where there is none) and kernel.  ``careful`` is the Python function for other
+    calls; 0 means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was
+    found are left to the kernel's own careful function, which returns what the built-in function would.  ``result`` is the
+    class of several results, 0 for a plain tuple.  The last ``guards`` outputs are not returned: each must be less than its
+    number at ``limits``, else the careful function is called.
+    """
+
+    _fields_ = [
+        ("inputs", _WORD), ("kernel", _POINTER), ("signature", _POINTER), ("routes", _POINTER), ("count", _WORD),
+        ("careful", _POINTER), ("relays", _WORD), ("result", _POINTER), ("guards", _WORD), ("limits", _POINTER),
+    ]  # fmt: skip
+
+
+@cache
+def as_expected() -> bool:
+    """Whether this interpreter lays its objects out as assumed."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    return _arrays_as_expected() and _objects_as_expected()
+
+
+def _word(at: int) -> int:
+    return ctypes.c_uint64.from_address(at).value
+
+
+def _half(at: int) -> int:
+    return ctypes.c_int32.from_address(at).value
+
+
+def _arrays_as_expected() -> bool:
+    probe = np.zeros((3, 5))
+    return (
+        _word(id(probe) + TYPE) == id(np.ndarray)
+        and _word(id(probe) + DATA) == probe.ctypes.data
+        and _half(id(probe) + ND) == 2
+        and _word(_word(id(probe) + DIMENSIONS) + 8) == 5
+        and _word(_word(id(probe) + STRIDES)) == 40
+        and _word(id(probe) + DESCR) == id(np.dtype(np.float64))
+        and _half(id(probe) + FLAGS) & WRITEABLE == WRITEABLE
+    )
+
+
+def _objects_as_expected() -> bool:
+    pair, number, structure = (TYPE, None), 1.5, ArgumentInfo(7, 8, 9)
+    items = [None, pair]
+    return (
+        _word(id(pair) + SIZE) == len(pair)
+        and _word(id(pair) + TUPLE_ITEMS + 8) == id(None)
+        and _word(id(items) + SIZE) == len(items)
+        and _word(_word(id(items) + LIST_ITEMS) + 8) == id(pair)
+        and all(ctypes.c_double.from_address(id(x) + NUMBER).value == 1.5 for x in (number, np.float64(number)))
+        and _word(id(structure) + STRUCTURE) == ctypes.addressof(structure)
+    )

@@ -1,0 +1,101 @@
+"""A program that is recorded when it is needed: what is known of it without recording comes from the disk cache.
+
+Two kinds of file serve this.  Object code is kept under the hash of the LLVM IR that it was compiled from
+(:mod:`torsor.compile.build`).  Beside it, under the key of a program, stand the facts that calling its kernel takes (names,
+shapes, operations) and, for each form of its code, the hash of its IR.  A second process reads both, and records nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.compile import build, cache, native
+from torsor.compile.program import Argument, Program
+from torsor.compile.threads import cost
+
+
+class Facts(NamedTuple):
+    """What calling a kernel takes, without its program."""
+
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    operations: int  #: of one evaluation, as the machine code does it
+    cost: int  #: of one evaluation, as :func:`torsor.compile.threads.cost` counts
+    divides: bool  #: whether there is a division, in which an overflow could vanish
+    rays: tuple[tuple[int, ...], ...]  #: as of a program
+    largest: float  #: of the magnitudes of its constants
+
+    @classmethod
+    def of(cls, p: Program) -> Facts:
+        """The facts of a program."""
+        part = p.recorded_part  # of an inverse that a loop computes, the matrix
+        largest = max((abs(args[0]) for op, args in part.code if op == "const" and np.isfinite(args[0])), default=0.0)
+        divides = p.loop_operations > 0 or part.counts["div"] > 0
+        return cls(p.inputs, p.outputs, part.operations + p.loop_operations, cost(p), divides, p.rays, float(largest))
+
+    def text(self) -> str:
+        """As it is kept on disk."""
+        return json.dumps(self)
+
+    @classmethod
+    def read(cls, text: str) -> Facts:
+        """The facts that :meth:`text` wrote."""
+        inputs, outputs, operations, cost, divides, rays, largest = json.loads(text)
+        return cls(_arguments(inputs), _arguments(outputs), operations, cost, divides, tuple(map(tuple, rays)), largest)
+
+
+def _arguments(rows: list[Any]) -> tuple[Argument, ...]:
+    return tuple(Argument(name, tuple(shape), tuple(labels), *rest) for name, shape, labels, *rest in rows)
+
+
+class Recorded:
+    """A program, known by the function that records it, and by a ``key`` where all that it depends on has one.
+
+    Equal keys mean equal programs, in every process; without a key the program is recorded in each.
+    """
+
+    def __init__(self, record: Callable[[], Program], key: str | None = None):
+        self._record, self._key = record, key
+
+    @classmethod
+    def of(cls, program: Program | Recorded) -> Recorded:
+        """A program that is there already, as one of these."""
+        return program if isinstance(program, Recorded) else cls(lambda: program)
+
+    @cached_property
+    def program(self) -> Program:
+        """The program itself, recorded when first asked for."""
+        return self._record()
+
+    @cached_property
+    def facts(self) -> Facts:
+        """From the disk cache, else of the program."""
+        if self._key is None or "program" in self.__dict__:
+            return Facts.of(self.program)
+        kept = cache.load(self._file("facts"))
+        if kept is not None:
+            return Facts.read(kept.decode())
+        facts = Facts.of(self.program)
+        cache.store(self._file("facts"), facts.text().encode())
+        return facts
+
+    def library(self, form: str, symbols: tuple[str, ...], dtype: np.dtype, ir: Callable[[], str]) -> native.Library:
+        """The machine code of a form; ``ir`` gives its text, and is asked only if the disk has no code of that form."""
+        if self._key is None:
+            return build.built(ir(), symbols, dtype)
+        file = self._file(form, *symbols, dtype, native.host())
+        kept = cache.load(file)
+        library = build.kept(kept.decode(), symbols, dtype) if kept is not None else None
+        if library is None:
+            text = ir()
+            library = build.built(text, symbols, dtype)
+            cache.store(file, build.name_of(text, symbols).encode())
+        return library
+
+    def _file(self, *words: object) -> str:
+        return cache.key(self._key, *words)

@@ -1,0 +1,12 @@
+"""From an equation to a kernel: the tables of quantities, and the one place that records, compiles and keeps them.
+
+A :class:`Quantity` is a row of a table, a :class:`Spec` says all there is to know of one kernel, :class:`Kernels` makes it.
+May import scalar, spatial, compile, model and algorithms.
+"""
+
+from torsor.kernels.kernels import Kernels
+from torsor.kernels.losses import NO_LOSSES, Losses
+from torsor.kernels.quantity import Quantity, Table
+from torsor.kernels.spec import Spec
+
+__all__ = ["NO_LOSSES", "Kernels", "Losses", "Quantity", "Spec", "Table"]

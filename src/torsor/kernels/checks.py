@@ -1,0 +1,51 @@
+"""What a kernel needs of a model and a state: numbers for its constants, and a configuration that is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model import Model
+from torsor.spatial.vector import flat
+
+#: axes in which wrenches may be given: those of the frame they act at, or the world's
+AXES = ("body", "world")
+
+
+def check_axes(expressed_in: Any) -> None:
+    """Refuse axes that no wrench is given in."""
+    if expressed_in not in AXES:
+        raise UnknownName("axes of a wrench", expressed_in, AXES)
+
+
+def is_numeric(model: Model) -> bool:
+    """Whether every constant of the model is a number."""
+    laws = (getattr(law, "numeric", True) for row in model.friction for law in row)
+    spins = tuple((r.axis, r.inertia, r.ratio) for r in model.rotors)
+    constants = flat(model.offset, model.inertia, model.gravity, model.armature, spins)
+    return all(laws) and all(isinstance(x, (int, float)) for x in constants)
+
+
+def require_numbers(model: Model, instead: str) -> None:
+    """An error for a model with symbols; ``instead`` is what takes them."""
+    if not is_numeric(model):
+        raise ArgumentError(f"robot {model.name!r} has symbols where a kernel needs numbers; {instead}")
+
+
+def check_configuration(model: Model, label: str, q: list[float]) -> None:
+    """Refuse numbers that are no configuration, such as a zero quaternion."""
+    for i, _ in model.outward():
+        start, joint = model.q_start[i], model.joint[i]
+        if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
+            place = f"{label}[{start}:{start + joint.nq}]"
+            raise ArgumentError(f"{place} is no configuration of joint {model.joint_names[i]!r}: {why}")
+
+
+def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:
+    """The wrenches by frames that there are, as users give them: a dict, or None."""
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ArgumentError(f'wrenches must be a dict such as {{"{list(model.frames)[-1]}": F}}, not {type(wrenches).__name__}')
+    for frame in wrenches or {}:
+        model.frame(frame)
+    return wrenches or {}

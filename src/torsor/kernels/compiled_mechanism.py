@@ -1,0 +1,129 @@
+"""A mechanism and its kernels: those of one method, and those of several quantities that share their work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile import Kernel, Program
+from torsor.compile.given import float_type
+from torsor.errors import ArgumentError
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.kernels import Kernels
+from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
+from torsor.kernels.quantities import QUANTITIES, kernels_of
+from torsor.kernels.spec import Name, Spec, split_name
+from torsor.locks import new_lock
+from torsor.mechanism import Mechanism
+from torsor.model import Description
+
+Array: TypeAlias = np.ndarray
+Wrenches: TypeAlias = Mapping[str, ArrayLike]
+
+#: methods with two results, each a quantity of its own
+PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "_hybrid": (("hybrid_acceleration",), ("hybrid_force",)),
+    "motor_torques": (("motor_torque",), ("gear_torque",)),
+}
+
+
+class CompiledMechanism(Mechanism):
+    """A mechanism that has kernels."""
+
+    def __init__(self, description: Description):
+        super().__init__(description)
+        self._kernels = kernels_of(self._model)
+        self._lock = new_lock()
+
+    @property
+    def kernels(self) -> Kernels:
+        """The kernels behind the methods: recorded, compiled and kept there."""
+        return self._kernels
+
+    def kernel(
+        self,
+        *names: Name,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+    ) -> Kernel:
+        """Several results in one kernel that shares their common work; called with the state variables they need.
+
+        A name is a method's, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``; or a
+        tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping`` and ``friction`` as for
+        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.  ``wrenches``
+        are frames that carry a wrench, one more input each after the state, in the axes of ``expressed_in``.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
+        """
+        return self._kernels.kernel(self.spec(*names, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches,
+                                              expressed_in=expressed_in))  # fmt: skip
+
+    def spec(
+        self,
+        *names: Name,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+    ) -> Spec:
+        """What :meth:`kernel` makes with the same words: everything that tells a kernel from another, hashable."""
+        if not names:
+            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(QUANTITIES)}")
+        quantities = tuple(split_name(name, QUANTITIES) for name in names)
+        losses = self._losses(quantities, damping, friction)
+        return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)
+
+    def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
+        """The recorded program of a kernel: operations, counts, code."""
+        return self.kernel(*names, damping=damping, friction=friction).program
+
+    def _losses(self, quantities: Sequence[tuple[str, ...]], damping: bool, friction: bool | None) -> Losses:
+        """The losses that count in these quantities; an error where losses are asked for that act on none of them."""
+        losses = losses_of(self._model, damping, friction)
+        if any(QUANTITIES[name].lossy for name, *_ in quantities):
+            return losses
+        if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
+            names = ", ".join(name for name, row in QUANTITIES.items() if row.lossy)
+            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(':'.join(q) for q in quantities)}")
+        return NO_LOSSES
+
+    def _run(
+        self,
+        name: str,
+        values: tuple,
+        wrenches: Wrenches | None = None,
+        expressed_in: str = "body",
+        extra: Mapping[str, ArrayLike] | None = None,
+        losses: Losses = NO_LOSSES,
+        out: Array | None = None,
+    ) -> Any:
+        """The kernel of one quantity, called."""
+        extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
+        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
+        return kernel(*values, *extra.values(), *wrenches.values(), out=out)
+
+    def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
+        """A kernel of one frame; ``key`` is the quantity and its words."""
+        self._model.frame(key[1])
+        return self._kernels(*key)(*values, out=out)
+
+    def _chosen(
+        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
+    ) -> Kernel:
+        """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
+        own = () if name in PAIRS else QUANTITIES[name].words
+        quantities = PAIRS.get(name) or ((name, *(x for word, x in words.items() if word in own)),)
+        losses = self._losses(quantities, damping, friction)
+        if name == "step":
+            refuse_sticking(self._model, losses, "one step")
+        axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
+        return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))

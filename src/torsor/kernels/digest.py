@@ -1,0 +1,118 @@
+"""Digests: equal ones mean equal programs, in this process and the next.
+
+A program depends on the model, on the spec and on torsor's own source.  All three are read by value.  What a user wrote (a
+joint type, a friction law, a constraint, a controller) is code that no digest covers, so what contains it has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache, partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+#: folders whose code is never recorded: readers, writers, pages, checks and commands
+APART = frozenset(
+    {
+        "bridges",
+        "certify",
+        "cli",
+        "data",
+        "doctor",
+        "io",
+        "logs",
+        "notebook",
+        "replay",
+        "scene",
+        "sweeps",
+        "viewer",
+    }
+)
+
+
+class _UserCode(Exception):
+    """A value contains code that is not torsor's."""
+
+
+def digest(*values: Any) -> str | None:
+    """A digest of values made of numbers, names and torsor's own classes; None if they contain anything else."""
+    words: list[str] = []
+    try:
+        for value in values:
+            _collect(value, words)
+    except _UserCode:
+        return None
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@cache
+def source_digest() -> str:
+    """A digest of torsor's source, as far as a recording may run it."""
+    root = str(Path(__file__).parents[1])
+    content = hashlib.sha256()
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(name for name in inner if name != "__pycache__" and (folder != root or name not in APART))
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    content.update(f"{folder.removeprefix(root)}/{name}\0".encode() + file.read() + b"\0")
+    return content.hexdigest()
+
+
+def _collect(x: Any, words: list[str]) -> None:
+    """The value as words: types count, since the integers 0 and 1 are structure, and 0.0 and 1.0 are numbers."""
+    kind = type(x)
+    if kind is float or kind is int or kind is str or kind is bool or x is None:
+        words.append(repr(x))
+    elif kind is tuple or kind is list:
+        words.append(f"{kind.__name__} {len(x)}")
+        for item in x:
+            _collect(item, words)
+    elif kind is dict:
+        words.append(f"dict {len(x)}")
+        for key, value in x.items():
+            _collect(key, words)
+            _collect(value, words)
+    elif kind is frozenset:
+        _collect(sorted(x), words)
+    elif kind is np.ndarray and x.dtype != object:
+        words.append(f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}")
+    elif kind is FunctionType or isinstance(x, type):
+        words.append(_own(x))
+        for cell in getattr(x, "__closure__", None) or ():
+            _collect(cell.cell_contents, words)
+    elif kind is partial:
+        _collect([x.func, x.args, x.keywords], words)
+    else:
+        _collect_object(x, words)
+
+
+def _collect_object(x: Any, words: list[str]) -> None:
+    """An instance of a class of torsor: its class, and what it consists of."""
+    words.append(_own(type(x)))
+    if isinstance(x, Enum):
+        words.append(x.name)
+    elif isinstance(x, tuple):
+        for item in x:
+            _collect(item, words)
+    elif is_dataclass(x):
+        for field in fields(x):
+            _collect(getattr(x, field.name), words)
+    else:
+        slots = (name for c in type(x).__mro__ for name in getattr(c, "__slots__", ()))
+        for name in sorted({*getattr(x, "__dict__", ()), *slots}):
+            words.append(name)
+            _collect(getattr(x, name), words)
+
+
+def _own(x: Any) -> str:
+    """The full name of a class or function, if its code is torsor's."""
+    if not x.__module__.startswith("torsor."):
+        raise _UserCode
+    return f"{x.__module__}.{x.__qualname__}"

@@ -1,0 +1,274 @@
+"""Kernels: a spec in, a kernel out.  The only place where quantities are recorded, compiled and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms.wrenches import in_frame_axes
+from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
+from torsor.compile.recorded import Recorded
+from torsor.compile.rolled import DeferredInverse
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, require_numbers
+from torsor.kernels.digest import digest, source_digest
+from torsor.kernels.quantity import FEW, Quantity, Table
+from torsor.kernels.spec import Spec
+from torsor.locks import new_lock
+from torsor.model import Model
+from torsor.model.loops import refuse_loops
+
+#: inputs that are configurations
+CONFIGURATIONS = ("q", "q0", "q1")
+#: the fields of a spec that its program depends on
+PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
+#: scans kept for one subject
+KEPT = 64
+
+
+class Kernels:
+    """The kernels of one subject, from its table of quantities.
+
+    The ``subject`` is what the functions of the table take first: a model, or something that has one as ``model``.  ``reduced``
+    makes the subject that joint-space results are recorded from.  ``shapes`` and ``labels`` are those of the inputs.  Kernels
+    are kept in memory by their specs; on disk under digests of subject, spec and torsor's source, unless they contain a user's
+    code.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        subject: Any,
+        table: Table,
+        shapes: Mapping[str, tuple[int, ...]],
+        labels: Mapping[str, tuple[str, ...]] | None = None,
+        reduced: Callable[[Any], Any] | None = None,
+    ):
+        self.name, self.subject, self.table = name, subject, table
+        self._shapes, self._labels, self._reduced = shapes, labels or {}, reduced
+        self._kernels: dict[Spec, Kernel] = {}
+        self._scans: dict[Any, Scan] = {}
+        self._beside: dict[Any, Kernels] = {}
+        self._origin: Kernels | None = None  # that of another table, of the same subject
+        self._lock = new_lock()
+
+    def __reduce__(self) -> Any:
+        return Kernels, (self.name, self.subject, self.table, self._shapes, self._labels, self._reduced)
+
+    @property
+    def model(self) -> Model:
+        """The tree of the subject."""
+        return self.subject if isinstance(self.subject, Model) else self.subject.model
+
+    def of(self, table: Table, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Kernels:
+        """The kernels of another table of the same subject, made once; ``shapes`` are those of further inputs."""
+        key, sizes = (id(table), *(shapes or {}).items()), {**self._shapes, **(shapes or {})}
+        with self._lock:
+            if key not in self._beside:
+                self._beside[key] = Kernels(self.name, self.subject, table, sizes, self._labels, self._reduced)
+                self._beside[key]._origin = self
+            return self._beside[key]
+
+    # -- a spec's kernel, program and inputs -----------------------------------------------------------------
+
+    def kernel(self, spec: Spec) -> Kernel:
+        """The kernel of a spec, made once."""
+        try:
+            kernel = self._kernels.get(spec)
+        except TypeError:  # a word that cannot be hashed
+            self._check(spec)
+            raise
+        if kernel is None:
+            with self._lock:
+                kernel = self._kernels.get(spec) or self._kernels.setdefault(spec, self._make(spec))
+        return kernel
+
+    def scan(
+        self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
+    ) -> Scan:
+        """The program of a spec, repeated in time; of scans, whose specs may contain users' code, the newest are kept.
+
+        ``check`` is called before a scan is made.
+        """
+        key = spec, tuple(carry.items()), fixed
+        scan = self._scans.get(key)
+        if scan is None:
+            if check is not None:
+                check()
+            name = ".".join((self.name, spec.label))
+            scan = self._scans.setdefault(key, Scan(self.recorded(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype))
+            while len(self._scans) > KEPT:
+                self._scans.pop(next(iter(self._scans)), None)
+        return scan
+
+    def __call__(self, name: str, *words: Any, **options: Any) -> Kernel:
+        """The kernel of one quantity with its words; ``options`` are those of a :class:`Spec`."""
+        return self.kernel(Spec(((name, *words),), **options))
+
+    def run(self, name: str, *values: Any, wrenches: Any = None, expressed_in: str = "body") -> Any:
+        """One quantity of one state or a batch, with wrenches at some frames."""
+        if wrenches is None:
+            return self(name)(*values)
+        on = check_wrenches(self.model, wrenches)
+        return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
+
+    def recorded(self, spec: Spec) -> Recorded:
+        """The program of a spec, recorded when it is needed."""
+        self._check(spec)
+        return Recorded(partial(self.program, spec), self._key(spec))
+
+    def program(self, spec: Spec) -> Program:
+        """The program of a spec, by whichever algorithms take the fewest operations."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
+            matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
+            return DeferredInverse(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
+        choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
+        arguments = self.inputs(spec)
+        program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
+        return forward(program, spec.derivative) if spec.derivative else program
+
+    def inputs(self, spec: Spec) -> list[Argument]:
+        """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
+        state = {a.name: a for quantity in spec.quantities for a in self._arguments(*quantity)}
+        state |= {name: self._argument(name) for name in spec.extra}
+        return [*state.values(), *(Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames)]
+
+    def _arguments(self, name: str, *words: Any) -> list[Argument]:
+        """The arguments of one quantity."""
+        inputs = self.table[name].inputs
+        return list(inputs(self.subject, *words)) if callable(inputs) else [self._argument(x) for x in inputs]
+
+    def _argument(self, name: str) -> Argument:
+        return Argument(name, self._shapes[name], self._labels.get(name, ()))
+
+    # -- over any scalar -------------------------------------------------------------------------------------
+
+    def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
+        """Every result by name, from one flat sequence of scalars an input; ``choice`` counts the alternatives."""
+        given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
+        options: dict[str, Any] = {name: given[name] for name in spec.extra}
+        if spec.frames:
+            options["wrenches"] = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        results: dict[str, Any] = {}
+        for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
+            row = self.table[name]
+            state = {a.name: given[a.name] for a in self._arguments(name, *words)}
+            function = self._function(spec, row, choice)
+            result = self._result(spec, row, function, state, {**dict(zip(row.words, words, strict=False)), **options})
+            several = len(row.outputs) > 1
+            results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
+        return results
+
+    def _function(self, spec: Spec, row: Quantity, choice: int) -> Callable[..., Any]:
+        """The algorithm of a row: the first, or an alternative where there is one."""
+        functions = row.function, *row.alternatives
+        return functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
+
+    def _result(self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any]) -> Any:
+        """One quantity; damping and friction are joint forces like any other."""
+        subject = self._lean if row.joint_space else self.subject
+        if "wrenches" in options:
+            options = self._with_wrenches(spec, function, state, options)
+        if not (row.lossy and any(spec.losses)):
+            return function(subject, *state.values(), **options)
+        lost = partial(spec.losses.force, subject)
+        if _takes(function, "lost"):
+            return function(subject, *state.values(), **options, lost=lost)
+        v, tau = state["v"], state.get("tau", ())
+        if "tau" in state:
+            state = {**state, "tau": [t - x for t, x in zip(tau, lost(v, tau), strict=True)]}
+        result = function(subject, *state.values(), **options)
+        if row.acceleration:
+            return result
+        load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
+        if "led" in state:
+            load = [p * f + (1 - p) * t for p, f, t in zip(state["led"], result, tau, strict=True)]
+        return [f + x for f, x in zip(result, lost(v, load), strict=True)]
+
+    def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a function: with wrenches in the frames' own axes, unless it turns them itself, or takes none."""
+        if not _takes(function, "wrenches"):
+            return {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
+        if spec.expressed_in == "body":
+            return options
+        if _takes(function, "axes"):
+            return {**options, "axes": spec.expressed_in}
+        turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
+        return {**options, "wrenches": turned}
+
+    # -- how -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _lean(self) -> Any:
+        return self.subject if self._reduced is None else self._reduced(self.subject)
+
+    def _key(self, spec: Spec) -> str | None:
+        """Of all that a program depends on; None if some of it is a user's code."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        functions = [(row.inputs, row.function, row.alternatives, row.words, row.outputs) for row in rows]
+        chosen = digest(functions, *(getattr(spec, name) for name in PROGRAM))
+        return digest(source_digest(), self._digest, chosen) if self._digest and chosen else None
+
+    @cached_property
+    def _digest(self) -> str | None:
+        """Of what the programs depend on besides their specs and the rows of the table."""
+        same = self._subject_digest
+        return digest(same, dict(self._shapes), dict(self._labels)) if same else None
+
+    @cached_property
+    def _subject_digest(self) -> str | None:
+        return digest(self.subject) if self._origin is None else self._origin._subject_digest
+
+    def _may_choose(self, spec: Spec, row: Quantity) -> bool:
+        """Whether the alternatives of a row are recorded too, and the shortest program is taken."""
+        routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
+        return bool(row.alternatives) and self.model.nv <= row.few and not routed
+
+    def _make(self, spec: Spec) -> Kernel:
+        rows = [self.table[name] for name, *_ in spec.quantities]
+        return Kernel(
+            self.recorded(spec),
+            name=".".join(filter(None, (self.name, self.table.title, spec.label))),
+            dtype=spec.dtype,
+            explain=partial(self.explain, spec),
+            lenient=any(row.lenient for row in rows),
+        )
+
+    def explain(self, spec: Spec, *state: np.ndarray) -> None:
+        """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
+        for argument, x in zip(self.inputs(spec), state, strict=True):
+            if argument.name in CONFIGURATIONS:
+                check_configuration(self.model, argument.name, x.tolist())
+        self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+
+    def _check(self, spec: Spec) -> None:
+        """Refuse what has no kernel: unknown names, symbols, results of a tree whose loops are cut."""
+        require_numbers(self.model, self.table.symbols)
+        for name, *words in spec.quantities:
+            row = self.table[name]
+            if row.under_loops:
+                refuse_loops(self.model, name, row.under_loops)
+            given = dict(zip(row.words, words, strict=False))
+            if "frame" in row.words:
+                if not words:
+                    raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
+                self.model.frame(given["frame"])
+            if given.get("expressed_in", "world") not in EXPRESSIONS:
+                raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
+        check_axes(spec.expressed_in)
+        for frame in spec.frames:
+            self.model.frame(frame)
+        if len(set(spec.labels)) < len(spec.labels):
+            raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
+
+
+def _takes(function: Callable[..., Any], word: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    return word in signature(function).parameters

@@ -1,0 +1,106 @@
+"""The table of everything a Robot can compute: which algorithm, which inputs, what its result is called."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from torsor import algorithms as alg
+from torsor.algorithms import steps
+from torsor.algorithms.friction import friction_force
+from torsor.kernels.kernels import Kernels
+from torsor.kernels.quantity import Quantity, Table
+from torsor.model import Model
+from torsor.model.loops import CLOSED, DRIVEN, DRIVES
+from torsor.model.regrouping import regrouped
+
+FRAME = ("frame", "expressed_in")
+HYBRID = ("q", "v", "a", "tau", "led")
+
+QUANTITIES = Table(
+    "torsor.kernels.quantities:QUANTITIES",
+    {
+        "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=DRIVES),
+        "forward_dynamics": Quantity(
+            ("q", "v", "tau"),
+            alg.forward_dynamics,
+            alternatives=(alg.forward_dynamics_by_factors,),
+            joint_space=True,
+            lossy=True,
+            acceleration=True,
+            under_loops="robot.constrained().kernel()",
+        ),
+        "hybrid_acceleration": Quantity(
+            HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, acceleration=True, under_loops=DRIVEN
+        ),
+        "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
+        "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
+        "mass_matrix_inverse": Quantity(
+            ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
+        ),
+        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
+        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
+        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),
+        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=DRIVES),
+        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=DRIVES),
+        "damping_force": Quantity(("v",), alg.damping_force),
+        "friction_force": Quantity(("v",), friction_force),
+        "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
+        "mass_matrix_rate": Quantity(
+            ("q", "v"),
+            alg.mass_matrix_rate,
+            alternatives=(alg.mass_matrix_rate_by_coriolis_matrix,),
+            joint_space=True,
+        ),
+        "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True),
+        "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
+        "potential_energy": Quantity(("q",), alg.potential_energy),
+        "momentum": Quantity(("q", "v"), alg.momentum),
+        "center_of_mass": Quantity(("q",), alg.center_of_mass),
+        "pose": Quantity(("q",), alg.pose, ("frame",)),
+        "jacobian": Quantity(("q",), alg.jacobian, FRAME),
+        "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
+        "twist": Quantity(("q", "v"), alg.twist, FRAME),
+        "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
+        "step": Quantity(
+            ("q", "v", "tau", "dt"),
+            steps.step,
+            ("integrator",),
+            ("q", "v"),
+            (partial(steps.step, solve=alg.forward_dynamics_by_factors),),
+            joint_space=True,
+            lossy=True,
+            under_loops="robot.simulate",
+        ),
+        "integrate": Quantity(("q", "v", "dt"), alg.integrate),
+        "difference": Quantity(("q0", "q1"), alg.difference),
+        "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
+        "reaction_wrenches": Quantity(
+            ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
+        ),
+    },
+)
+
+
+def sizes(model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of each state variable."""
+    q, v = (model.nq,), (model.nv,)
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "led": v, "load": v, "dt": (),
+            "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
+
+
+def labels(model: Model) -> dict[str, tuple[str, ...]]:
+    """Names of the entries of q and v, by which labelled tables are read: the joint's, with a number where it has several."""
+    q: list[str] = []
+    v: list[str] = []
+    for i, _ in model.outward():
+        if model.coupling[i] is None:
+            name, kind = model.joint_names[i], model.joint[i]
+            q += [name] if kind.nq == 1 else [f"{name}[{k}]" for k in range(kind.nq)]
+            v += [name] if kind.nv == 1 else [f"{name}[{k}]" for k in range(kind.nv)]
+    of_q, of_v = tuple(q), tuple(v)
+    return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
+
+
+def kernels_of(model: Model) -> Kernels:
+    """The kernels of a model, from the table of a Robot."""
+    return Kernels(model.name, model, QUANTITIES, sizes(model), labels(model), regrouped)

@@ -1,0 +1,64 @@
+"""Quantity: one row of a table, a result and the algorithms that compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from torsor.compile import Argument
+
+#: degrees of freedom up to which further algorithms are worth recording, to see which one is the shortest
+FEW = 20
+
+
+class Quantity(NamedTuple):
+    """``function(subject, *inputs, **words)`` over any scalar: a result, or, with ``outputs``, as many as they name.
+
+    ``inputs`` are the arrays it reads, or a function of subject and words that makes their arguments.  ``words`` are the names
+    of the further arguments that a spec may give, in order.  ``alternatives`` are other algorithms for the same result: a
+    kernel is made of the one that takes the fewest operations, up to ``few`` degrees of freedom, of ``function`` beyond.  A
+    spec that gives the word "route" leaves no choice.
+    ``joint_space`` results do not depend on which link carries a needle of mass along a hinge's axis, so their kernels are
+    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
+    friction laws count (:mod:`torsor.kernels.losses`): "tau" is reduced by the lost force before an acceleration is computed
+    from it, and the lost force is added to a result that is a joint force, not an ``acceleration``; a function that has a
+    keyword ``lost`` does both itself.
+    ``under_loops`` is for results that hold for the spanning tree only, its loops cut (joint forces, M⁻¹, reactions): the call
+    that has the result with the loops closed.  A robot with loops has no kernel for them.
+    ``inverse_of`` is the quantity, of the same inputs, whose inverse the result is: a kernel needs no more than that one.
+    ``lenient`` kernels return a result that is not finite, for a caller who looks.
+    """
+
+    inputs: tuple[str, ...] | Callable[..., Sequence[Argument]]
+    function: Callable[..., Any]
+    words: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    alternatives: tuple[Callable[..., Any], ...] = ()
+    few: int = FEW
+    joint_space: bool = False
+    lossy: bool = False
+    acceleration: bool = False
+    under_loops: str = ""
+    inverse_of: str = ""
+    lenient: bool = False
+
+
+class Table(dict[str, Quantity]):
+    """Quantities by name.  It is pickled as the name of the module's variable that holds it, ``path`` "module:variable".
+
+    ``title`` stands before the names of its kernels; ``symbols`` says what takes a model of symbols, which kernels do not.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        rows: Mapping[str, Quantity],
+        title: str = "",
+        symbols: str = "torsor.algorithms take them: crba(robot.model, q)",
+    ):
+        super().__init__(rows)
+        self.__module__, self._variable = path.split(":")
+        self.title, self.symbols = title, symbols
+
+    def __reduce__(self) -> Any:
+        return self._variable

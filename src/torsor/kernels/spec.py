@@ -1,0 +1,61 @@
+"""Spec: everything that tells one kernel of a robot from another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.losses import NO_LOSSES, Losses
+from torsor.kernels.quantity import Quantity
+
+#: a quantity and its words as users write them: "jacobian:tool0:body", or the tuple where a name contains a colon
+Name: TypeAlias = str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a kernel computes, from which inputs, in which precision; hashable.
+
+    ``quantities`` are rows of a table, each with its words.  ``frames`` carry external wrenches, one more input each, given in
+    the axes that ``expressed_in`` says ("body", the frame's own, or "world").  ``losses`` count in the quantities that the
+    table calls lossy, and in no other.  ``extra`` are optional inputs.  With ``derivative``, the results are ∂y/∂x by the
+    inputs that it names.
+
+    >>> Spec((("jacobian", "tool0", "body"),)).label
+    'jacobian:tool0:body'
+    """
+
+    quantities: tuple[tuple[Any, ...], ...]
+    frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
+    losses: Losses = NO_LOSSES
+    extra: tuple[str, ...] = ()
+    derivative: tuple[str, ...] = ()
+    dtype: str = "float64"
+
+    @property
+    def labels(self) -> list[str]:
+        """A name for each quantity, as errors and benchmarks print it."""
+        return [":".join(word for word in quantity if isinstance(word, str)) for quantity in self.quantities]
+
+    @property
+    def label(self) -> str:
+        """A name for the kernel."""
+        return "+".join(self.labels)
+
+
+def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
+    """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes as many words."""
+    words_only = isinstance(name, tuple) and name and all(isinstance(word, str) for word in name)
+    if not isinstance(name, str) and not words_only:
+        raise ArgumentError(f"a quantity is a name such as 'mass_matrix' or 'pose:tool0', or a tuple of words, not {name!r}")
+    quantity, *words = name.split(":") if isinstance(name, str) else name
+    if quantity not in table:
+        raise UnknownName("quantity", quantity, table)
+    takes = table[quantity].words
+    if len(words) > len(takes):
+        form = ":".join((quantity, *takes)) if takes else f"{quantity}, without options"
+        raise ArgumentError(f"{name!r} has too many parts; the form is {form}")
+    return quantity, *words

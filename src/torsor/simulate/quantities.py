@@ -1,0 +1,147 @@
+"""The table of what a simulation computes in machine code: parts of a step, charts of adaptive integrators, rollouts.
+
+Coordinates behind those of the model (the motors of elastic joints) are simply added; ``inertias`` has one number for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from torsor.algorithms import forward_dynamics_by_factors
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import Midpoint, scaled, step_named
+from torsor.compile import Argument
+from torsor.kernels import Quantity, Table
+from torsor.model import Model
+from torsor.simulate.repeated import Plan, advanced
+
+Inertias = tuple[float, ...]
+
+
+class _Asked(Exception):
+    """The step wants an acceleration that is not there yet."""
+
+
+def _model(subject: Any) -> Model:
+    """The tree that moves: the subject itself, or that of elastic joints."""
+    return subject if isinstance(subject, Model) else subject.model
+
+
+def _no_acceleration(q: Any, v: Any, t: Any) -> Any:
+    raise AssertionError
+
+
+def _state(subject: Any, inertias: Inertias) -> list[Argument]:
+    model, n = _model(subject), len(inertias)
+    return [Argument("q", (model.nq + n,)), Argument("v", (model.nv + n,)), Argument("dt", ())]
+
+
+def _velocities(subject: Any, inertias: Inertias, *names: str) -> list[Argument]:
+    return [Argument(name, (_model(subject).nv + len(inertias),)) for name in names]
+
+
+# -- explicit steps, cut where they ask for an acceleration ------------------------------------------------------
+
+
+def _stage_inputs(subject: Any, integrator: str, k: int, inertias: Inertias = ()) -> list[Argument]:
+    return _state(subject, inertias) + _velocities(subject, inertias, *(f"a{i}" for i in range(1, k + 1)))
+
+
+def _stage(
+    subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int, inertias: Inertias = ()
+) -> tuple[Any, ...]:
+    """The step up to its next question, (q, v, t) of it, or to its end, from the ``k`` answers so far."""
+    waiting, asked = list(given), []  # type: ignore[var-annotated]
+
+    def acceleration(there: Any, fast: Any, t: Any) -> Any:
+        if waiting:
+            return waiting.pop(0)
+        asked[:] = [there, fast, t]
+        raise _Asked
+
+    try:
+        return step_named(integrator)(Field(_model(subject), acceleration, inertias), q, v, 0, dt)
+    except _Asked:
+        return tuple(asked)
+
+
+# -- steps with an unknown mean velocity w -----------------------------------------------------------------------
+
+
+def _midpoint_inputs(subject: Any, integrator: str, inertias: Inertias = (), guess: Sequence[str] = ("w",)) -> list[Argument]:
+    return _state(subject, inertias) + _velocities(subject, inertias, *guess, "a")
+
+
+def _midpoint(subject: Any, integrator: str, inertias: Inertias) -> tuple[Midpoint, Field]:
+    rule = step_named(integrator)
+    assert isinstance(rule, Midpoint)
+    return rule, Field(_model(subject), _no_acceleration, inertias)
+
+
+def _first_guess(subject: Any, q: Any, v: Any, dt: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
+    _, f = _midpoint(subject, integrator, inertias)
+    w = [x + y * (dt / 2) for x, y in zip(v, a, strict=True)]
+    return w, f.moved(q, scaled(w, dt / 2))
+
+
+def _better_guess(
+    subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str, inertias: Inertias = ()
+) -> tuple[Any, Any]:
+    rule, f = _midpoint(subject, integrator, inertias)
+    w = rule.improved(f, q, v, w, a, dt)
+    return w, f.moved(q, scaled(w, dt / 2))
+
+
+def _end(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
+    rule, f = _midpoint(subject, integrator, inertias)
+    return f.moved(q, scaled(w, dt)), rule.velocity(f, q, v, w, a, dt)
+
+
+# -- charts: θ = q ⊖ q₀ ------------------------------------------------------------------------------------------
+
+
+def _chart_inputs(subject: Any, inertias: Inertias = (), rates: Sequence[str] = ("theta", "v")) -> list[Argument]:
+    q, *_ = _state(subject, inertias)
+    return [Argument("q0", q.shape), *_velocities(subject, inertias, *rates)]
+
+
+def _point(subject: Any, q0: Any, theta: Any, inertias: Inertias = ()) -> Any:
+    """q = q₀ ⊕ θ."""
+    return Field(_model(subject), _no_acceleration, inertias).moved(q0, theta)
+
+
+def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -> tuple[Any, Any]:
+    """q = q₀ ⊕ θ, and θ̇ at velocity v."""
+    f = Field(_model(subject), _no_acceleration, inertias)
+    q = f.moved(q0, theta)
+    return q, f.rate_from(q0, q, v)
+
+
+def _rollout_inputs(subject: Any, plan: Plan) -> list[Argument]:
+    return plan.inputs(_model(subject))
+
+
+QUANTITIES = Table(
+    "torsor.simulate.quantities:QUANTITIES",
+    {
+        "rollout": Quantity(
+            _rollout_inputs,
+            advanced,
+            ("plan",),
+            ("q", "v"),
+            (partial(advanced, solve=forward_dynamics_by_factors),),
+            joint_space=True,
+        ),
+        "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
+        "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),
+        "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator", "inertias"), ("w", "q")),
+        "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator", "inertias"), ("w", "q")),
+        "end": Quantity(_midpoint_inputs, _end, ("integrator", "inertias"), ("q", "v")),
+        "chart": Quantity(_chart_inputs, _chart, ("inertias",), ("q", "rate")),
+        "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, ("inertias",), ("q",)),
+    },
+    title="simulate",
+    symbols="give it numbers",
+)

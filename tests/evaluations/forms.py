@@ -1,0 +1,126 @@
+"""Forms of arguments and results: arrays that hold the same numbers, memory for results, and equality to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tests.evaluations.calls import Arrays, parts
+
+
+class Kind(np.ndarray):
+    """A subclass without anything of its own."""
+
+
+def every_second(x: np.ndarray) -> Any:
+    """Every second number of an array."""
+    return np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
+
+
+def backwards_in_memory(x: np.ndarray) -> Any:
+    """The same numbers, the last one first in memory."""
+    return np.flip(np.flip(x).copy())
+
+
+def at_odd_address(x: np.ndarray) -> np.ndarray:
+    """The numbers at an odd address."""
+    view = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    view[...] = x
+    assert not view.flags.aligned or not x.size
+    return view
+
+
+def read_only(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+#: the same numbers in other arrays
+FORMS: dict[str, Callable[[np.ndarray], Any]] = {
+    "lists": lambda x: x.tolist(),
+    "tuples": lambda x: _nested_tuples(x.tolist()),
+    "strided": every_second,
+    "reversed": backwards_in_memory,
+    "unaligned": at_odd_address,
+    "read-only": read_only,
+    "byte-swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "subclass": lambda x: x.view(Kind),
+    "Fortran order": lambda x: np.array(x, order="F"),
+    "rows apart": lambda x: np.repeat(x, 2, axis=0)[::2] if x.ndim else x,
+    "list of rows": lambda x: list(x) if x.ndim else x[()],
+}
+#: forms that differ for batches only
+BATCHED = ("Fortran order", "rows apart", "list of rows")
+#: numbers that these types can hold
+ROUNDED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "float32": lambda x: x.astype(np.float32),
+    "float16": lambda x: x.astype(np.float16),
+    "ints": lambda x: _whole(x).astype(np.int64),
+    "small ints": lambda x: _whole(x).astype(np.int8),
+    "lists of ints": lambda x: _whole(x).astype(int).tolist(),
+}
+COARSE = ("float16", "ints", "small ints", "lists of ints")
+
+
+def _whole(x: np.ndarray) -> np.ndarray:
+    """Whole numbers near the threefold of these, or these where they are whole."""
+    return x if np.array_equal(x, np.round(x)) else np.round(3 * x)
+
+
+def _nested_tuples(x: Any) -> Any:
+    return tuple(map(_nested_tuples, x)) if isinstance(x, list) else x
+
+
+def in_form(arrays: Arrays, form: Callable[[np.ndarray], Any]) -> dict[str, Any]:
+    """Arrays by name, each in a form."""
+    return {name: form(x) for name, x in arrays.items()}
+
+
+def each(results: Any, make: Callable[[Any], Any]) -> Any:
+    """``make`` of the one result, or a tuple of it of each."""
+    made = tuple(map(make, parts(results)))
+    return made if isinstance(results, (tuple, dict)) else made[0]
+
+
+def empty(results: Any) -> Any:
+    """Memory for results, with numbers in it that are not the results'."""
+    return each(results, lambda x: np.full(np.shape(x), np.pi))
+
+
+def in_place(results: Any) -> Any:
+    """Results as ``out=`` holds them: a number is an array without axes."""
+    return each(results, np.asarray)
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    """Equal types, shapes and bits."""
+    assert type(found) is type(wanted)
+    if not isinstance(wanted, (float, np.ndarray, tuple, list, dict)):
+        assert found == wanted
+    elif isinstance(wanted, (float, np.ndarray)):
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+        assert np.shape(found) == np.shape(wanted)
+        assert np.array_equal(found, wanted)
+        assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes(), "a zero of another sign"
+    else:
+        assert len(found) == len(wanted)
+        for x, y in zip(parts_of(found), parts_of(wanted), strict=True):
+            assert_same(x, y)
+
+
+def parts_of(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, list) else parts(results)
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """The name of a case in whatever its failure says: hundreds of small cases are one test, which saves minutes."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"in the case: {what}")
+        raise

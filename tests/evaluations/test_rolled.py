@@ -1,0 +1,186 @@
+"""Inverses by a loop: agreement with NumPy, the same bits in every batch and width, singular matrices, deferred recording."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.tolerance import assert_close
+from tests.trees import random_tree
+from torsor.compile import Kernel, forms, forward, native, replay, rolled, trace
+from torsor.compile import kernel as kernels
+from torsor.compile.rolled import DeferredInverse, elimination_tree
+
+
+def recorded(robot, *specs):
+    """The whole program, with the facts about inverses in it."""
+    spec = robot.spec(*specs)
+    return trace(partial(robot.kernels.evaluate, spec), robot.kernels.inputs(spec))
+
+
+def compiled(monkeypatch, program, *, width=4, least=0, fma=None, dtype=np.float64, long=10**9):
+    """A kernel that computes inverses of ``least`` operations and more by a loop, in vectors of this many doubles."""
+    own = native.host()
+    host = replace(own, width=width, fma=own.fma if fma is None else fma)
+    monkeypatch.setattr(kernels, "available", lambda: host)
+    monkeypatch.setattr(rolled, "WORTHWHILE", least)
+    monkeypatch.setattr(forms, "LONG", long)
+    kernel = Kernel(program, dtype=dtype)
+    kernel._library("one"), kernel._library("batch")
+    return kernel
+
+
+def configurations(robot, count):
+    return np.array([robot.random_configuration(k) for k in range(count)])
+
+
+def test_elimination_tree_of_two_branches():
+    """Rows 1, 2 and rows 3, 4 hang on row 0, one behind the other."""
+    nonzero = {(1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 3)}
+    zero = [[i != j and (i, j) not in nonzero for j in range(i + 1)] for i in range(5)]
+    assert elimination_tree(zero).ancestors == ((), (0,), (0, 1), (0,), (0, 3))
+
+
+def test_elimination_tree_contains_what_elimination_fills():
+    """Rows 3 and 1 meet in row 4: eliminating it fills their common entry."""
+    nonzero = {(4, 1), (4, 3)}
+    zero = [[i != j and (i, j) not in nonzero for j in range(i + 1)] for i in range(5)]
+    assert elimination_tree(zero).ancestors == ((), (), (), (1,), (1, 3))
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 3, 7, *(pytest.param(k, marks=pytest.mark.night) for k in range(12) if k not in (0, 3, 7))]
+)
+def test_rolled_inverse_of_random_trees_agrees_with_numpy(seed, monkeypatch):
+    """Trees with every joint type, coupled joints and both bases: a coupling joins two branches of the elimination tree."""
+    robot = ts.Robot(random_tree(seed, bodies=3 + seed))
+    kernel = compiled(monkeypatch, recorded(robot, "mass_matrix_inverse"), width=2 ** (seed % 4))
+    q = configurations(robot, 5)
+    W, M = kernel(q), robot.mass_matrix(q)
+    for k in range(5):
+        assert_close(W[k], np.linalg.inv(M[k]), condition=np.linalg.cond(M[k]))
+        assert W[k].tobytes() == np.ascontiguousarray(W[k].T).tobytes()
+        assert W[k].tobytes() == kernel(q[k]).tobytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["quadruped", "cartesian", "two_link", *(pytest.param(x, marks=pytest.mark.night) for x in ("humanoid", "panda"))]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rolled_inverse_has_the_same_bits_in_every_width_batch_and_form(name, dtype, monkeypatch):
+    robot = getattr(ts.robots, name)()
+    program = recorded(robot, "mass_matrix_inverse")
+    q = configurations(robot, 37).astype(dtype)
+    found = set()
+    for width in (1, 2, 4, 8):
+        for long in (10**9, 0):  # the matrix from straight-line code, from a tape
+            kernel = compiled(monkeypatch, program, width=width, dtype=dtype, long=long)
+            batch = kernel(q)
+            found.add(batch.tobytes())
+            assert batch[11].tobytes() == kernel(q[11]).tobytes()
+            assert batch[:5].tobytes() == kernel(q[:5]).tobytes()
+    assert len(found) == 1
+
+
+def test_rolled_inverse_agrees_with_straight_line_code(monkeypatch):
+    robot = ts.robots.humanoid()
+    program = recorded(robot, "mass_matrix_inverse")
+    q = configurations(robot, 9)
+    straight = compiled(monkeypatch, program, least=10**9)(q)
+    for fma in (True, False):
+        W = compiled(monkeypatch, program, fma=fma and native.host().fma)(q)
+        condition = np.linalg.cond(robot.mass_matrix(q)).max()
+        assert_close(W, straight, condition=condition)
+
+
+def test_rolled_inverse_beside_other_results(monkeypatch):
+    robot = ts.robots.quadruped()
+    program = recorded(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
+    kernel = compiled(monkeypatch, program)
+    assert rolled.split(program, 4) is not None
+    q = configurations(robot, 6)
+    g, W, M = kernel(q)
+    assert g.tobytes() == robot.gravity_force(q).tobytes()
+    assert_close(W @ M, np.broadcast_to(np.eye(robot.nv), M.shape), condition=np.linalg.cond(M).max())
+    one = kernel(q[2])
+    assert [x.tobytes() for x in one] == [x[2].tobytes() for x in (g, W, M)]
+
+
+def test_rolled_inverse_written_round_the_caches(monkeypatch):
+    robot = ts.robots.humanoid()
+    q = configurations(robot, 13)
+    expected = robot.mass_matrix_inverse(q)
+    monkeypatch.setattr(kernels, "CACHES", 0)
+    assert robot.mass_matrix_inverse(q).tobytes() == expected.tobytes()
+
+
+def wisp(n: int) -> ts.Robot:
+    """A chain whose last link has no mass."""
+    b = ts.Builder("chain").link("l0")
+    for i in range(1, n + 1):
+        b.link(f"l{i}", mass=1.0, com=[0.1, 0.2, 0.0], inertia=[0.1, 0.12, 0.13]) if i < n else b.link(f"l{i}")
+        b.joint(f"j{i}", "revolute", f"l{i - 1}", f"l{i}", xyz=[0.3, 0, 0.1], axis=np.eye(3)[i % 3])
+    return b.build()
+
+
+def test_rolled_inverse_of_a_singular_matrix_names_the_joint():
+    robot = wisp(24)
+    assert rolled.split(robot.program("mass_matrix_inverse"), 4) is not None
+    q = np.zeros((5, 24))
+    with pytest.raises(ts.SingularError, match="'j24' moves no mass"):
+        robot.mass_matrix_inverse(q[0])
+    with pytest.raises(ts.SingularError, match="'j24' moves no mass"):
+        robot.mass_matrix_inverse(q)
+
+
+def test_rolled_inverse_of_a_configuration_that_is_not_finite_is_refused():
+    robot = ts.robots.humanoid()
+    q = configurations(robot, 9)
+    q[7, 10] = np.nan
+    with pytest.raises(ts.ArgumentError, match=r"q"):
+        robot.mass_matrix_inverse(q)
+
+
+def test_deferred_program_is_recorded_when_its_code_is_read():
+    robot = ts.robots.humanoid()
+    program = robot.program("mass_matrix_inverse")
+    assert isinstance(program, DeferredInverse)
+    q = robot.random_configuration(3)
+    W = robot.mass_matrix_inverse(q)
+    assert f"{robot.program('mass_matrix').operations} operations, inverted by a loop" in repr(program)
+    assert "whole" not in vars(program)
+    whole = recorded(robot, "mass_matrix_inverse")
+    assert (program.operations, program.code, program.results) == (whole.operations, whole.code, whole.results)
+    (expected,) = replay(program, [q])
+    assert_close(W, expected, condition=np.linalg.cond(robot.mass_matrix(q)))
+
+
+def test_deferred_program_gives_the_bits_of_the_whole_one():
+    robot = ts.robots.humanoid()
+    kernel = robot.kernel("mass_matrix_inverse")
+    copy = pickle.loads(pickle.dumps(kernel))
+    assert not isinstance(copy.program, DeferredInverse)
+    q = configurations(robot, 6)
+    assert copy(q).tobytes() == kernel(q).tobytes()
+    assert copy(q[0]).tobytes() == kernel(q[0]).tobytes()
+
+
+def test_derivative_of_a_deferred_program():
+    """∂M⁻¹/∂q = −M⁻¹ (∂M/∂q) M⁻¹, by differences of the inverse itself."""
+    b = ts.Builder("comb").link("l0")
+    for i in range(1, 22):
+        b.link(f"l{i}", mass=1.0, com=[0.1, 0.2, 0.05], inertia=[0.1, 0.12, 0.13])
+        b.joint(f"j{i}", "revolute", "l0" if i % 2 else f"l{i - 1}", f"l{i}", xyz=[0.3, 0, 0.1], axis=np.eye(3)[i % 3])
+    robot = b.build()
+    program = robot.program("mass_matrix_inverse")
+    assert isinstance(program, DeferredInverse)
+    q = 0.3 * np.arange(21) / 21
+    slope = Kernel(forward(program, ["q"]))(q)
+    step = 1e-6 * np.eye(21)[3]
+    difference = (robot.mass_matrix_inverse(q + step) - robot.mass_matrix_inverse(q - step)) / 2e-6
+    assert_close(slope[..., 3] if isinstance(slope, np.ndarray) else slope[0][..., 3], difference, relative=1e-7)

@@ -1,0 +1,142 @@
+"""Tapes: the same bits as straight-line code, in every width, precision and batch, and the same errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import scalar as s
+from torsor.compile import Argument, Kernel, forms, native, replay, trace
+from torsor.compile import kernel as kernels
+from torsor.compile.tape import PRODUCT, TURN, tape
+from torsor.errors import ArgumentError, TorsorError
+
+
+def every_operation(x):
+    """All operations that a program can have, and sums and products in each of their fused forms."""
+    a, b, c, d = x
+    near = s.sin(a) * s.cos(b)  # one half of each pair alone
+    less = s.where(a < b, c - a * b, a * b - c)
+    names = (s.tanh, s.exp, s.absolute, s.sign, s.sin, s.cos)
+    singles = [f(a * d) for f in names]
+    singles += [s.sqrt(s.absolute(b)), s.log(1 + c * c), s.asin(s.tanh(a)), s.acos(s.tanh(b)), s.atan2(c, d)]
+    pairs = [s.minimum(a, b), s.maximum(c, d), s.where(a <= c, a, c), a / (1 + b * b), -(a * c), 2 - a * 3, c * 5 - 7, a - b]
+    return {"first": [near, less, *singles], "second": [*pairs, near + less, 0.0, -0.0, 1.5, a]}
+
+
+PROGRAMS = {
+    "operations": lambda: trace(every_operation, [Argument("x", (4,))]),
+    "dynamics": lambda: ts.robots.quadruped().program("forward_dynamics"),
+    "matrix": lambda: ts.robots.panda().program("coriolis_matrix"),
+    "number": lambda: ts.robots.ur5().program("kinetic_energy"),
+    "sparse": lambda: trace(lambda x: {"y": [x[k % 4] if k % 9 == 5 else 0.0 for k in range(101)]}, [Argument("x", (4,))]),
+    "configuration": lambda: ts.robots.quadruped().program("difference"),
+}
+
+
+def compiled(monkeypatch, program, long, width, fma=None, dtype=np.float64):
+    """A kernel whose programs are tapes from ``long`` operations on, for vectors of this many doubles."""
+    own = native.host()
+    host = replace(own, width=width, fma=own.fma if fma is None else fma)
+    monkeypatch.setattr(kernels, "available", lambda: host)
+    monkeypatch.setattr(forms, "LONG", long)
+    kernel = Kernel(program, dtype=dtype)
+    kernel._library("one"), kernel._library("batch")
+    return kernel
+
+
+def states(program, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1, 1, size=(count, *a.shape)) for a in program.inputs]
+
+
+def as_bytes(results, dtype=np.float64):
+    """The bits of each result; a number of a single state is returned as a float."""
+    return [np.asarray(r, dtype).tobytes() for r in (results if isinstance(results, tuple) else (results,))]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tape_has_the_bits_of_straight_line_code(name, width, dtype, monkeypatch):
+    program = PROGRAMS[name]()
+    arrays = [a.astype(dtype) for a in states(program, 37)]
+    straight = compiled(monkeypatch, program, 10**9, native.host().width, dtype=dtype)
+    taped = compiled(monkeypatch, program, 0, width, dtype=dtype)
+    batch, state = straight(*arrays), [a[5] for a in arrays]
+    assert as_bytes(taped(*arrays), dtype) == as_bytes(batch, dtype)
+    fifth = tuple(r[5] for r in (batch if isinstance(batch, tuple) else (batch,)))
+    assert as_bytes(taped(*state), dtype) == as_bytes(fifth, dtype)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tape_without_fused_operations_has_the_bits_of_straight_line_code(name, monkeypatch):
+    program = PROGRAMS[name]()
+    arrays = states(program, 11)
+    straight = compiled(monkeypatch, program, 10**9, 4, fma=False)
+    taped = compiled(monkeypatch, program, 0, 4, fma=False)
+    assert as_bytes(taped(*arrays)) == as_bytes(straight(*arrays))
+
+
+@pytest.mark.parametrize(("name", "value"), [("matrix", np.nan), ("matrix", np.inf), ("dynamics", np.nan), ("dynamics", 1e200)])
+def test_tape_reports_values_that_are_not_finite_as_straight_line_code_does(name, value, monkeypatch):
+    program = PROGRAMS[name]()
+    arrays = states(program, 21)
+    arrays[1][13, 0] = value  # a velocity
+    messages = []
+    for long in (10**9, 0):
+        kernel = compiled(monkeypatch, program, long, 4)
+        with pytest.raises(TorsorError) as batch:
+            kernel(*arrays)
+        with pytest.raises(TorsorError) as one:
+            kernel(*(a[13] for a in arrays))
+        messages.append((str(batch.value), str(one.value)))
+        assert np.isfinite(kernel(*(a[:13] for a in arrays))).all()
+    assert messages[0] == messages[1]
+
+
+def test_tape_reports_nan_in_an_input_that_nothing_depends_on(monkeypatch):
+    program = trace(lambda x: {"y": [x[0] * x[0] + 1]}, [Argument("x", (2,))])
+    kernel = compiled(monkeypatch, program, 0, 4)
+    with pytest.raises(ArgumentError, match="x"):
+        kernel(np.array([1.0, np.nan]))
+    assert kernel(np.array([2.0, 1e300])) == [5.0]
+
+
+def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
+    numbers = np.linspace(0.5, 1.5, 66_000).tolist()  # a slot each
+
+    def f(x):
+        total = 0
+        for c in numbers:
+            total = total + c * x[0]
+        return {"y": [total, x[1]]}
+
+    program = trace(f, [Argument("x", (2,))])
+    x = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 7.0]])
+    kernel = compiled(monkeypatch, program, 0, 4)
+    expected = np.stack([x[:, 0] * np.sum(numbers), x[:, 1]], axis=1)
+    np.testing.assert_allclose(kernel(x), expected, rtol=1e-12)
+    assert kernel(x)[1].tobytes() == kernel(x[1]).tobytes()
+
+
+def test_slots_of_results_are_used_again():
+    """Christoffel symbols have n³ results; kept until the end, they would fill the caches."""
+    program = ts.robots.quadruped().program("christoffel_symbols")
+    columns = [[(0, k)] for k in range(program.outputs[0].size)]
+    made = tape(program, True, False, columns)
+    assert made.slots < len(columns) // 4
+    assert all(count % TURN == 0 for kind, count in made.runs if kind == PRODUCT)
+
+
+@pytest.mark.night
+def test_christoffel_symbols_of_a_humanoid_are_a_tape_that_agrees_with_numpy():
+    robot = ts.robots.humanoid()
+    kernel = robot.kernel("christoffel_symbols")
+    assert kernel.operations >= forms.LONG
+    q = robot.random_configuration(0)
+    (expected,) = replay(kernel.program, [q])
+    np.testing.assert_allclose(kernel(q), expected, rtol=0, atol=1e-12 * np.abs(expected).max())

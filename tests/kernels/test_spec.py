@@ -1,0 +1,81 @@
+"""A spec says all there is to know of a kernel."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.kernels import Losses, Spec
+
+
+def test_names_and_tuples_of_words_are_the_same_spec():
+    robot = ts.robots.ur5()
+    assert robot.spec("jacobian:tool0:body") == robot.spec(("jacobian", "tool0", "body"))
+    assert robot.kernel("jacobian:tool0:body") is robot.kernel(("jacobian", "tool0", "body"))
+    assert robot.kernel("jacobian:tool0") is not robot.kernel("jacobian:tool0:body")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dtype": "float32"},
+        {"damping": True},
+        {"wrenches": ("tool0",)},
+        {"wrenches": ("tool0",), "expressed_in": "world"},
+    ],
+)
+def test_every_word_makes_another_kernel(options):
+    robot = ts.robots.ur5()
+    assert robot.spec("inverse_dynamics", **options) != robot.spec("inverse_dynamics")
+    assert robot.kernel("inverse_dynamics", **options) is not robot.kernel("inverse_dynamics")
+    assert robot.kernel("inverse_dynamics", **options) is robot.kernel("inverse_dynamics", **options)
+
+
+def test_a_spec_is_hashable_printable_and_pickled():
+    spec = ts.robots.ur5().spec("pose:tool0", "mass_matrix", dtype="float32")
+    assert spec.label == "pose:tool0+mass_matrix"
+    assert {spec: 1}[pickle.loads(pickle.dumps(spec))] == 1
+    assert "float32" in repr(spec)
+
+
+def test_frames_of_wrenches_are_inputs_after_the_state():
+    robot = ts.robots.ur5()
+    kernel = robot.kernel("forward_dynamics", wrenches=("tool0", "forearm_link"))
+    names = [a.name for a in kernel.inputs]
+    assert names == ["q", "v", "tau", "wrenches['tool0']", "wrenches['forearm_link']"]
+    q = np.arange(6) * 0.1
+    F, G = np.arange(6.0), np.ones(6)
+    assert (kernel(q, q, q, F, G) == robot.forward_dynamics(q, q, q, {"tool0": F, "forearm_link": G})).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"wrenches": ("nowhere",)}, "nowhere"),
+        ({"wrenches": ("tool0",), "expressed_in": "moon"}, "axes of a wrench"),
+    ],
+)
+def test_unknown_frames_and_axes_are_errors(options, message):
+    with pytest.raises(ts.TorsorError, match=message):
+        ts.robots.ur5().kernel("inverse_dynamics", **options)
+
+
+def test_a_derivative_is_a_spec_like_any_other():
+    robot = ts.robots.two_link()
+    slope = robot.kernels.kernel(Spec((("gravity_force",),), derivative=("q",)))
+    q, h = np.array([0.3, 0.7]), 1e-6
+    found = slope(q)
+    for k in range(2):
+        step = h * np.eye(2)[k]
+        difference = (robot.gravity_force(q + step) - robot.gravity_force(q - step)) / (2 * h)
+        assert np.allclose(found[:, k], difference, rtol=0, atol=1e-8)  # central differences lose half the digits
+
+
+def test_losses_count_in_lossy_quantities_and_no_other():
+    robot = ts.robots.panda()
+    assert robot.spec("inverse_dynamics", damping=True).losses == Losses(damping=True)
+    with pytest.raises(ts.ArgumentError, match="damping=True acts on"):
+        robot.spec("mass_matrix", damping=True)

@@ -1,0 +1,75 @@
+"""One step of an integrator: the same bits as a rollout of one step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests.trees import random_tree
+from torsor.algorithms.steps import STEPS
+from torsor.robot import Robot
+
+
+def state(robot, n=None, seed=0):
+    rng = np.random.default_rng(seed)
+    q = robot.random_configuration(rng) if n is None else robot.random_configuration(rng, n)
+    v, tau = rng.normal(size=(2, robot.nv) if n is None else (2, n, robot.nv))
+    return q, v, tau
+
+
+@pytest.mark.parametrize("integrator", STEPS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in (1, 2, 3))])
+def test_a_step_is_a_rollout_of_one_step(integrator, seed):
+    robot = Robot(random_tree(seed, bodies=2 + seed))
+    q, v, tau = state(robot, seed=seed)
+    roll = robot.rollout(q, v, tau[None], dt=1e-3, integrator=integrator)
+    after = robot.step(q, v, tau, 1e-3, integrator)
+    assert (after.q == roll.q[0]).all()
+    assert (after.v == roll.v[0]).all()
+
+
+def test_semi_implicit_euler_by_its_definition():
+    robot = ts.robots.ur5()
+    q, v, tau = state(robot)
+    after = robot.step(q, v, tau, 0.01)
+    expected = v + robot.forward_dynamics(q, v, tau) * 0.01
+    assert np.allclose(after.v, expected, rtol=1e-13, atol=1e-13 * np.abs(expected).max())
+    assert np.allclose(after.q, q + expected * 0.01, rtol=1e-13, atol=1e-13)
+
+
+def test_batches_and_out():
+    robot = ts.robots.panda()
+    q, v, tau = state(robot, 7)
+    out = np.empty_like(q), np.empty_like(v)
+    after = robot.step(q, v, tau, 1e-3, out=out)
+    assert after.q is out[0]
+    assert after.v is out[1]
+    for k in range(7):
+        one = robot.step(q[k], v[k], tau[k], 1e-3)
+        assert (one.q == out[0][k]).all()
+        assert (one.v == out[1][k]).all()
+
+
+def test_damping_acts_at_every_stage():
+    robot = ts.robots.panda()
+    q, v, tau = state(robot)
+    damped = robot.step(q, v, tau, 1e-2, "rk4", damping=True)
+    roll = robot.rollout(q, v, tau[None], dt=1e-2, integrator="rk4", damping=True)
+    assert (damped.v == roll.v[0]).all()
+    assert not np.allclose(damped.v, robot.step(q, v, tau, 1e-2, "rk4").v)
+
+
+def test_what_a_step_cannot_do_is_an_error():
+    robot = ts.robots.two_link()
+    z = np.zeros(2)
+    with pytest.raises(ts.UnknownName, match="fixed-step integrator"):
+        robot.step(z, z, z, 1e-3, "rk45")
+    with pytest.raises(ts.ArgumentError, match="has loops, and step"):
+        ts.mechanisms.four_bar().step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3)
+    dry = robot.with_friction({"joint1": ts.actuators.friction.Coulomb(1.0)})
+    with pytest.raises(ts.ArgumentError, match="'joint1' has a friction law by which it can stick, and one step"):
+        dry.step(z, z, z, 1e-3)
+    assert (dry.step(z, z, z, 1e-3, friction=False).v == robot.step(z, z, z, 1e-3).v).all()
+    with pytest.raises(ts.ArgumentError, match=r"dt.* is nan"):
+        robot.step(z, z, z, np.nan)
