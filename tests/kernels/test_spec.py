@@ -79,3 +79,10 @@ def test_losses_count_in_lossy_quantities_and_no_other():
     assert robot.spec("inverse_dynamics", damping=True).losses == Losses(damping=True)
     with pytest.raises(ts.ArgumentError, match="damping=True acts on"):
         robot.spec("mass_matrix", damping=True)
+
+
+def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():
+    robot = ts.robots.ur5()
+    with pytest.raises(ts.ArgumentError, match="wrenches act on inverse_dynamics, .*not on mass_matrix, gravity_force"):
+        robot.kernel("mass_matrix", "gravity_force", wrenches=("tool0",))
+    robot.kernel("mass_matrix", "inverse_dynamics", wrenches=("tool0",))

@@ -265,6 +265,9 @@ class Kernels:
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)
+        if spec.frames and not any(_takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
+            forced = ", ".join(name for name, row in self.table.items() if _takes(row.function, "wrenches"))
+            raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
 
