@@ -83,6 +83,6 @@ def test_losses_count_in_lossy_quantities_and_no_other():
 
 def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():
     robot = ts.robots.ur5()
-    with pytest.raises(ts.ArgumentError, match="wrenches act on inverse_dynamics, .*not on mass_matrix, gravity_force"):
+    with pytest.raises(ts.ArgumentError, match=r"wrenches act on inverse_dynamics, .*not on mass_matrix, gravity_force"):
         robot.kernel("mass_matrix", "gravity_force", wrenches=("tool0",))
     robot.kernel("mass_matrix", "inverse_dynamics", wrenches=("tool0",))
