@@ -10,7 +10,9 @@ import tempfile
 import hypothesis
 import pytest
 
-os.environ.setdefault("TORSOR_CACHE", os.path.join(tempfile.gettempdir(), f"torsor-tests-{os.getuid()}"))
+#: in memory where there is such a folder: the suite stores some ten thousand kernels
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+os.environ.setdefault("TORSOR_CACHE", os.path.join(MEMORY, f"torsor-tests-{os.getuid()}"))
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process that a test starts compiles torsor's source anew
 
