@@ -17,7 +17,7 @@ from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.given import float_type
 from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
-from torsor.compile.program import Program
+from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, spread
@@ -67,6 +67,9 @@ class Kernel:
     __slots__ = ("__call__", "__dict__", "__weakref__")
 
     __call__: Callable[..., Any]
+    inputs: tuple[Argument, ...]  #: its arguments, in order
+    outputs: tuple[Argument, ...]  #: its results, in order
+    operations: int  #: arithmetic operations of one evaluation, as its machine code does them
 
     def __init__(
         self,
