@@ -194,7 +194,7 @@ def results(process: Any) -> dict[str, Any]:
     return {name: found["result"] for name, found in process["found"].items()}
 
 
-@pytest.mark.parametrize("change", EDITS)
+@pytest.mark.parametrize("change", [x if k < 1 else pytest.param(x, marks=pytest.mark.night) for k, x in enumerate(EDITS)])
 def test_edited_source_of_torsor_gives_its_own_results_with_an_old_cache(tmp_path, source_copy, change):
     """The cache is filled by the source before the edit; the oracle is the edited source without a cache."""
     file, old, new, statement = EDITS[change]
@@ -312,7 +312,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", [x if k % 3 == 0 else pytest.param(x, marks=pytest.mark.night) for k, x in enumerate(DAMAGES)])
 def test_damaged_cache_files_are_compiled_anew_with_a_warning(tmp_path, name):
     folder, two = tmp_path / "cache", {k: STATEMENTS[k] for k in ("inverse_dynamics", "inverse_dynamics, batch")}
     cold = compute(folder, two)

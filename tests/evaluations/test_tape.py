@@ -58,8 +58,8 @@ def as_bytes(results, dtype=np.float64):
     return [np.asarray(r, dtype).tobytes() for r in (results if isinstance(results, tuple) else (results,))]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.night)])
+@pytest.mark.parametrize("width", [1, 4, *(pytest.param(n, marks=pytest.mark.night) for n in (2, 8))])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_tape_has_the_bits_of_straight_line_code(name, width, dtype, monkeypatch):
     program = PROGRAMS[name]()
