@@ -10,7 +10,7 @@ import tempfile
 import hypothesis
 import pytest
 
-#: in memory where there is such a folder: the suite stores some ten thousand kernels
+#: in memory where there is such a folder: the suite stores every kernel that it compiles
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 os.environ.setdefault("TORSOR_CACHE", os.path.join(MEMORY, f"torsor-tests-{os.getuid()}"))
 

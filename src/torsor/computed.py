@@ -146,7 +146,7 @@ class Computed(CompiledMechanism):
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``led`` as numbers."""
         on = check_wrenches(self._model, wrenches)
-        kernel = self._chosen("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_for("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
         return HybridDynamics(*kernel(q, v, a, tau, led, *on.values()))
 
     def _led(self, led: Any) -> Array:
@@ -186,7 +186,7 @@ class Computed(CompiledMechanism):
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
         on = check_wrenches(self._model, wrenches)
-        kernel = self._chosen("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_for("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
         return MotorTorques(*kernel(q, v, a, *on.values()))
 
     @kernel_method

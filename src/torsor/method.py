@@ -31,8 +31,8 @@ class kernel_method(Generic[P, R]):
 
     The decorated method is the documentation, the signature and the careful path.  Looking it up puts a built-in function into
     the instance's ``__dict__``, where the next look-up finds it before this descriptor; nothing is compiled.  The first call
-    compiles the kernel that ``robot._chosen(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs no
-    Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
+    compiles the kernel that ``robot._kernel_for(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs
+    no Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
     of ``wrenches={"frame": F}`` the frames are words, as a tuple.
 
     ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen; what a
@@ -91,4 +91,4 @@ class kernel_method(Generic[P, R]):
 
 def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:
     """The kernel of a method for these words."""
-    return robot._chosen(name, **words)
+    return robot._kernel_for(name, **words)

@@ -276,6 +276,25 @@ def test_old_files_make_room(folder, monkeypatch):
     assert len(files(folder)) <= 4
 
 
+def test_file_that_another_process_removes_while_room_is_made_is_no_fault(folder, monkeypatch):
+    monkeypatch.setattr(cache, "CAPACITY", 4)
+    for k in range(6):
+        cache.store(f"{k + 1:064x}"[::-1], b"code")  # names that do not begin with 0: nothing is removed
+    (gone,) = (f for f in files(folder) if f.name.startswith("1"))
+    written = cache._written
+
+    def removed_meanwhile(path):
+        gone.unlink(missing_ok=True)
+        return written(path)
+
+    monkeypatch.setattr(cache, "_written", removed_meanwhile)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cache.store("0" * 64, b"code")
+    assert not gone.exists()
+    assert len(files(folder)) <= 4
+
+
 @pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.night)])
 def test_sixteen_processes_start_cold(tmp_path, rounds):
     """RELIABILITY F2: none fails, all agree, and nothing half-written is left; forked, so that they are at it together."""

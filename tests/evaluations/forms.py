@@ -118,7 +118,7 @@ def parts_of(results: Any) -> list[Any]:
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """The name of a case in whatever its failure says: hundreds of small cases are one test, which saves minutes."""
+    """The name of a case in whatever its failure says: many small cases are one test, since each test has a cost of its own."""
     try:
         yield
     except BaseException as error:

@@ -11,6 +11,8 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+import torsor as ts
+from torsor import algorithms
 from torsor import scalar as s
 from torsor.compile import Argument, trace
 from torsor.compile.replay import replay
@@ -167,3 +169,16 @@ def test_what_is_not_a_whole_power_is_refused():
     with pytest.raises(TypeError):
         math.sin(Dual(2.0, 1.0))  # type: ignore[arg-type]
     assert repr(Dual(3.0, 1) * Dual(3.0, 1) + 1) == "Dual(10.0, 6.0)"
+
+
+def test_rate_of_the_mass_matrix_over_duals_is_that_of_its_differences():
+    """Ṁ is itself computed over duals, which do not nest: over duals another algorithm takes its place."""
+    model, h = ts.robots.two_link().model, 1e-6
+    q, v, dq = [0.3, 0.7], [1.1, -0.4], [0.5, 0.2]
+    found = algorithms.mass_matrix_rate(model, [Dual(x, d) for x, d in zip(q, dq, strict=True)], v)
+    ahead, behind = (
+        np.array(algorithms.mass_matrix_rate(model, [x + s * d for x, d in zip(q, dq, strict=True)], v)) for s in (h, -h)
+    )
+    difference = (ahead - behind) / (2 * h)
+    assert np.abs(np.array([[rate(x) for x in row] for row in found]) - difference).max() < 1e-8  # half the digits
+    assert np.abs(difference).max() > 0.1

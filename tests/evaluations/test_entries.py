@@ -317,7 +317,7 @@ class Scaled:
         self.kernel = sums((3,), (1,))
         self.careful: list[str] = []
 
-    def _chosen(self, name: str, way: str) -> Kernel:
+    def _kernel_for(self, name: str, way: str) -> Kernel:
         if way != "plain":
             raise ArgumentError(way)
         return self.kernel

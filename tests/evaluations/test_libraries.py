@@ -94,8 +94,7 @@ print(rss() - before)
     [
         ("equal", 200, 1_000_000),
         pytest.param("equal", 10_000, 2_000_000, marks=pytest.mark.night),
-        # the garbage collector decides when kernels go, so up to 2 MB are on their way; kept libraries would be 12 MB
-        pytest.param("different", 1000, 4_000_000, marks=pytest.mark.night),
+        pytest.param("different", 1000, 2_000_000, marks=pytest.mark.night),
     ],
 )
 def test_robots_made_called_and_dropped_take_no_memory(which, count, most):

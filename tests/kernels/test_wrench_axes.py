@@ -8,6 +8,9 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
+from torsor.flexible import FlexibleRobot, beam
+from torsor.flexible.elastic_joints import elastic_joints
+from torsor.flexible.springs import Spring
 from torsor.robot import Robot
 
 
@@ -83,3 +86,24 @@ def test_a_wrench_in_world_axes_keeps_its_direction_within_a_step(integrator):
     linear = body.twist(after, speed, "b")[3:]
     off = np.abs(linear - F[3:] / 2.0 * 0.5).max()
     assert off < {"semi_implicit": 0.2, "rk4": 1e-6, "midpoint": 1e-2}[integrator]
+
+
+def test_elastic_and_flexible_robots_take_the_axes():
+    robot = ts.robots.two_link()
+    q, v, tau = np.array([0.4, 0.9]), np.array([0.2, -0.3]), np.array([1.0, 2.0])
+    F = np.arange(1.0, 7.0)
+
+    def own(pose):
+        return np.concatenate([pose[:3, :3].T @ F[:3], pose[:3, :3].T @ F[3:]])
+
+    elastic = elastic_joints(robot, Spring(stiffness=5000.0, rotor_inertia=0.2))
+    motors = (q + 0.01, v)
+    a, _ = elastic.forward_dynamics(q, v, *motors, tau, {"tip": F}, expressed_in="world")
+    assert_close(a, elastic.forward_dynamics(q, v, *motors, tau, {"tip": own(robot.pose(q, "tip"))})[0], condition=1e2)
+    assert not np.allclose(a, elastic.forward_dynamics(q, v, *motors, tau, {"tip": F})[0])
+
+    arm = FlexibleRobot.of(robot, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
+    x, w = arm.joined(q, [0.01, -0.002]), np.zeros(arm.nv)
+    a = arm.forward_dynamics(x, w, tau, {"tip": F}, expressed_in="world")
+    assert_close(a, arm.forward_dynamics(x, w, tau, {"tip": own(arm.pose(x, "tip"))}), condition=1e4)
+    assert not np.allclose(a, arm.forward_dynamics(x, w, tau, {"tip": F}))

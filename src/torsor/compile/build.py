@@ -33,7 +33,7 @@ def name_of(ir: str, symbols: tuple[str, ...]) -> str:
 def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
     """The library of a module, from memory or disk where it can be."""
     name = name_of(ir, symbols)
-    library = kept(name, symbols, dtype)
+    library = find_library(name, symbols, dtype)
     if library is None:
         image = native.compile_ir(ir)
         library = _libraries[name] = _loaded(image, symbols, dtype)
@@ -41,7 +41,7 @@ def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
     return library
 
 
-def kept(name: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library | None:
+def find_library(name: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library | None:
     """The library of that name, if memory or disk has it."""
     library = _libraries.get(name)
     if library is not None:

@@ -148,9 +148,17 @@ def _prune(folder: Path) -> None:
     with os.scandir(folder) as entries:
         files = [folder / entry.name for entry in entries if entry.name.endswith(".o")]
     if len(files) > CAPACITY:
-        for path in sorted(files, key=lambda p: p.stat().st_mtime)[: len(files) - CAPACITY * 3 // 4]:
+        for path in sorted(files, key=_written)[: len(files) - CAPACITY * 3 // 4]:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def _written(path: Path) -> float:
+    """When a file was written; 0 for one that another process has removed meanwhile."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _complain(what: str) -> Any:

@@ -90,7 +90,7 @@ class Recorded:
             return build.built(ir(), symbols, dtype)
         file = self._file(form, *symbols, dtype, native.host())
         kept = cache.load(file)
-        library = build.kept(kept.decode(), symbols, dtype) if kept is not None else None
+        library = build.find_library(kept.decode(), symbols, dtype) if kept is not None else None
         if library is None:
             text = ir()
             library = build.built(text, symbols, dtype)

@@ -211,7 +211,7 @@ def _reactions(
 # -- the table -------------------------------------------------------------------------------------------------
 
 
-def _solved(system: Callable[..., Any], *inputs: str) -> dict[str, Quantity]:
+def _methods_of(system: Callable[..., Any], *inputs: str) -> dict[str, Quantity]:
     """F&O's methods 1 and 2 for a system; the second by whichever route to M⁻¹ takes fewer operations."""
     run, outputs = partial(_solution, system), ("x", "multipliers", "doubt")
     by_factors = (partial(run, route="factors"),)
@@ -235,8 +235,8 @@ QUANTITIES = Table(
         "impulse_terms": Quantity(IMPULSE, partial(_terms, _struck), outputs=TERMS),
         "reactions": Quantity(("q", "v", "a", "multipliers"), _reactions, outputs=("tree", "loops")),
     }
-    | {f"dynamics.{method}": row for method, row in _solved(_system, *DYNAMICS).items()}
-    | {f"impulse.{method}": row for method, row in _solved(_struck, *IMPULSE).items()},
+    | {f"dynamics.{method}": row for method, row in _methods_of(_system, *DYNAMICS).items()}
+    | {f"impulse.{method}": row for method, row in _methods_of(_struck, *IMPULSE).items()},
     title="constrained",
     symbols="torsor.algorithms.closed_loops takes them",
 )

@@ -346,7 +346,7 @@ class Constrained:
         A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
         return A, J[..., part[rows], :]
 
-    def _chosen(
+    def _kernel_for(
         self,
         name: str,
         method: str = "auto",

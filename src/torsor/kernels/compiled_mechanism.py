@@ -116,7 +116,7 @@ class CompiledMechanism(Mechanism):
         self._model.frame(key[1])
         return self._kernels(*key)(*values, out=out)
 
-    def _chosen(
+    def _kernel_for(
         self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
         """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""

@@ -102,7 +102,9 @@ class Kernels:
             if check is not None:
                 check()
             name = ".".join((self.name, spec.label))
-            scan = self._scans.setdefault(key, Scan(self.recorded(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype))
+            scan = self._scans.setdefault(
+                key, Scan(self.recording(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype)
+            )
             while len(self._scans) > KEPT:
                 self._scans.pop(next(iter(self._scans)), None)
         return scan
@@ -118,7 +120,7 @@ class Kernels:
         on = check_wrenches(self.model, wrenches)
         return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
 
-    def recorded(self, spec: Spec) -> Recorded:
+    def recording(self, spec: Spec) -> Recorded:
         """The program of a spec, recorded when it is needed."""
         self._check(spec)
         return Recorded(partial(self.program, spec), self._key(spec))
@@ -234,7 +236,7 @@ class Kernels:
     def _make(self, spec: Spec) -> Kernel:
         rows = [self.table[name] for name, *_ in spec.quantities]
         return Kernel(
-            self.recorded(spec),
+            self.recording(spec),
             name=".".join(filter(None, (self.name, self.table.title, spec.label))),
             dtype=spec.dtype,
             explain=partial(self.explain, spec),

@@ -15,7 +15,7 @@ from torsor.algorithms.steps import Midpoint, scaled, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.simulate.repeated import Plan, advanced
+from torsor.simulate.repeated import Plan, next_state
 
 Inertias = tuple[float, ...]
 
@@ -128,10 +128,10 @@ QUANTITIES = Table(
     {
         "rollout": Quantity(
             _rollout_inputs,
-            advanced,
+            next_state,
             ("plan",),
             ("q", "v"),
-            (partial(advanced, solve=forward_dynamics_by_factors),),
+            (partial(next_state, solve=forward_dynamics_by_factors),),
             joint_space=True,
         ),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),

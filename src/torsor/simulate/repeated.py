@@ -94,7 +94,7 @@ def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: A
     return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
 
-def advanced(
+def next_state(
     model: Model,
     q: Sequence[Any],
     v: Sequence[Any],
@@ -163,7 +163,7 @@ class Repeated:
         """Over floats, a vanishing pivot has a name."""
         values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
         try:
-            advanced(self.robot.model, *values, plan=self.plan)
+            next_state(self.robot.model, *values, plan=self.plan)
         except SingularError:
             raise
         except (ArithmeticError, ValueError):  # the floats overflow too

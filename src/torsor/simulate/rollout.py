@@ -113,7 +113,7 @@ def rollout(
 
 
 def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
-    """One robot and one step, in a fifth of the time: ``robot.step`` has the same bits; None where there is more to do."""
+    """One robot and one step by ``robot.step``, which has the same bits; None where there is more to do."""
     if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
         return None
     if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape != (1, robot.nv) or steps not in (None, 1):

@@ -143,10 +143,10 @@ def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict
     """External wrenches over time, in the frames' own axes: {frame: F (6,) or a function of (t, q, v)}."""
     check_axes(expressed_in)
     laws = {frame: _wrench(frame, F) for frame, F in check_wrenches(robot.model, wrenches).items()}
-    return laws if expressed_in == "body" else {frame: _turned(robot, frame, law) for frame, law in laws.items()}
+    return laws if expressed_in == "body" else {frame: _in_frame_axes(robot, frame, law) for frame, law in laws.items()}
 
 
-def _turned(robot: Robot, frame: str, law: Law) -> Law:
+def _in_frame_axes(robot: Robot, frame: str, law: Law) -> Law:
     """A wrench given in the world's axes, in the frame's own: (Rᵀm, Rᵀf)."""
 
     def turned(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

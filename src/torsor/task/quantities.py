@@ -24,7 +24,7 @@ def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quant
     return Quantity(inputs, run, ("targets",), (output,), joint_space=True)
 
 
-def _routed(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
+def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
     """A row that needs M⁻¹: by articulated bodies, or by the factors of M, whichever is shorter."""
 
     def run(model: Model, *values: Any, targets: ts.Targets, route: str | None = None) -> Any:
@@ -42,7 +42,7 @@ def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *out
         result = function(model, targets, *values, mass=mass, route=route)
         return (*result, magnified) if len(outputs) > 1 else (result, magnified)
 
-    return _routed(run, inputs, *outputs, "magnified")
+    return _with_route(run, inputs, *outputs, "magnified")
 
 
 def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
@@ -54,7 +54,7 @@ def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *out
         mass = ts.given_mass([flat[i * k : i * k + k] for i in range(k)])
         return function(model, targets, *state, mass=mass, route=route)
 
-    return _routed(run, (*inputs, "Lambda"), *outputs)
+    return _with_route(run, (*inputs, "Lambda"), *outputs)
 
 
 def _forward_of_force(model: Model, targets: ts.Targets, q: Any, v: Any, F: Any, route: str) -> list[Any]:
@@ -84,9 +84,9 @@ QUANTITIES = Table(
         "twist": _kinematic(ts.twist, "twist", "q", "v"),
         "acceleration": _kinematic(ts.acceleration, "acceleration", "q", "v", "a"),
         "joint_force": _kinematic(ts.joint_force, "tau", "q", "force"),
-        "inverse_mass_matrix": _routed(ts.inverse_mass_matrix, ("q",), "inverse_mass_matrix"),
-        "forward_dynamics": _routed(ts.forward_dynamics, ("q", "v", "tau"), "acceleration"),
-        "forward_dynamics_of_force": _routed(_forward_of_force, ("q", "v", "force"), "acceleration"),
+        "inverse_mass_matrix": _with_route(ts.inverse_mass_matrix, ("q",), "inverse_mass_matrix"),
+        "forward_dynamics": _with_route(ts.forward_dynamics, ("q", "v", "tau"), "acceleration"),
+        "forward_dynamics_of_force": _with_route(_forward_of_force, ("q", "v", "force"), "acceleration"),
     }
     | {name: _with_exact_mass(*row) for name, row in _MASSIVE.items()}
     | {GIVEN.format(name): _with_given_mass(*row) for name, row in _MASSIVE.items()},

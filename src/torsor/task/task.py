@@ -243,7 +243,7 @@ class Task:
             )
         return self._kernels(name, self._targets, method)
 
-    def _chosen(self, name: str, friction: bool | None = False) -> Kernel | None:
+    def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
         """The kernel that a method runs without looking at its result; None where Λ is replaced, or friction laws count."""
         replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
