@@ -31,7 +31,8 @@ ALLOWED = {
     "logs": {"io"},
     "replay": {"scene", "io"},
     "scene": {"scalar", "spatial", "model", "io", "algorithms", "compile"},
-    "large": {"scalar", "spatial", "model", "algorithms", "compile", "operators"},
+    "kernels": {"scalar", "spatial", "model", "algorithms", "compile", "mechanism"},
+    "large": {"scalar", "spatial", "model", "algorithms", "compile", "kernels", "operators"},
 }
 #: what people see stands on all the rest, so nothing may stand on it
 LAST = ("cli", "viewer", "doctor", "certify")
@@ -74,6 +75,18 @@ def test_algorithms_use_no_array_library():
     for room in ("algorithms", "spatial"):
         for path in (PACKAGE / room).rglob("*.py"):
             assert not {n for n in module_level_imports(path) if n.split(".")[0] in ("numpy", "scipy", "sympy")}, path
+
+
+def test_kernels_are_made_in_one_room():
+    """One road from an equation to its kernel: elsewhere a table, or a function, is handed to torsor.kernels."""
+    made = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).parts[0] not in ("kernels", "compile")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Kernel", "Recorded")
+    ]
+    assert not made
 
 
 def test_import_brings_in_nothing_heavy():

@@ -1,4 +1,4 @@
-"""Shared by the tests of compat: numbers, and both ways a recorded function is computed."""
+"""Shared by the tests of compat: numbers, and both ways a function of compat is computed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor.compat.modern_robotics as mr
-from torsor.compat.modern_robotics import chain, recorded
+from torsor.compat.modern_robotics import chain
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def rng(request):
 
 @pytest.fixture(params=[10**9, 0], ids=["over floats", "as kernels"])
 def patience(request, monkeypatch):
-    """Both ways a recorded function is computed."""
+    """Both ways a function of compat is computed."""
     _forget()
-    monkeypatch.setattr(recorded, "PATIENCE", request.param)
+    monkeypatch.setattr("torsor.compat.modern_robotics.patience.PATIENCE", request.param)
     yield
     _forget()
 
 
 def _forget():
     chain._chain.cache_clear()
-    mr.kinematics._recorded.cache_clear()
+    mr.kinematics._compiled.cache_clear()

@@ -89,6 +89,14 @@ def test_closure_of_torsor_is_known_by_what_it_holds():
     assert digest(holding(Law())) is None
 
 
+def test_functions_of_one_name_are_known_by_their_code_and_defaults():
+    functions = [lambda x: x + 1, lambda x: x + 2, lambda x: x * 1, lambda x, y=1: x + y, lambda x, y=2: x + y]
+    functions += [lambda x: [y + 1 for y in x], lambda x: [y + 2 for y in x]]
+    for f in functions:
+        f.__module__ = "torsor.somewhere"
+    assert len({digest(f) for f in functions}) == len(functions)
+
+
 DIGEST = "from torsor.kernels.digest import source_digest; print(source_digest())"
 
 

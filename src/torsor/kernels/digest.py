@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -83,10 +83,15 @@ def _collect(x: Any, words: list[str]) -> None:
         _collect(sorted(x), words)
     elif kind is np.ndarray and x.dtype != object:
         words.append(f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}")
-    elif kind is FunctionType or isinstance(x, type):
+    elif isinstance(x, type):
         words.append(_own(x))
-        for cell in getattr(x, "__closure__", None) or ():
+    elif kind is FunctionType:
+        words.append(_own(x))
+        for cell in x.__closure__ or ():
             _collect(cell.cell_contents, words)
+        if "<" in x.__qualname__:  # a lambda, or a function made in another: its name may have several
+            _collect_code(x.__code__, words)
+            _collect([x.__defaults__, x.__kwdefaults__], words)
     elif kind is partial:
         _collect([x.func, x.args, x.keywords], words)
     else:
@@ -109,6 +114,16 @@ def _collect_object(x: Any, words: list[str]) -> None:
         for name in sorted({*getattr(x, "__dict__", ()), *slots}):
             words.append(name)
             _collect(getattr(x, name), words)
+
+
+def _collect_code(code: CodeType, words: list[str]) -> None:
+    """What a function does, and the names it uses."""
+    words += [code.co_code.hex(), *code.co_names]
+    for x in code.co_consts:
+        if isinstance(x, CodeType):
+            _collect_code(x, words)
+        else:
+            words.append(repr(x))
 
 
 def _own(x: Any) -> str:

@@ -15,8 +15,9 @@ import numpy as np
 from torsor.algorithms.constraint_force import dual, eliminate, equation, force_basis, inverse, recover
 from torsor.algorithms.joining import listed
 from torsor.algorithms.stacked import Vector
-from torsor.compile import Argument, Kernel, Scan, trace
+from torsor.compile import Argument, Kernel, Scan
 from torsor.errors import ArgumentError, SingularError
+from torsor.kernels.functions import recorded
 from torsor.large.divide_and_conquer import each_state, plan
 from torsor.large.freedoms import Freedoms
 from torsor.large.motions import loads, motions
@@ -135,8 +136,8 @@ def _thomas() -> tuple[Scan, Scan]:
         y = recover(D, r - square(Cn).T @ Vector(after))
         return {"next": list(y), "y": list(y)}
 
-    there = trace(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
-    back = trace(outward, [Argument("row", (BODY,)), Argument("Cn", (36,)), Argument("after", (6,))])
+    there = recorded(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
+    back = recorded(outward, [Argument("row", (BODY,)), Argument("Cn", (36,)), Argument("after", (6,))])
     return (
         Scan(there, name="block elimination", carry={"before": "next"}, each=["row"]),
         Scan(back, name="block substitution", carry={"after": "next"}, each=["y"], reverse=True),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel
+from torsor.kernels.functions import function_kernel
 from torsor.model.joints import JointType
 from torsor.spatial import Mat, Transform, Vec
 
@@ -63,7 +64,7 @@ def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
 
     inputs = [Argument("q", (joint.nq,)), *((Argument("E", (3, 3)), Argument("r", (3,))) if placed else ())]
     inputs += [Argument(x, (joint.nv,)) for x in ("v", "a")[:rates]]
-    return Kernel(trace(step, inputs), name=f"the {joint.name} joints")
+    return function_kernel(f"the {joint.name} joints", step, inputs)
 
 
 def joint_transforms(tree: LargeTree, q: Array) -> tuple[Array, Array, Array]:

@@ -12,7 +12,8 @@ from typing import Any
 from torsor.algorithms.joining import Joint, Segment
 from torsor.algorithms.relative import RelativeMotion
 from torsor.algorithms.stacked import Matrix, Vector
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel
+from torsor.kernels.functions import function_kernel
 from torsor.spatial import Acceleration, Inertia, Mat, Subspace, Sym, Transform, Vec
 from torsor.spatial.motion import Motion
 from torsor.spatial.vector import flat
@@ -25,7 +26,7 @@ Row = list[Any]
 
 def stage(name: str, function: Callable[..., dict[str, Any]], sizes: dict[str, int]) -> Kernel:
     """The kernel of a function of rows; ``sizes`` names its arguments."""
-    return Kernel(trace(function, [Argument(k, (n,)) for k, n in sizes.items()]), name=name)
+    return function_kernel(name, function, [Argument(k, (n,)) for k, n in sizes.items()])
 
 
 def transform(E: Row, r: Row) -> Transform:

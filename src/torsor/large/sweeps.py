@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.algorithms.articulated import accelerated, felt, handed, opened
-from torsor.compile import Argument, Scan, trace
+from torsor.compile import Argument, Scan
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
+from torsor.kernels.functions import recorded
 from torsor.large.joints import joint_states
 from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec, solve
 from torsor.spatial.vector import flat
@@ -132,10 +133,10 @@ STEPS: dict[Any, tuple[Argument, ...]] = {
 @cache
 def _scan(step: Any, chain: bool, inward: bool) -> Scan:
     """The loop of a step: carried along a chain, gathered from parents outwards, summed from children inwards."""
-    program = trace(step, STEPS[step])
-    link = {program.inputs[-1].name: "next"}
+    program = recorded(step, STEPS[step])
+    link = {STEPS[step][-1].name: "next"}
     role = "carry" if chain else "scatter" if inward else "gather"
-    kept = [o.name for o in program.outputs if o.name != "next" or role == "gather"]
+    kept = [o.name for o in program.facts.outputs if o.name != "next" or role == "gather"]
     options: dict[str, Any] = {role: link, "each": kept, "reverse": inward}
     return Scan(program, name=f"the sweep {step.__name__[1:]}", **options)
 

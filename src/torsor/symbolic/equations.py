@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.kernels.functions import function_kernel
 from torsor.spatial import factor, solve
 from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.printing import c_source, dotted, latex_equations, python_source
@@ -268,7 +269,7 @@ class EquationsOfMotion:
             raise SingularError(f"M is singular or overflows at q = {np.asarray(state[0]).tolist()}; no acceleration follows")
 
         arguments = [Argument(name, (len(self.q),)) for name in ("q", "v", "tau")]
-        return Kernel(trace(forward, arguments), name="forward_dynamics", explain=explain)
+        return function_kernel("forward_dynamics", forward, arguments, explain)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """τ = M a + h, ``(..., n)`` (MR 8.1)."""

@@ -8,6 +8,7 @@ from typing import Any
 from torsor import scalar as s
 from torsor.compile import Argument, Kernel, Program, trace
 from torsor.errors import ArgumentError
+from torsor.kernels.functions import function_kernel
 from torsor.symbolic.library import sympy_library
 
 #: functions by the name of their SymPy class
@@ -180,7 +181,7 @@ def compiled(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
     array([[6., 1.],
            [1., 0.]])
     """
-    return Kernel(program(expressions, inputs), name=name)
+    return function_kernel(name, recorder(expressions, inputs), [Argument(k, (len(x),)) for k, x in inputs.items()])
 
 
 def _listed(e: Any) -> Any:

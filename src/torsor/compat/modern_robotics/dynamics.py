@@ -41,7 +41,7 @@ def InverseDynamics(
     >>> InverseDynamics([0.0], [1.0], [2.0], [0, -10, 0], [0, 0, 0, 0, 0, 0], M, G, S).round(6)
     array([-8.8])
     """
-    return chain(Mlist, Glist, Slist).inverse_dynamics(thetalist, dthetalist, ddthetalist, g, Ftip)
+    return chain(Mlist, Glist, Slist).functions["InverseDynamics"](thetalist, dthetalist, ddthetalist, g, Ftip)
 
 
 def MassMatrix(thetalist: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
@@ -51,7 +51,7 @@ def MassMatrix(thetalist: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Arra
     >>> MassMatrix([0.0], M, G, S)
     array([[0.6]])
     """
-    return chain(Mlist, Glist, Slist).mass_matrix(thetalist)
+    return chain(Mlist, Glist, Slist).functions["MassMatrix"](thetalist)
 
 
 def VelQuadraticForces(thetalist: ArrayLike, dthetalist: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
@@ -61,7 +61,7 @@ def VelQuadraticForces(thetalist: ArrayLike, dthetalist: ArrayLike, Mlist: Any, 
     >>> VelQuadraticForces([0.0], [3.0], M, G, S)
     array([0.])
     """
-    return chain(Mlist, Glist, Slist).velocity_forces(thetalist, dthetalist)
+    return chain(Mlist, Glist, Slist).functions["VelQuadraticForces"](thetalist, dthetalist)
 
 
 def GravityForces(thetalist: ArrayLike, g: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
@@ -71,7 +71,7 @@ def GravityForces(thetalist: ArrayLike, g: ArrayLike, Mlist: Any, Glist: Any, Sl
     >>> GravityForces([0.0], [0, -10, 0], M, G, S)
     array([-10.])
     """
-    return chain(Mlist, Glist, Slist).gravity_forces(thetalist, g)
+    return chain(Mlist, Glist, Slist).functions["GravityForces"](thetalist, g)
 
 
 def EndEffectorForces(thetalist: ArrayLike, Ftip: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
@@ -81,7 +81,7 @@ def EndEffectorForces(thetalist: ArrayLike, Ftip: ArrayLike, Mlist: Any, Glist: 
     >>> EndEffectorForces([0.0], [0, 0, 0, 0, 1, 0], M, G, S)
     array([-0.5])
     """
-    return chain(Mlist, Glist, Slist).tip_forces(thetalist, Ftip)
+    return chain(Mlist, Glist, Slist).functions["EndEffectorForces"](thetalist, Ftip)
 
 
 def ForwardDynamics(
@@ -94,7 +94,7 @@ def ForwardDynamics(
     >>> ForwardDynamics([0.0], [1.0], [-8.8], [0, -10, 0], [0, 0, 0, 0, 0, 0], M, G, S).round(6)
     array([2.])
     """
-    return chain(Mlist, Glist, Slist).forward_dynamics(thetalist, dthetalist, taulist, g, Ftip)
+    return chain(Mlist, Glist, Slist).functions["ForwardDynamics"](thetalist, dthetalist, taulist, g, Ftip)
 
 
 def EulerStep(thetalist: ArrayLike, dthetalist: ArrayLike, ddthetalist: ArrayLike, dt: float) -> tuple[Array, Array]:

@@ -1,22 +1,23 @@
 """MR ch. 4–6: products of exponentials, their Jacobians, and inverse kinematics by Newton and Raphson.
 
-The list of screws is an input of the recorded functions, so that all robots with n joints share one.
+The list of screws is an input of the functions that are compiled, so that all robots with n joints share one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.compat.modern_robotics.motions import Adjoint, MatrixLog6, TransInv, se3ToVec
-from torsor.compat.modern_robotics.recorded import Recorded
+from torsor.compat.modern_robotics.patience import PatientFunction
 from torsor.compile import Argument
 from torsor.compile.given import as_array
 from torsor.errors import ArgumentError
+from torsor.kernels.functions import function_kernel
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
 
@@ -180,15 +181,16 @@ def _by_rows(columns: list[Motion]) -> list[list[Any]]:
     return [list(row) for row in zip(*((*c.w, *c.v) for c in columns), strict=True)]
 
 
-# -- recorded ----------------------------------------------------------------------------------------------------
+# -- compiled ----------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def _recorded(function: Callable[..., Any], n: int) -> Recorded:
+def _compiled(function: Callable[..., Any], n: int) -> PatientFunction:
     shapes = {"screws": (6, n), "thetalist": (n,)}
     if function in (_space, _body):
         shapes = {"M": (4, 4), **shapes}
-    return Recorded(function.__name__.strip("_"), [Argument(name, shape) for name, shape in shapes.items()], function)
+    inputs = [Argument(name, shape) for name, shape in shapes.items()]
+    return PatientFunction(inputs, function, partial(function_kernel, function.__name__.strip("_"), function, inputs))
 
 
 def _poses(function: Callable[..., Any], M: ArrayLike, screws: ArrayLike, thetalist: ArrayLike) -> Array:
@@ -197,12 +199,12 @@ def _poses(function: Callable[..., Any], M: ArrayLike, screws: ArrayLike, thetal
     n = theta.shape[-1]
     if n == 0:
         return np.array(M, dtype=float)
-    return _recorded(function, n)(np.ascontiguousarray(as_array("M", M, dtype=float)), np.ascontiguousarray(S[:, :n]), theta)
+    return _compiled(function, n)(np.ascontiguousarray(as_array("M", M, dtype=float)), np.ascontiguousarray(S[:, :n]), theta)
 
 
 def _jacobians(function: Callable[..., Any], screws: ArrayLike, thetalist: ArrayLike) -> Array:
     S = _columns(screws)
-    return _recorded(function, S.shape[1])(S, np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)))
+    return _compiled(function, S.shape[1])(S, np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)))
 
 
 def _columns(screws: ArrayLike) -> Array:

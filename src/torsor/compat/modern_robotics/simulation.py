@@ -38,7 +38,7 @@ def InverseDynamicsTrajectory(
             ddthetamat = second if dthetamat is None else np.gradient(_rows(dthetamat, "dthetamat"), dt, axis=0, edge_order=2)
         dthetamat = first if dthetamat is None else dthetamat
     F = _tips(Ftipmat, len(theta))
-    return chain(Mlist, Glist, Slist).inverse_dynamics(theta, dthetamat, ddthetamat, np.asarray(g, dtype=float), F)
+    return chain(Mlist, Glist, Slist).functions["InverseDynamics"](theta, dthetamat, ddthetamat, np.asarray(g, dtype=float), F)
 
 
 def rates(thetamat: ArrayLike, dt: float) -> tuple[Array, Array]:
@@ -91,11 +91,11 @@ def initial(robot: Chain, thetalist: ArrayLike, dthetalist: ArrayLike) -> Array:
 
 
 def advance(robot: Chain, states: Array, tau: Array, g: Array, F: Array, dt: float, intRes: int) -> None:
-    """Fill ``states`` (N, 2, n) from its first: N − 1 times ``intRes`` steps of the recorded Euler step."""
+    """Fill ``states`` (N, 2, n) from its first: N − 1 times ``intRes`` steps of Euler's step."""
     substeps = int(intRes)
     if substeps != intRes or substeps < 1:
         raise ArgumentError(f"intRes must be a whole number of steps, 1 or more, not {intRes}")
-    step, h = robot.step.entry((len(states) - 1) * substeps), np.array(dt / substeps, dtype=np.float64)
+    step, h = robot.functions["EulerStep"].entry((len(states) - 1) * substeps), np.array(dt / substeps, dtype=np.float64)
     x, turns = states[0], range(substeps)
     for i in range(len(states) - 1):
         t, tip = tau[i], F[i]

@@ -4,62 +4,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from torsor.compile import Argument, Kernel, shortest
+from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import batch_shape, check_finite, coerced
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats
 PATIENCE = 100
 
-Function = Callable[..., Mapping[str, Any]]
 
-
-class Recorded:
+class PatientFunction:
     """``function(*lists of scalars) -> {name: nested list}``, called with arrays whose leading axes broadcast.
 
     Lists that are changed at every call (an identification, a search for masses) would be compiled at every call; so the first
-    :data:`PATIENCE` states are computed over plain floats, and then, or for a long batch at once, the kernel is made.  Several
-    functions are several ways to the same result: the shortest is compiled.
+    :data:`PATIENCE` states are computed over plain floats, and then, or for a long batch at once, the ``kernel`` is made.
     """
 
-    def __init__(self, name: str, inputs: Sequence[Argument], *functions: Function):
-        self.name, self.inputs, self.functions = name, tuple(inputs), functions
+    def __init__(self, inputs: Sequence[Argument], function: Callable[..., Mapping[str, Any]], kernel: Callable[[], Kernel]):
+        self.inputs, self.function, self._kernel = tuple(inputs), function, kernel
         self.states = 0
-        self._fast: Callable[..., Any] | None = None
 
     def __call__(self, *values: Any) -> Any:
-        if self._fast is not None:
-            return self._fast(*values)
+        if "compiled" in self.__dict__:
+            return self.compiled(*values)
         arrays = [coerced(a, v, FLOAT64) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(self.inputs, arrays)
         count = math.prod(batch)
         if count == 0 or self.states + count > PATIENCE:
-            return self.compiled()(*arrays)
+            return self.compiled(*arrays)
         self.states += count
         return self._over_floats(arrays, batch)
 
     def entry(self, states: int) -> Callable[..., Any]:
         """What to call for that many states one by one: the kernel's own way in, or this object where they are too few."""
-        return self.compiled() if self.states + states > PATIENCE else self
+        return self.compiled if self.states + states > PATIENCE else self
 
+    @cached_property
     def compiled(self) -> Callable[..., Any]:
-        """The kernel's way in, made if need be."""
-        if self._fast is None:
-            kernel = Kernel(shortest(self.functions, self.inputs), name=self.name, explain=self._explain)
-            self._fast = kernel.__call__
-        return self._fast
+        """The kernel's way in."""
+        return self._kernel().__call__
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:
         check_finite(self.inputs, arrays)
         wide = [np.broadcast_to(x, (*batch, *a.shape)) for a, x in zip(self.inputs, arrays, strict=True)]
         states = ([x[place].ravel().tolist() for x in wide] for place in np.ndindex(batch))
-        results = np.array([next(iter(self.functions[0](*state).values())) for state in states], dtype=FLOAT64)
+        results = np.array([next(iter(self.function(*state).values())) for state in states], dtype=FLOAT64)
         return results.reshape(*batch, *results.shape[1:])
-
-    def _explain(self, *state: np.ndarray) -> None:
-        """Over floats, a vanishing pivot has a name."""
-        self.functions[0](*(np.ravel(x).tolist() for x in state))

@@ -1,0 +1,30 @@
+"""Functions of scalars that belong to no table: a stage of a large tree, a formula of screws, an expression of SymPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from torsor.compile import Argument, Kernel, shortest
+from torsor.compile.recorded import Recorded
+from torsor.kernels.digest import digest, source_digest
+
+Function = Callable[..., Mapping[str, Any]]
+
+
+def recorded(function: Function, inputs: Sequence[Argument]) -> Recorded:
+    """The program of ``function(*lists of scalars) -> {name: nested list}``; kept on disk if all its code is torsor's."""
+    chosen = digest(function, [tuple(a) for a in inputs])
+    return Recorded(partial(shortest, [function], inputs), digest(source_digest(), chosen) if chosen else None)
+
+
+def function_kernel(
+    name: str, function: Function, inputs: Sequence[Argument], explain: Callable[..., None] | None = None
+) -> Kernel:
+    """The kernel of such a function.
+
+    >>> function_kernel("sum", lambda x: {"y": x[0] + x[1]}, [Argument("x", (2,))])([1.0, 2.0])
+    3.0
+    """
+    return Kernel(recorded(function, inputs), name=name, explain=explain)

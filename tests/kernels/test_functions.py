@@ -1,0 +1,37 @@
+"""Functions of scalars without a table, as kernels: what torsor wrote is kept on disk, what a user wrote is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from torsor.compile import Argument
+from torsor.kernels import functions
+from torsor.kernels.functions import function_kernel, recorded
+from torsor.large.sweeps import STEPS
+
+X = [Argument("x", (2,))]
+
+
+def test_one_state_and_a_batch():
+    kernel = function_kernel("difference", lambda x: {"y": x[1] - x[0]}, X)
+    assert kernel([1.0, 3.5]) == 2.5
+    np.testing.assert_array_equal(kernel([[1.0, 3.5], [2.0, 2.0]]), [2.5, 0.0])
+
+
+def test_a_user_function_is_recorded_in_every_process():
+    assert recorded(lambda x: {"y": x[0]}, X)._key is None
+
+
+def test_a_step_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
+    step, inputs = next(iter(STEPS.items()))
+    first = recorded(step, inputs).facts
+
+    def refuse(*given):
+        raise AssertionError("it was recorded again")
+
+    monkeypatch.setattr(functions, "shortest", refuse)
+    assert recorded(step, inputs).facts == first
+    with pytest.raises(AssertionError, match="recorded again"):
+        _ = recorded(step, inputs).program
