@@ -45,6 +45,7 @@ def export_c(
     fused: bool = False,
     fma: bool = False,
     wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
     damping: bool = False,
     friction: bool | None = None,
 ) -> tuple[Path, Path, Path]:
@@ -53,10 +54,10 @@ def export_c(
     One function a spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of all specs,
     ``robot_fused``, with an output each, that shares their work.  ``name`` replaces the robot's name in the functions' names.
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
-    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics.  Friction laws
-    that the robot has count there and in hybrid dynamics, unless ``friction=False``; ``damping=True`` counts the damping of the
-    model instead.  The first lines of the file list the losses that count.  The test program calls every function and returns 0
-    if its results are those of torsor.
+    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics, in the frame's
+    own axes or in ``expressed_in="world"``.  Friction laws that the robot has count there and in hybrid dynamics, unless
+    ``friction=False``; ``damping=True`` counts the damping of the model instead.  The first lines of the file list the losses
+    that count.  The test program calls every function and returns 0 if its results are those of torsor.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -69,7 +70,7 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    kernels = _kernels(robot, prefix, names, fused, tuple(wrenches), damping, friction)
+    kernels = _kernels(robot, prefix, names, fused, tuple(wrenches), expressed_in, damping, friction)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
@@ -98,6 +99,7 @@ def export_python(
     name: str | None = None,
     fused: bool = False,
     wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
     damping: bool = False,
     friction: bool | None = None,
 ) -> Path:
@@ -115,7 +117,9 @@ def export_python(
     """
     _check_robot(robot)
     base = _base(path, (".py",))
-    kernels = _kernels(robot, _prefix(robot, name, PYTHON_WORDS), names, fused, tuple(wrenches), damping, friction)
+    kernels = _kernels(
+        robot, _prefix(robot, name, PYTHON_WORDS), names, fused, tuple(wrenches), expressed_in, damping, friction
+    )
     lead = "\n".join(
         f"# {line}".rstrip() for line in _about(robot, robot.spec(*names, damping=damping, friction=friction).losses)
     )
@@ -166,6 +170,7 @@ def _kernels(
     names: tuple[Name, ...],
     fused: bool,
     frames: tuple[str, ...],
+    expressed_in: str,
     damping: bool,
     friction: bool | None,
 ) -> list[tuple[str, Kernel]]:
@@ -176,14 +181,14 @@ def _kernels(
     forced = [quantity in FORCED for quantity, *_ in quantities]
     if frames and not (all(forced) if fused else any(forced)):
         raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, names))}")
-    whole = robot.spec(*names, damping=damping, friction=friction, wrenches=frames)
+    whole = robot.spec(*names, damping=damping, friction=friction, wrenches=frames, expressed_in=expressed_in)
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(whole))]
     out: list[tuple[str, Kernel]] = []
     for quantity, is_forced in zip(quantities, forced, strict=True):
         n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
         lost = whole.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
-        out.append((n, robot.kernels.kernel(Spec((quantity,), frames if is_forced else (), losses=lost))))
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames if is_forced else (), expressed_in, lost))))
     return out
 
 

@@ -188,20 +188,33 @@ class Robot(Computed):
         return understanding.explain(self, q, v, a, wrenches, **options)
 
     def stacked(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
     ) -> Stacked:
         """𝒜, 𝒢, 𝒲, ℒ, [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip by name (MR 8.58–8.72)."""
         from torsor import understanding
 
-        return understanding.stacked(self, q, v, a, wrenches)
+        return understanding.stacked(self, q, v, a, wrenches, expressed_in=expressed_in)
 
     def newton_euler_trace(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, at: str = "link"
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        at: str = "link",
+        expressed_in: str = "body",
     ) -> Trace:
         """V_i, V̇_i, F_i, τ_i of the recursion, body by body, as a table (MR 8.50–8.54); ``at`` "link" frames or the "com"."""
         from torsor import understanding
 
-        return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at)
+        return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at, expressed_in=expressed_in)
 
     def torque_ellipsoid(self, q: ArrayLike) -> Ellipsoid:
         """{M θ̈ : |θ̈| = 1}: the joint forces of unit accelerations [N·m, N] (MR Fig. 8.3)."""

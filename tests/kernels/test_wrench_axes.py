@@ -11,6 +11,7 @@ from tests.trees import random_tree
 from torsor.flexible import FlexibleRobot, beam
 from torsor.flexible.elastic_joints import elastic_joints
 from torsor.flexible.springs import Spring
+from torsor.operators import operators
 from torsor.robot import Robot
 
 
@@ -47,6 +48,9 @@ def test_every_method_takes_the_axes(seed):
         lambda **w: robot.rollout(q, v, tau[None], dt=1e-2, **w).v,
         lambda **w: robot.simulate(q, v, 1e-2, tau, dt=1e-2, integrator="semi_implicit", **w).v[-1],
         lambda **w: robot.constrained().forward_dynamics(q, v, tau, **w).a,
+        lambda **w: robot.newton_euler_trace(q, v, tau, **w).tau,
+        lambda **w: robot.stacked(q, v, tau, **w).F_tip,
+        lambda **w: operators(robot, q, v, tau=tau, **w).by_projection(),
     ]
     for call in calls:
         mine, theirs = call(wrenches={frame: own}), call(wrenches={frame: F}, expressed_in="world")
@@ -107,3 +111,12 @@ def test_elastic_and_flexible_robots_take_the_axes():
     a = arm.forward_dynamics(x, w, tau, {"tip": F}, expressed_in="world")
     assert_close(a, arm.forward_dynamics(x, w, tau, {"tip": own(arm.pose(x, "tip"))}), condition=1e4)
     assert not np.allclose(a, arm.forward_dynamics(x, w, tau, {"tip": F}))
+
+
+def test_exported_code_takes_the_axes(tmp_path):
+    robot = ts.robots.two_link()
+    (q, v, a, F), names = state(robot), {}
+    file = robot.export_python(tmp_path / "arm.py", "inverse_dynamics", wrenches=["tip"], expressed_in="world")
+    exec(file.read_text(), names)
+    expected = robot.inverse_dynamics(q, v, a, {"tip": F}, expressed_in="world")
+    assert_close(names["two_link_inverse_dynamics"](q, v, a, F), expected)

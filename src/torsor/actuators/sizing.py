@@ -185,6 +185,7 @@ def study_robot(
     *,
     dt: float,
     wrenches: Mapping[str, Any] | None = None,
+    expressed_in: str = "body",
 ) -> dict[str, Study]:
     """A :func:`study` of each named joint along a trajectory ``(T, n)``, with torques from ``robot.inverse_dynamics``.
 
@@ -202,7 +203,7 @@ def study_robot(
         if (any(view.armature) or joint in turning) and drive.apparent_inertia != 0:
             what = "a rotor" if joint in turning else "armature"
             raise ArgumentError(f"joint {joint!r} has {what} in the robot and rotor inertia in its drive: leave one out")
-    tau = robot.inverse_dynamics(q, v, a, wrenches)
+    tau = robot.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in)
     if tau.ndim != 2:
         raise ArgumentError(f"q, v, a must be one trajectory, (T, n); joint forces have shape {tau.shape}")
     v, a = (np.broadcast_to(np.asarray(x, float), tau.shape) for x in (v, a))

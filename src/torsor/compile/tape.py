@@ -70,7 +70,7 @@ def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -
     """The tape of a program; ``groups`` are columns of the outputs that are stored together."""
     code, gone = contract(program) if fma else (list(program.code), set())
     results = program.results
-    writer = Writer(code, sum(a.size for a in program.inputs))
+    writer = TapeWriter(code, sum(a.size for a in program.inputs))
     check = Check(writer, code, results, single)
     stores = Stores(writer, program, results, groups)
     check.inputs()
@@ -124,7 +124,7 @@ def spread_out(records: list[Record], count: int) -> list[Record]:
     return placed
 
 
-class Writer:
+class TapeWriter:
     """Records over numbered values: first those of the code, then negatives, flags, constants and inputs that it lacks."""
 
     def __init__(self, code: Code, inputs: int):
@@ -210,7 +210,7 @@ class Writer:
 class Check:
     """0·x of what is checked, summed into the flags: NaN there means that something was not finite."""
 
-    def __init__(self, writer: Writer, code: Code, results: Sequence[int], single: bool):
+    def __init__(self, writer: TapeWriter, code: Code, results: Sequence[int], single: bool):
         self.writer, self.code = writer, code
         self.by_inputs, self.values = checks(code, results, single)
         self.scale, self.count = scale(single), 0
@@ -248,7 +248,7 @@ class Check:
 class Stores:
     """Results are stored soon after the last of their group is computed: their slots are used again."""
 
-    def __init__(self, writer: Writer, program: Program, results: Sequence[int], groups: list[list[Place]]):
+    def __init__(self, writer: TapeWriter, program: Program, results: Sequence[int], groups: list[list[Place]]):
         self.writer = writer
         starts = [0]
         for o in program.outputs:
@@ -280,7 +280,7 @@ class Stores:
         self.waiting.clear()
 
 
-def allocate(writer: Writer) -> Tape:
+def allocate(writer: TapeWriter) -> Tape:
     """The tape with a slot for each value while it is needed; the slot that became free last is the next to be used."""
     fixed = [*writer.flags, *writer.constants.values(), *writer.input]
     slot, last = [-1] * writer.count, _last_uses(writer)
@@ -313,7 +313,7 @@ def allocate(writer: Writer) -> Tape:
     return Tape([x for x, _ in writer.constants], runs.runs, runs.records, places, top)
 
 
-def _last_uses(writer: Writer) -> list[int]:
+def _last_uses(writer: TapeWriter) -> list[int]:
     """The last record that reads each value, −1 where none does."""
     last = [-1] * writer.count
     for k, record in enumerate(writer.records):

@@ -171,12 +171,14 @@ def operators(
     *,
     tau: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    expressed_in: str = "body",
     frame: str = "body",
 ) -> Operators:
     """P, H, I, S, T of a robot's tree at one state, and F&O 23–29 made of them.  Needs the extra ``sparse`` (SciPy).
 
-    ``v`` and ``tau`` are zero unless given; ``wrenches`` act on the robot, each at and in its frame.  ``frame`` is "body", each
-    row in its body's own frame, or "world", the absolute coordinates of F&O, in which P has blocks 1 and −1 only.
+    ``v`` and ``tau`` are zero unless given; ``wrenches`` act on the robot, each at its frame, in its own axes or in
+    ``expressed_in="world"``.  ``frame`` is "body", each row in its body's own frame, or "world", the absolute coordinates of
+    F&O, in which P has blocks 1 and −1 only.
 
     >>> import torsor as ts
     >>> o = operators(ts.robots.two_link(), [0.0, 0.5])
@@ -193,7 +195,7 @@ def operators(
     refuse_loops(robot.model, "operators", CLOSED)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
-    f = on_bodies(robot.model, one_wrench_each(robot, wrenches))[1:]
+    f = on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
     external = np.array([[*F.m, *F.f] for F in f], dtype=float).ravel()
     body = of_bodies(Bodies.of_model(robot.model, q, v), np.array(v), np.array(t), external)
     return body if frame == "body" else in_world(body)

@@ -24,10 +24,13 @@ def stacked(
     v: ArrayLike | None = None,
     a: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    expressed_in: str = "body",
 ) -> Stacked:
     """𝒜, 𝒢, 𝒲(θ), ℒ(θ), [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip as arrays (MR 8.58–8.72), at one state.
 
-    ``v`` and ``a`` are zero unless given.  ``wrenches={"frame": F}`` act on the robot; ℱ_tip is their opposite.
+    ``v`` and ``a`` are zero unless given.  ``wrenches={"frame": F}`` act on the robot, in their frames' own axes or in
+    ``expressed_in="world"``; ℱ_tip is their opposite.
 
     >>> import torsor as ts
     >>> s = stacked(ts.robots.two_link(), [0.0, 0.5])
@@ -40,7 +43,7 @@ def stacked(
     refuse_loops(robot.model, "stacked")
     zero: Any = np.zeros(robot.nv)
     qs, vs, acc = one_state(robot, q=q, v=zero if v is None else v, a=zero if a is None else a)
-    s = generic(robot.model, qs, vs, acc, one_wrench_each(robot, wrenches))
+    s = generic(robot.model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
     rows, n = 6 * len(robot.joints), robot.nv
     shapes = {"A": (rows, n), "A_rate": (rows, n), "rotor": (n, n)} | dict.fromkeys(
         ("G", "ad_V", "ad_Av", "W", "L"), (rows, rows)

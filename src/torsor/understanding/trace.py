@@ -94,12 +94,13 @@ def newton_euler_trace(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     at: str = "link",
+    expressed_in: str = "body",
 ) -> Trace:
     """T_{i,λ(i)}, V_i, V̇_i, F_i, τ_i of every body, from the recursion's own steps (MR 8.50–8.54, F&O 3–8).
 
     ``at`` is where a body's frame is: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
     body's centre of mass, as MR chooses.  Links welded together are one body, named by the first with mass.  The base is the
-    world's frame, at rest, with acceleration (0, −g).
+    world's frame, at rest, with acceleration (0, −g).  ``expressed_in`` are the axes of the wrenches, "body" or "world".
 
     >>> import torsor as ts
     >>> trace = newton_euler_trace(ts.robots.two_link(), [0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
@@ -111,7 +112,7 @@ def newton_euler_trace(
     model = robot.model
     refuse_loops(model, "newton_euler_trace")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    f = on_bodies(model, one_wrench_each(robot, wrenches))
+    f = on_bodies(model, one_wrench_each(robot, wrenches, qs, expressed_in))
     X, S = joints(model, qs)
     V = velocities(model, X, S, vs)
     A = accelerations(model, X, S, V, qs, vs, acc, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))
