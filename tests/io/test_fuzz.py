@@ -33,7 +33,7 @@ def test_a_few(kind):
 def test_findings_list_untyped_errors_long_runs_and_refused_whole_files(monkeypatch):
     """The judge of the other tests."""
     clock = [0.0]
-    monkeypatch.setattr("tests.io.fuzzing.time", SimpleNamespace(process_time=lambda: clock[0]))
+    monkeypatch.setattr("tests.io.fuzzing.time", SimpleNamespace(process_time=lambda: clock[0], perf_counter=lambda: clock[0]))
     said = iter([TorsorError("refused"), KeyError("untyped"), TorsorError(" "), TorsorError("x" * 5000)])
 
     def read(data: bytes) -> object:
