@@ -17,8 +17,8 @@ from scipy.integrate import solve_ivp
 
 from benchmarks import robots
 from benchmarks.timing import Contest, Effort
+from torsor.simulate import simulate
 from torsor.simulate.sampled import Sampled
-from torsor.simulate.simulate import simulate
 
 QUANTITY = "simulate"
 DURATION, RATE = 1.0, 1000

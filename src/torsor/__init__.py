@@ -5,9 +5,9 @@
 >>> tau = robot.inverse_dynamics(q=[0.0] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from torsor.lazy import lazy
 from torsor.version import __version__
 
 if TYPE_CHECKING:
@@ -133,15 +133,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        found = import_module(f"torsor.{name}")
-    elif name in _HOME:
-        found = getattr(import_module(_HOME[name]), name)
-    else:
-        raise AttributeError(f"module 'torsor' has no attribute {name!r}")
-    globals()[name] = found  # the next time it is simply there
-    return found
+__getattr__ = lazy(__name__, _HOME | {room: f"torsor.{room}" for room in _ROOMS})
 
 
 def __dir__() -> list[str]:

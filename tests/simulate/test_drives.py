@@ -10,8 +10,8 @@ import torsor as ts
 from torsor.actuators import Drive, Gearbox, Motor
 from torsor.actuators.thermal import Thermal
 from torsor.errors import ArgumentError, UnknownName
+from torsor.simulate import simulate
 from torsor.simulate.sampled import Sampled
-from torsor.simulate.simulate import simulate
 
 MOTOR = {"torque_constant": 0.05, "resistance": 0.5}
 J = 0.01

@@ -11,7 +11,7 @@ from torsor.actuators import friction
 from torsor.actuators.friction import Coulomb, LuGre, Stribeck
 from torsor.algorithms.steps import STEPS
 from torsor.errors import ArgumentError
-from torsor.simulate.simulate import simulate
+from torsor.simulate import simulate
 
 CURVE = Stribeck(1.5, 1.0, 0.4, v_stribeck=0.05)
 LAW = LuGre(CURVE, stiffness=1e3, damping=20.0)

@@ -8,7 +8,7 @@ import pytest
 import torsor as ts
 from torsor.algorithms.steps import ORDERS, STEPS, step_named
 from torsor.errors import UnknownName
-from torsor.simulate.simulate import simulate
+from torsor.simulate import simulate
 from torsor.simulate.stages import Unsettled
 
 STEPS_OF_RUN = (80, 160, 320)

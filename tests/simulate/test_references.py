@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import torsor as ts
+from torsor.simulate import simulate
 from torsor.simulate.events import Event
-from torsor.simulate.simulate import simulate
 
 G = 9.81
 

@@ -7,9 +7,9 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
+from torsor.simulate import simulate
 from torsor.simulate.events import Event
 from torsor.simulate.files import FORMATS, load
-from torsor.simulate.simulate import simulate
 
 
 @pytest.fixture(scope="module")

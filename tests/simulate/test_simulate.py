@@ -15,11 +15,11 @@ from torsor.cli.starting import start_of
 from torsor.errors import ArgumentError, ClosureError, SingularError, UnknownName
 from torsor.flexible import Spring
 from torsor.scalar import sin
+from torsor.simulate import simulate
 from torsor.simulate.events import Event
 from torsor.simulate.march import grid
 from torsor.simulate.result import Stopped
 from torsor.simulate.sampled import Sampled
-from torsor.simulate.simulate import simulate
 
 G = 9.81
 

@@ -6,8 +6,9 @@ compiled MjModel; :mod:`torsor.bridges.states` converts q, v, a and τ.  None of
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from torsor.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.bridges import states
@@ -16,20 +17,15 @@ if TYPE_CHECKING:
     from torsor.bridges.reading_pinocchio import from_pinocchio
     from torsor.bridges.writing_pinocchio import to_pinocchio
 
-_HOME = {
-    "from_drake": "torsor.bridges.drake:from_drake",
-    "from_mujoco": "torsor.bridges.mujoco:from_mujoco",
-    "from_pinocchio": "torsor.bridges.reading_pinocchio:from_pinocchio",
-    "states": "torsor.bridges.states",
-    "to_pinocchio": "torsor.bridges.writing_pinocchio:to_pinocchio",
-}
-
 __all__ = ["from_drake", "from_mujoco", "from_pinocchio", "states", "to_pinocchio"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _HOME[name].partition(":")
-    found = import_module(module)
-    return getattr(found, attribute) if attribute else found
+__getattr__ = lazy(
+    __name__,
+    {
+        "from_drake": "torsor.bridges.drake",
+        "from_mujoco": "torsor.bridges.mujoco",
+        "from_pinocchio": "torsor.bridges.reading_pinocchio",
+        "states": "torsor.bridges.states",
+        "to_pinocchio": "torsor.bridges.writing_pinocchio",
+    },
+)

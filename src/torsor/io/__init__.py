@@ -11,23 +11,15 @@ What readers share: ``files`` (in whole, out all or nothing), ``document`` and `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from torsor.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.io.mjcf import read_mjcf, write_mjcf
     from torsor.io.urdf import read_urdf, write_urdf
 
 __all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
-_ROOMS = {
-    "read_mjcf": "torsor.io.mjcf", "write_mjcf": "torsor.io.mjcf",
-    "read_urdf": "torsor.io.urdf", "write_urdf": "torsor.io.urdf",
-}  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """Import on first use, so that a robot that comes from no file needs no XML parser."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_ROOMS[name]), name)
+# a robot that comes from no file needs no XML parser
+__getattr__ = lazy(__name__, {name: f"torsor.io.{name.split('_')[1]}" for name in __all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from inspect import signature
 from typing import Any
 
@@ -276,4 +276,9 @@ class Kernels:
 
 def _takes(function: Callable[..., Any], word: str) -> bool:
     """Whether a function has a parameter of that name."""
-    return word in signature(function).parameters
+    return word in _parameters(function)
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)

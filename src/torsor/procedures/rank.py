@@ -30,7 +30,7 @@ def independent_rows(B: np.ndarray, rank: int | None = None) -> tuple[int, ...]:
         share = np.divide(rest, size[:, left], out=np.zeros_like(rest), where=size[:, left] > 0)
         score = np.exp(np.mean(np.log(np.maximum(share, 1e-300)), axis=0))
         if rank is None:
-            score[np.median(share, axis=0) < DEPENDENT] = 0
+            score[np.mean(share < DEPENDENT, axis=0) > 0.5] = 0
         if len(chosen) == rank or score.max() == 0:
             break
         best = int(np.argmax(score > ALIKE * score.max()))

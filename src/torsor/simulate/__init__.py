@@ -1,17 +1,41 @@
 """Motion over time: one robot with all that acts on it, and rollouts of many robots in one kernel (MR §8.5)."""
 
-from torsor.simulate.adaptive import TooManySteps
-from torsor.simulate.audit import Audit
-from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity
-from torsor.simulate.events import Event, Occurrence
-from torsor.simulate.files import load
-from torsor.simulate.recorded import recorded_once
-from torsor.simulate.result import Animation, Interrupted, Result, Stopped
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torsor.lazy import lazy
+
+# a function that has the name of its module is imported here and now: later, the module would hide it
 from torsor.simulate.rollout import Rollout, rollout
-from torsor.simulate.sampled import Sampled
-from torsor.simulate.simulate import simulate
-from torsor.simulate.spread import per_robot, per_robot_and_step, per_step
-from torsor.simulate.stages import Unsettled
+
+if TYPE_CHECKING:
+    from torsor.simulate.adaptive import TooManySteps
+    from torsor.simulate.audit import Audit
+    from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity
+    from torsor.simulate.events import Event, Occurrence
+    from torsor.simulate.files import load
+    from torsor.simulate.recorded import recorded_once
+    from torsor.simulate.result import Animation, Interrupted, Result, Stopped
+    from torsor.simulate.run import simulate
+    from torsor.simulate.sampled import Sampled
+    from torsor.simulate.spread import per_robot, per_robot_and_step, per_step
+    from torsor.simulate.stages import Unsettled
+
+#: a module of this package → the names of it that are public; a rollout needs none of them
+_HOMES = {
+    "adaptive": ("TooManySteps",),
+    "audit": ("Audit",),
+    "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity"),
+    "events": ("Event", "Occurrence"),
+    "files": ("load",),
+    "recorded": ("recorded_once",),
+    "result": ("Animation", "Interrupted", "Result", "Stopped"),
+    "run": ("simulate",),
+    "sampled": ("Sampled",),
+    "spread": ("per_robot", "per_robot_and_step", "per_step"),
+    "stages": ("Unsettled",),
+}
 
 __all__ = [
     "Animation",
@@ -37,3 +61,9 @@ __all__ = [
     "rollout",
     "simulate",
 ]
+
+__getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

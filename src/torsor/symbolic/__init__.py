@@ -6,8 +6,7 @@ SymPy (``pip install torsor[symbolic]``) is imported when the first expression i
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from torsor.lazy import lazy
 
 # two functions have the name of their module, so they are imported here and now: later, the module would hide them
 from torsor.symbolic.kane import kane as kane
@@ -36,12 +35,7 @@ _HOMES = {
 __all__ = ["kane", "lagrange", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
 
 
 def __dir__() -> list[str]:

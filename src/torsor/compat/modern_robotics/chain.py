@@ -87,8 +87,7 @@ def torques(screws: Screws, q: Scalars, v: Scalars = (), a: Scalars = (), g: Sca
     """τ = M(θ)θ̈ + c(θ, θ̇) + g(θ) + JᵀF_tip (MR 8.50–8.54); F_tip is what the end effector applies, hence −F on it."""
     model, still = replace(screws.model, gravity=Vec(*g)), [0] * len(q)
     wrenches = {TIP: [-x for x in F]} if F else None
-    state = (screws.times(x or still) for x in (q, v, a))
-    return screws.times(alg.rnea(model, *state, wrenches))
+    return screws.times(alg.rnea(model, screws.times(q), screws.times(v or still), screws.times(a or still), wrenches))
 
 
 def mass_matrix(screws: Screws, q: Scalars) -> list[list[Any]]:
@@ -124,7 +123,7 @@ def tip_forces(screws: Screws, q: Scalars, F: Scalars) -> list[Any]:
     return torques(screws, q, F=F)
 
 
-_by_factors = {"solve": alg.forward_dynamics_by_factors}
+_by_factors = alg.forward_dynamics_by_factors
 _STATE = ("thetalist", "dthetalist")
 TABLE = Table(
     "torsor.compat.modern_robotics.chain:TABLE",
@@ -135,10 +134,10 @@ TABLE = Table(
         "GravityForces": Quantity(("thetalist", "g"), gravity_forces),
         "EndEffectorForces": Quantity(("thetalist", "Ftip"), tip_forces),
         "ForwardDynamics": Quantity(
-            (*_STATE, "taulist", "g", "Ftip"), accelerations, alternatives=(partial(accelerations, **_by_factors),)
+            (*_STATE, "taulist", "g", "Ftip"), accelerations, alternatives=(partial(accelerations, solve=_by_factors),)
         ),
         "EulerStep": Quantity(
-            ("state", "taulist", "g", "Ftip", "dt"), step, outputs=("state",), alternatives=(partial(step, **_by_factors),)
+            ("state", "taulist", "g", "Ftip", "dt"), step, outputs=("state",), alternatives=(partial(step, solve=_by_factors),)
         ),
     },
 )

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from torsor.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.io.mjcf.reader import read_mjcf
@@ -14,13 +16,5 @@ if TYPE_CHECKING:
 
 __all__ = ["read_mjcf", "write_mjcf"]
 
-_HOME = {"read_mjcf": "torsor.io.mjcf.reader", "write_mjcf": "torsor.io.mjcf.writer"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import on first use: the writer needs no MuJoCo, the reader no XML library."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOME[name]), name)
+# the writer needs no MuJoCo, the reader no XML library
+__getattr__ = lazy(__name__, {"read_mjcf": "torsor.io.mjcf.reader", "write_mjcf": "torsor.io.mjcf.writer"})
