@@ -78,6 +78,25 @@ def test_joint_rows(kind, seed):
     check_rates(robot, [c], robot.random_configuration(rng), v)
 
 
+@pytest.mark.parametrize("kind", [name for name in LOOP_JOINTS if name != "fixed"])
+@few
+@given(seed=seeds)
+def test_velocity_and_force_of_a_loop_joint(kind, seed):
+    """v_J is the least-squares solution of S v_J = V, and the wrench of a joint force τ lies in S with SᵀF = τ."""
+    robot, q, v, rng = random_robot(seed)
+    c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
+    state, tau = State(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
+    seen = relative(state, *c.frames(robot.model))
+    S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
+    V = np.array([*seen.V.w, *seen.V.v], float)
+    assert_close(np.array(c.velocity(state), float), np.linalg.lstsq(S, V)[0], condition=np.linalg.cond(S) ** 2, floor=1)
+    successor = c.frames(robot.model)[1]
+    on = successor.X.inverse.T @ c.actuated(state, tau.tolist())[successor.body]
+    F = np.array([*on.m, *on.f], float)
+    assert_close(S.T @ F, tau, condition=np.linalg.cond(S) ** 2, floor=1 + np.abs(F).max())
+    assert_close(S @ np.linalg.lstsq(S, F)[0], F, condition=np.linalg.cond(S), floor=1)
+
+
 def assert_relative_jacobian(robot, c, parent, child, q, A):
     J = {f: np.array(alg.jacobian(robot.model, q.tolist(), f, "space"), float) for f in (parent, child)}
     state = State(robot.model, q.tolist())

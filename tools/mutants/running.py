@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 import time
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,13 @@ class Reached:
         return sorted({(f, n) for f, n in files if f.split(os.sep)[0] in FOLDERS})
 
 
+def forget() -> None:
+    """Empty the caches of torsor's functions: the second test that needs a kernel would not reach what it is recorded from."""
+    modules = [m for name, m in sys.modules.items() if name.startswith("torsor.") and not name.startswith("torsor.compile")]
+    for function in {x for m in modules for x in vars(m).values() if isinstance(x, _lru_cache_wrapper)}:
+        function.cache_clear()
+
+
 class Recorder:
     """A pytest plugin: of each test that passes, how long it took and which functions it reached, at import or when called."""
 
@@ -104,6 +112,7 @@ class Recorder:
         self.imported = self.reached.functions()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        forget()
         limited(LONGEST)
         self.started = time.process_time()  # what else the machine does is not counted
         self.reached.__enter__()
