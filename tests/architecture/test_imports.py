@@ -16,7 +16,9 @@ import torsor
 
 PACKAGE = Path(torsor.__file__).parent
 ROOT = Path(__file__).parents[2]
-#: a room → the rooms it may import at module level; errors, lazy, locks and version may be imported by all
+#: modules that every room may import
+EVERYWHERE = ("errors", "lazy", "locks", "version")
+#: a room → the rooms it may import at module level
 ALLOWED = {
     "actuators": {"scalar"},
     "scalar": set(),
@@ -61,7 +63,9 @@ def test_rooms(room):
             if not name.startswith("torsor."):
                 continue
             other = name.split(".")[1]
-            assert other in ALLOWED[room] | {room, "errors", "lazy", "locks", "version"}, f"{path.relative_to(PACKAGE)} imports {name}"
+            assert other in ALLOWED[room] | {room, "errors", "lazy", "locks", "version"}, (
+                f"{path.relative_to(PACKAGE)} imports {name}"
+            )
 
 
 @pytest.mark.parametrize("room", LAST)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
 from torsor import constraints as C
+from torsor.algorithms.closed_loops.multipliers import multipliers
+from torsor.algorithms.inverse_mass import by_factors
 from torsor.constraints.base import State, stacked
 from torsor.constraints.frames import relative
 from torsor.scalar import cos, sin, sqrt
@@ -129,6 +132,23 @@ def test_rows_of_points_rods_and_wheels(seed):
     for m in made:
         p, s = (b, a) if not isinstance(m, type(made[3])) else (m.other, m.frame)
         assert_relative_jacobian(robot, m, p, s, q, rows(robot, [m], q, v).A)
+
+
+def test_planes_go_through_the_origin_unless_a_point_is_given():
+    normal, origin = (1, 2, 2), (0, 0, 0)
+    for made in (partial(C.point_on_plane, "f", normal), partial(C.rolling, "f", 0.1, normal=normal)):
+        assert made() == made(through=origin)
+    assert C.point_on_line("f", normal) == C.point_on_line("f", normal, through=origin)
+
+
+def test_a_short_row_counts_as_much_as_a_long_one():
+    """Two sliders of 1 kg, rows of length 1 and 0.1 across each other: each adds all of itself, so both pivots are 1."""
+    arm = ts.Builder("xy").link("base").link("x", mass=0.0).link("y", mass=1.0)
+    arm = arm.joint("along x", "prismatic", "base", "x", axis=(1, 0, 0)).joint("along y", "prismatic", "x", "y", axis=(0, 1, 0))
+    mass = by_factors(arm.build().model, [0.0, 0.0])
+    found = multipliers(mass, [[1.0, 0.0], [0.0, 0.1]], [1.0, 1.0], [0.0, 0.0])
+    assert_close(found.pivots, [1, 1])
+    assert_close(found.multipliers, [-1, -10])
 
 
 @pytest.mark.parametrize(
