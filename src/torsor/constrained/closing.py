@@ -20,7 +20,7 @@ def closed(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float 
     kernel, step = system.solver.kernel("position"), system.robot.integrate
 
     def residual(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        phi, A, _ = kernel(q, *clock)
+        phi, A = kernel(q, *clock)
         return phi[keep], A[keep]
 
     return close(residual, lambda q, v: step(q, v, 1.0), q, movable)
@@ -33,12 +33,12 @@ def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
     every = np.ones(robot.nv, bool)
     here = closed(system, robot.neutral(), every, time)
     if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
-        guesses = [here.q, *robot.integrate(here.q, 0.2 * rng.normal(size=(7, robot.nv)), 1.0)]
+        guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(7, robot.nv)))]
     else:
         guesses = [here.q, *robot.random_configuration(rng, 7)]
     ends = [closed(system, q, every, time) for q in guesses]
     found = np.array([end.q for end in ends if end.closed] or guesses)
-    near = robot.integrate(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), 1.0)
+    near = [robot.integrate(q, v, 1.0) for q, v in zip(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), strict=True)]
     return np.array([closed(system, q, every, time).q for q in near]), time
 
 

@@ -101,7 +101,11 @@ def _jacobian(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
 
 def _position(held: ConstrainedModel, q: Any, t: Any = 0) -> tuple[Any, ...]:
     r = held.rows(q, t=t)
-    return r.error, held.matrix(r.A), crba(held.lean, q)
+    return r.error, held.matrix(r.A)
+
+
+def _mass_matrix(held: ConstrainedModel, q: Any) -> Any:
+    return crba(held.lean, q)
 
 
 def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
@@ -229,7 +233,8 @@ QUANTITIES = Table(
     {
         "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
         "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
-        "position": Quantity(("q",), _position, outputs=("error", "A", "M")),
+        "position": Quantity(("q",), _position, outputs=("error", "A")),
+        "mass_matrix": Quantity(("q",), _mass_matrix),
         "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J")),
         "dynamics_terms": Quantity(DYNAMICS, partial(_terms, _system), outputs=TERMS),
         "impulse_terms": Quantity(IMPULSE, partial(_terms, _struck), outputs=TERMS),

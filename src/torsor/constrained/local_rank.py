@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from torsor.constrained import closing
 from torsor.constrained.equations import REDUNDANT
 from torsor.errors import SingularError
+from torsor.kernels.quantities import labels
 from torsor.procedures.null_space import Whitened, solve_with_rank, whitened
 from torsor.procedures.rank import independent_rows
-from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.constrained.system import Constrained
@@ -55,7 +55,7 @@ def local_rank(system: Constrained, q: np.ndarray, time: float | None, expected:
     end = closing.closed(system, q, every, time)
     beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= BESIDE
     q = end.q if beside else q
-    _, A, M = system.solver.kernel("position")(q, *clock)
+    A, M = system.solver.rows_and_mass(q, clock)
     rows = whitened(M, A, robot.model)
     here = int(rows.rank())
     found = LocalRank(q, A, rows, here, here)
@@ -66,7 +66,7 @@ def local_rank(system: Constrained, q: np.ndarray, time: float | None, expected:
     near = robot.integrate(q, steps.T, 1.0)
     if beside:
         near = np.array([closing.closed(system, x, every, time).q for x in near])
-    _, A, M = system.solver.kernel("position")(near, *clock)
+    A, M = system.solver.rows_and_mass(near, clock)
     return found._replace(near=int(whitened(M, A, robot.model).rank().max(initial=here)))
 
 
@@ -122,7 +122,7 @@ def _at_rest(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: np.ndarray
 def _singular(system: Constrained, local: LocalRank) -> str:
     here = independent_rows(local.rows.unit[None], local.here)
     lost = [name for k, name in enumerate(system.rows) if k in system.independent_rows and k not in here]
-    names, size = coordinate_names(system.robot), np.abs(local.motions).max(axis=1, initial=0.0)
+    names, size = labels(system.robot.model)["v"], np.abs(local.motions).max(axis=1, initial=0.0)
     moving = [name for name, part in zip(names, size, strict=True) if part > 1e-6 * size.max(initial=0.0)]
     return (
         f"singular configuration: {local.here} of {len(system.rows)} constraint rows are independent here and {local.near} "

@@ -9,9 +9,9 @@ import numpy as np
 
 from torsor.constrained.local_rank import local_rank
 from torsor.errors import printable
+from torsor.kernels.quantities import labels
 from torsor.procedures.basis import null_space_basis
 from torsor.procedures.rank import independent_rows
-from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.constrained.system import Constrained
@@ -87,6 +87,6 @@ def mobility_at(system: Constrained, q: np.ndarray, time: float | None) -> Mobil
         rank=local.here,
         generic_rank=local.near,
         redundant=tuple(name for i, name in enumerate(system.rows) if i not in needed),
-        independent=tuple(coordinate_names(system.robot)[i] for i in pivots),
+        independent=tuple(labels(system.robot.model)["v"][i] for i in pivots),
         motions=motions.T,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from torsor.compile import Argument, Kernel
 from torsor.constrained.equations import ConstrainedModel
@@ -50,11 +51,11 @@ class Solver:
 
     @property
     def independent_rows(self) -> tuple[int, ...]:
-        """F&O 18's rows, chosen once."""
+        """F&O 18's rows, chosen once, and kept on disk beside the kernels."""
         if self._independent is None:
             with self._lock:
                 if self._independent is None:
-                    self._independent = self._rows()
+                    self._independent = tuple(self.kernels.remember("independent rows", self._rows))
         return self._independent
 
     def kernel(self, name: str, *words: Any, inputs: Inputs = NONE, derivative: tuple[str, ...] = ()) -> Kernel:
@@ -63,6 +64,11 @@ class Solver:
         return self.kernels(
             name, *words, frames=inputs.frames, expressed_in=inputs.expressed_in, extra=extra, derivative=derivative
         )
+
+    def rows_and_mass(self, q: ArrayLike, clock: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """A and M of one configuration or a batch; ``clock`` is the time, where constraints read it."""
+        A, M = self.kernel("position")(q, *clock)[1], self.kernels("mass_matrix")(q)
+        return A, np.broadcast_to(M, (*A.shape[:-2], *M.shape[-2:]))
 
     @property
     def clock(self) -> tuple[str, ...]:

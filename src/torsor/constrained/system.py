@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms import crba
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import check_finite, coerced
 from torsor.compile.dasked import FLOAT64
@@ -205,7 +206,7 @@ class Constrained:
 
     def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
-        _, A, M = self.solver.kernel("position")(q, *self.clock(time))
+        A, M = self.solver.rows_and_mass(q, self.clock(time))
         w = whitened(M, A, self.robot.model)
         keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
         K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
@@ -379,12 +380,11 @@ class Constrained:
         """The rows that count where the loops are closed."""
         if not self.constraints:
             return ()
-        return independent_rows(self._rows_in_metric(*closing.samples(self)))
-
-    def _rows_in_metric(self, q: np.ndarray, time: float | None) -> np.ndarray:
-        """A C⁻ᵀ with M = C Cᵀ, for several configurations."""
-        _, A, M = self.solver.kernel("position")(q, *self.clock(time))
-        return in_metric(M, A, self.robot.model)[1]
+        configurations, time = closing.samples(self)
+        kernel, lean, clock = self.solver.kernel("position"), self.solver.equations.lean, self.clock(time)
+        A = np.array([kernel(q, *clock)[1] for q in configurations])
+        M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
+        return independent_rows(in_metric(M, A, self.robot.model)[1])
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""

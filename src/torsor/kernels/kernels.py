@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
@@ -12,7 +13,7 @@ import numpy as np
 
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Kernel, Program, Scan, forward, shortest
+from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shortest
 from torsor.compile.recorded import Recorded
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
@@ -119,6 +120,18 @@ class Kernels:
             return self(name)(*values)
         on = check_wrenches(self.model, wrenches)
         return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
+
+    def remember(self, name: str, compute: Callable[[], Any]) -> Any:
+        """A value of numbers and lists that follows from the subject: kept on disk beside the kernels, if those are."""
+        if self._digest is None:
+            return compute()
+        file = cache.key(source_digest(), self._digest, name)
+        kept = cache.load(file)
+        if kept is not None:
+            return json.loads(kept)
+        value = compute()
+        cache.store(file, json.dumps(value).encode())
+        return value
 
     def recording(self, spec: Spec) -> Recorded:
         """The program of a spec, recorded when it is needed."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
+from torsor.kernels.quantities import labels
 from torsor.plotting import drawing
 from torsor.printing import count
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
-from torsor.understanding.state import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.constrained import Constrained
@@ -210,7 +210,7 @@ def names_of(robot: Robot) -> dict[str, Any]:
         if model.coupling[i] is None:
             name, n = model.joint_names[i], model.joint[i].nq
             q += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
-    return {"robot": robot.name, "configuration": q, "coordinates": list(coordinate_names(robot))}
+    return {"robot": robot.name, "configuration": q, "coordinates": list(labels(robot.model)["v"])}
 
 
 def split(columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int) -> Mapping[str, Any]:

@@ -66,7 +66,7 @@ class SingularPositions:
     def _spectrum(self, t: Array, q: Array) -> Array:
         """Singular values of A C⁻ᵀ with M = C Cᵀ, the largest first, one row per time."""
         solver = self.held.solver
-        _, A, M = solver.kernel("position")(q, *((t,) if solver.equations.timed else ()))
+        A, M = solver.rows_and_mass(q, (t,) if solver.equations.timed else ())
         return np.linalg.svd(in_metric(M, A)[1], compute_uv=False)
 
     def _raise(self, t: float) -> None:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
+from torsor.kernels.quantities import labels
 from torsor.model.loops import CLOSED, refuse_loops
 from torsor.plotting import drawing
 from torsor.procedures.basis import canonical_axes
-from torsor.understanding.state import coordinate_names, one_state
+from torsor.understanding.state import one_state
 from torsor.understanding.text import columns
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
     values, vectors = np.linalg.eigh(robot.mass_matrix(q))
     order = np.argsort(-np.abs(values))
     axes = canonical_axes(values[order], vectors[:, order])
-    return Ellipsoid("torque", coordinate_names(robot), axes, np.abs(values[order]))
+    return Ellipsoid("torque", labels(robot.model)["v"], axes, np.abs(values[order]))
 
 
 def mass_ellipsoid(

@@ -52,14 +52,3 @@ def _single(argument: Argument, value: Any) -> list[float]:
         raise ArgumentError(f"{argument.name} has shape {array.shape}, expected {argument.shape}: one state at a time here")
     check_finite([argument], [array])
     return array.tolist()
-
-
-def coordinate_names(robot: Robot) -> tuple[str, ...]:
-    """A name for each entry of v: the joint's, with the number of the freedom where it has several."""
-    model = robot.model
-    names = []
-    for i, _ in model.outward():
-        if model.coupling[i] is None:
-            name, n = model.joint_names[i], model.joint[i].nv
-            names += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
-    return tuple(names)

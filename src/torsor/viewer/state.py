@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
+from torsor.kernels.quantities import labels
 from torsor.rigid.motions import to_quaternion
 from torsor.scene import Scene
 from torsor.understanding.explain import Part
-from torsor.understanding.state import coordinate_names
 from torsor.viewer.track import Track
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Stage:
         self.robot = robot
         self.tree = robot.without_loops() if robot.loops else robot
         self.scene = Scene.of(robot, style="skeleton") if scene is None else scene
-        self.names = coordinate_names(robot)
+        self.names = labels(robot.model)["v"]
 
     @property
     def frame(self) -> str:
