@@ -27,7 +27,7 @@ def available() -> native.Host | None:
 
 def name_of(ir: str, symbols: tuple[str, ...]) -> str:
     """The name of a module's object code in the disk cache: its text says program, width, precision and entry."""
-    return cache.key(__version__, native.LEVEL, symbols, native.host(), ir)
+    return cache.key(__version__, native.LEVEL, native.SCHEDULER, symbols, native.host(), ir)
 
 
 def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
