@@ -11,7 +11,7 @@ from torsor.algorithms.dynamics import forward_dynamics
 from torsor.algorithms.rnea import rnea
 from torsor.model.joints import JointType
 from torsor.model.model import Model
-from torsor.scalar import Dual, rate
+from torsor.scalar import Dual, rate, repeatable
 from torsor.spatial.vector import ZERO
 
 Scalars = Sequence[Any]
@@ -20,12 +20,18 @@ Scalars = Sequence[Any]
 class Field(NamedTuple):
     """a(q, v, t) and the manifold it moves on: a model's, and behind its coordinates others that are simply added.
 
+    t is None where nothing depends on time.
     ``inertias`` has one row for each of those, the motors of elastic joints: p = B ω.
     """
 
     model: Model
     acceleration: Callable[[Scalars, Scalars, Any], list[Any]]
     inertias: tuple[Any, ...] = ()
+
+    def recorded_once(self) -> Field:
+        """The same field, whose acceleration is recorded once for all stages of a step."""
+        once = repeatable(lambda q, v, t: self.acceleration(q, v, t[0] if t else None))
+        return self._replace(acceleration=lambda q, v, t: once(q, v, [] if t is None else [t]))
 
     def moved(self, q: Scalars, w: Scalars) -> list[Any]:
         """q ⊕ w."""

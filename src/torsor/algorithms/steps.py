@@ -15,6 +15,7 @@ from torsor.algorithms.field import Field, Scalars
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.errors import UnknownName
 from torsor.model.model import Model
+from torsor.scalar import repeatable
 
 State = tuple[list[Any], list[Any]]
 Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
@@ -36,9 +37,9 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     """Runge's and Kutta's: four evaluations, fourth order."""
     half = dt / 2
     v1, a1 = list(v), f.acceleration(q, v, t)
-    v2, a2 = _stage(f, q, v, v1, a1, t + half, half)
-    v3, a3 = _stage(f, q, v, v2, a2, t + half, half)
-    v4, a4 = _stage(f, q, v, v3, a3, t + dt, dt)
+    v2, a2 = _stage(f, q, v, v1, a1, later(t, half), half)
+    v3, a3 = _stage(f, q, v, v2, a2, later(t, half), half)
+    v4, a4 = _stage(f, q, v, v3, a3, later(t, dt), dt)
     sixth = dt / 6
     mean = [(x1 + 2 * (x2 + x3) + x4) * sixth for x1, x2, x3, x4 in zip(v1, v2, v3, v4, strict=True)]
     return f.moved(q, mean), [
@@ -65,10 +66,14 @@ class Midpoint:
     iterations: int = 10
 
     def __call__(self, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
-        w, a = list(v), []
+        def iteration(w: Scalars) -> list[Any]:
+            a = f.acceleration(f.moved(q, scaled(w, dt / 2)), w, later(t, dt / 2))
+            return [*self.improved(f, q, v, w, a, dt), *a]
+
+        once, w, a = repeatable(iteration), list(v), []
         for _ in range(self.iterations):
-            a = f.acceleration(f.moved(q, scaled(w, dt / 2)), w, t + dt / 2)
-            w = self.improved(f, q, v, w, a, dt)
+            both = once(w)
+            w, a = both[: len(w)], both[len(w) :]
         return f.moved(q, scaled(w, dt)), self.velocity(f, q, v, w, a, dt)
 
 
@@ -151,7 +156,18 @@ def step(
         on = wrenches if axes == "body" or wrenches is None else {f: in_frame_axes(model, q, f, F) for f, F in wrenches.items()}
         return solve(model, q, v, left, on)
 
-    return step_named(integrator)(Field(model, acceleration), q, v, 0, dt)
+    return take_step(integrator, Field(model, acceleration), q, v, None, dt)
+
+
+def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+    """(q, v) a step later; an acceleration that is evaluated several times is recorded once."""
+    several = EVALUATIONS.get(integrator, 1) > 1
+    return step_named(integrator)(f.recorded_once() if several else f, q, v, t, dt)
+
+
+def later(t: Any, dt: Any) -> Any:
+    """t + dt; None where nothing depends on time."""
+    return None if t is None else t + dt
 
 
 def scaled(x: Scalars, k: Any) -> list[Any]:

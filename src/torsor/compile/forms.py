@@ -10,6 +10,7 @@ from __future__ import annotations
 from torsor.compile.drivers import batch_driver, one_driver
 from torsor.compile.lanes import Builder
 from torsor.compile.llvm import Emitter, header
+from torsor.compile.outline import outline
 from torsor.compile.program import Program, no_garbage
 from torsor.compile.rolled import Split, split, with_factors
 from torsor.compile.rolled_ir import InverseLoop
@@ -45,7 +46,7 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
 
 def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> Emitter | TapeEmitter:
     """The operations of a program, as straight-line code or as a tape."""
-    if program.operations >= LONG:
+    if outline(program).operations >= LONG:
         return TapeEmitter(program, Builder(1 if one else lanes * VECTORS, one, single), fma, lanes)
     if one:
         return Emitter(program, Builder(ONE_WIDTH, one, single), fma)

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
+from torsor.compile.finite import checks, scale
 from torsor.compile.lanes import LIBM, Builder
+from torsor.compile.outline import CALL, RESULT, outline
 from torsor.compile.program import Program, divisors
-from torsor.compile.schedule import Code, Schedule, schedule
-from torsor.compile.sincos import sincos
+from torsor.compile.schedule import Schedule, schedule
+from torsor.compile.sincos import trigonometry
 from torsor.compile.workspace import STAGED, WORK
 
 #: where the Python C API begins in the table; see entry.py
 PYTHON_API = len(LIBM)
 TABLE_SIZE = 32
 
-PARTIAL = frozenset({"div", "sqrt", "log", "asin", "acos"})  # operations that can make a finite value infinite or NaN
 LONG_RUN = 64  # equal constants in a row of results from which they are written by a loop
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-#: largest constants with which an overflow shows in the inputs, which are limited to 1e28 (single: 3e8) by the check
-_CONSTANTS = {False: 1e28, True: 1e4}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 
 
@@ -62,7 +60,11 @@ def constant_runs(program: Program) -> dict[tuple[int, int], tuple[int, float]]:
 class Emitter:
     """The chunks of one program for one builder."""
 
+    #: of the names of its functions
+    prefix = ""
+
     def __init__(self, program: Program, b: Builder, fma: bool):
+        program, functions = outline(program)
         self.program, self.b, self.fma = program, b, fma
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
@@ -81,6 +83,11 @@ class Emitter:
         self.in_starts = in_starts
         self.value_of_input = {args[0]: v for v, (op, args) in enumerate(self.s.code) if op == "input"}
         self.by_inputs, self.checked = checks(self.s.code, self.s.results, b.single)
+        self.slots = self.s.slots  #: vectors of scratch memory beside the flag
+        self.called: list[FunctionEmitter] = []
+        for function in functions:
+            self.called.append(FunctionEmitter(function, b, fma, f"function{len(self.called)}_", self.slots))
+            self.slots += self.called[-1].slots
         #: inputs nothing depends on: looked at all the same, since a NaN given is a NaN given
         self.unread = [
             (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input
@@ -122,7 +129,7 @@ class Emitter:
             self.bad += [self.column(a, k) for a, k in self.unread]
         self.flag()
         body = "\n".join(b.lines)
-        head = f"define internal void @chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"
+        head = f"define internal void @{self.prefix}chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"
         return f"{head} {{\n{body}\n  ret void\n}}\n"
 
     def define(self, v: int, name: str) -> None:
@@ -135,7 +142,11 @@ class Emitter:
                 self.bad.append(name)
 
     def slot(self, v: int) -> str:
-        return self.b.put(f"getelementptr {self.b.T}, ptr %scratch, i64 {self.s.slot[v] + 1}")
+        return self.memory(self.s.slot[v])
+
+    def memory(self, k: int) -> str:
+        """The address of a vector of scratch memory; the flag is before the first."""
+        return self.b.put(f"getelementptr {self.b.T}, ptr %scratch, i64 {k + 1}")
 
     def value(self, v: int) -> str:
         op, args = self.s.code[v]
@@ -156,6 +167,11 @@ class Emitter:
 
     def operation(self, v: int, op: str, args: tuple[int, ...]) -> str:
         b, T = self.b, self.b.T
+        if op.startswith(CALL):
+            return self.call(self.called[int(op.removeprefix(CALL))], args)
+        if op.startswith(RESULT):
+            function = self.called[int(self.s.code[args[0]][0].removeprefix(CALL))]
+            return b.put(f"load {T}, ptr {self.memory(function.first_result + int(op.removeprefix(RESULT)))}")
         if op == "where":
             return b.put(f"select {b.B} {self.condition(args[0])}, {T} {self.value(args[1])}, {T} {self.value(args[2])}")
         x = [self.value(a) for a in args]
@@ -171,6 +187,13 @@ class Emitter:
             self.bit[v] = b.put(f"fcmp {_COMPARE[op]} {T} {x[0]}, {x[1]}")
             return b.put(f"select {b.B} {self.bit[v]}, {T} {b.const(1.0)}, {T} {b.const(0.0)}")
         return elementary(b, op, x)
+
+    def call(self, function: FunctionEmitter, args: tuple[int, ...]) -> str:
+        """Run a function: arguments to its memory, then its chunks; its results stay there."""
+        for k, a in enumerate(args):
+            self.b.lines.append(f"  store {self.b.T} {self.value(a)}, ptr {self.memory(function.first + k)}")
+        self.b.lines += function.calls("%table")
+        return self.b.const(0.0)
 
     def trig(self, angle: int, x: str, op: str) -> str:
         """One call gives both; the other is kept for when it is asked for."""
@@ -273,25 +296,56 @@ class Emitter:
             driver = batch_driver(b, self.in_sizes, self.out_sizes, self.slots, calls)
         return "\n".join((header(b, driver.work, driver.stage), self.functions(), driver.text))
 
-    @property
-    def slots(self) -> int:
-        """Vectors of scratch memory beside the flag."""
-        return self.s.slots
-
-    def calls(self) -> list[str]:
+    def calls(self, table: str = "@table") -> list[str]:
         """The lines of a driver that compute one vector of states."""
-        return [f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(len(self.s.cuts) - 1)]
+        chunks = range(len(self.s.cuts) - 1)
+        return [f"  call void @{self.prefix}chunk{c}(ptr %lanes, ptr %scratch, ptr {table})" for c in chunks]
+
+    def chunks(self) -> list[str]:
+        """The functions of the program's own code, behind those that it calls."""
+        called = [text for function in self.called for text in function.chunks()]
+        return called + [self.chunk(c) for c in range(len(self.s.cuts) - 1)]
 
     def functions(self) -> str:
         """The functions that these lines call."""
-        chunks = "\n".join(self.chunk(c) for c in range(len(self.s.cuts) - 1))
         fill = loop(FILL, self.b) if self.fills else ""
-        return "\n".join((self.trigonometry(), fill, chunks))
+        return "\n".join((self.trigonometry(), fill, *self.chunks()))
 
     def trigonometry(self) -> str:
-        if not any(op in ("sin", "cos") for op, _ in self.s.code):
-            return ""
-        return trigonometry(self.b, self.fma)
+        code = [*self.s.code, *(x for function in self.called for x in function.s.code)]
+        return trigonometry(self.b, self.fma) if any(op in ("sin", "cos") for op, _ in code) else ""
+
+
+class FunctionEmitter(Emitter):
+    """The chunks of a function that a program calls: arguments and results are vectors in its part of the scratch memory."""
+
+    def __init__(self, program: Program, b: Builder, fma: bool, prefix: str, first: int):
+        self.prefix, self.first = prefix, first
+        self.first_result = first + program.inputs[0].size
+        self.own = self.first_result + program.outputs[0].size
+        super().__init__(program, b, fma)
+        self.slots += self.own - first
+        self.by_inputs, self.checked = False, divisors(self.s.code)
+        self.unread = []
+
+    def input_groups(self) -> list[list[tuple[int, int]]]:
+        return groups(self.in_sizes, 1, True)
+
+    def output_groups(self) -> list[list[tuple[int, int]]]:
+        return groups(self.out_sizes, 1, True)
+
+    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+        return {}
+
+    def slot(self, v: int) -> str:
+        return self.memory(self.own + self.s.slot[v])
+
+    def load(self, position: int) -> None:
+        self.define(self.value_of_input[position], self.b.put(f"load {self.b.T}, ptr {self.memory(self.first + position)}"))
+
+    def store(self, positions: list[int]) -> None:
+        name = self.value(self.s.results[positions[0]])
+        self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.memory(self.first_result + positions[0])}")
 
 
 def elementary(b: Builder, op: str, x: list[str]) -> str:
@@ -321,32 +375,6 @@ def elementary(b: Builder, op: str, x: list[str]) -> str:
     return b.lanewise(op, x)
 
 
-class Checks(NamedTuple):
-    """Values whose finiteness is checked; ``by_inputs`` if they are the inputs, scaled up."""
-
-    by_inputs: bool
-    values: set[int]
-
-
-def checks(code: Code, results: Iterable[int], single: bool) -> Checks:
-    """Outputs and divisors, or the inputs where those are fewer and no number that is moderate in them becomes infinite.
-
-    Neither a division nor a large constant may be in the way then.
-    """
-    outputs = {r for r in results if code[r][0] != "const"}
-    inputs = {v for v, (op, _) in enumerate(code) if op == "input"}
-    partial = any(op in PARTIAL for op, _ in code)
-    large = any(op == "const" and abs(args[0]) > _CONSTANTS[single] for op, args in code)
-    if not partial and not large and len(outputs) > len(inputs):
-        return Checks(True, inputs)
-    return Checks(False, outputs | divisors(code))
-
-
-def scale(single: bool) -> float:
-    """The factor of inputs that are checked: a finite one large enough to overflow on the way overflows by it."""
-    return 1e30 if single else 1e280
-
-
 def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> str:
     """Declarations (``extra``: more of them), and the table of addresses with the sizes of the driver's buffers at its end."""
     S, T = b.suffix, b.T
@@ -359,34 +387,6 @@ def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> 
     reduce = f"declare i1 @llvm.vector.reduce.or.v{b.width}i1({b.B})" if b.width > 1 else ""
     head = f"@table = global [{TABLE_SIZE} x ptr] [{', '.join(table)}]\n"
     return head + "\n".join(sorted(declarations)) + f"\n{reduce}\n"
-
-
-def trigonometry(b: Builder, fma: bool) -> str:
-    """The function ``@sincos`` of a builder's vectors."""
-    return _single_sincos(b, fma) if b.single else sincos(Builder(b.width, b.one), fma)
-
-
-def _single_sincos(b: Builder, fma: bool) -> str:
-    """Single precision: the double-precision function between two conversions, so that accuracy is never the question."""
-    wide = Builder(b.width)
-    inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
-    pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
-    return (
-        inner
-        + f"""
-define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
-  %w = fpext {b.T} %x to {wide.T}
-  %p = call {wide_pair} @sincos_wide({wide.T} %w, ptr %table)
-  %ps = extractvalue {wide_pair} %p, 0
-  %pc = extractvalue {wide_pair} %p, 1
-  %s = fptrunc {wide.T} %ps to {b.T}
-  %c = fptrunc {wide.T} %pc to {b.T}
-  %r0 = insertvalue {pair} poison, {b.T} %s, 0
-  %r1 = insertvalue {pair} %r0, {b.T} %c, 1
-  ret {pair} %r1
-}}
-"""
-    )
 
 
 def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:

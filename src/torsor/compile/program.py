@@ -43,6 +43,17 @@ class Argument(NamedTuple):
         return size
 
 
+class Repeat(NamedTuple):
+    """The fact that some stretches of the code are the same operations on other values.
+
+    A stretch is ``length`` operations from each of ``starts``.  Corresponding operands are both in their stretches, at the same
+    position, or both before them.
+    """
+
+    starts: tuple[int, ...]
+    length: int
+
+
 class Inverse(NamedTuple):
     """The fact that some values of a program are the inverse of a symmetric matrix.
 
@@ -61,8 +72,9 @@ class Program:
 
     The operand of ``input`` is a position in the inputs laid end to end, that of ``const`` a float.  ``results`` are the
     values of the outputs, laid end to end in C order.  ``rays`` are groups of positions in the inputs whose common factor has
-    no effect on the outputs: quaternions.  ``inverses`` are facts that the code does not need: a kernel may compute the
-    inverse of a matrix by a loop in place of the code (:mod:`torsor.compile.rolled`).
+    no effect on the outputs: quaternions.  ``inverses`` and ``repeats`` are facts that the code does not need: a kernel may
+    compute the inverse of a matrix by a loop in place of the code (:mod:`torsor.compile.rolled`), and stretches that are alike
+    by one function (:mod:`torsor.compile.outline`).
     """
 
     inputs: tuple[Argument, ...]
@@ -71,6 +83,7 @@ class Program:
     results: tuple[int, ...]
     rays: tuple[tuple[int, ...], ...] = ()
     inverses: tuple[Inverse, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -139,13 +152,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
         flat, shape = flatten(value)
         arguments.append(Argument(name, shape))
         roots.extend(graph.lift(x) for x in flat)
-    needed = [False] * len(graph.nodes)
-    for root in roots:
-        needed[root.index] = True
-    for node in reversed(graph.nodes):
-        if needed[node.index] and node.op not in FREE:
-            for a in node.args:
-                needed[a.index] = True
+    needed = _needed(graph, roots)
     number: dict[int, int] = {}
     code: list[tuple[str, tuple]] = []
     for node in graph.nodes:
@@ -154,9 +161,36 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
             code.append((node.op, node.args if node.op in FREE else tuple(number[a.index] for a in node.args)))
     found = tuple(filter(None, (_inverse(graph, number, A, X) for A, X in graph.inverses)))
     results = tuple(number[root.index] for root in roots)
-    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found)
+    repeats = tuple(filter(None, (_repeat(number, s.copies) for s in graph.stretches)))
+    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found, repeats)
     _refuse_overflow(made)
     return made
+
+
+def _needed(graph: Graph, roots: Sequence[Expr]) -> list[bool]:
+    """Which nodes the roots need; of a function that was recorded several times, each copy has what any copy needs."""
+    needed = [False] * len(graph.nodes)
+    for root in roots:
+        needed[root.index] = True
+    while True:
+        for node in reversed(graph.nodes):
+            if needed[node.index] and node.op not in FREE:
+                for a in node.args:
+                    needed[a.index] = True
+        before = sum(needed)
+        for stretch in graph.stretches:
+            for alike in zip(*stretch.copies, strict=True):
+                if any(needed[node.index] for node in alike):
+                    for node in alike:
+                        needed[node.index] = True
+        if sum(needed) == before:
+            return needed
+
+
+def _repeat(number: Mapping[int, int], copies: Sequence[Sequence[Expr]]) -> Repeat | None:
+    """Where the copies of a function are in the code; None where there is one alone, or nothing of it is needed."""
+    starts = [[number[node.index] for node in copy if node.index in number] for copy in copies]
+    return Repeat(tuple(s[0] for s in starts), len(starts[0])) if len(copies) > 1 and starts[0] else None
 
 
 def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> Inverse | None:

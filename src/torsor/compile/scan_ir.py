@@ -127,11 +127,9 @@ class ScanEmitter(Emitter):
         return f"{CHUNK_HEAD.format(name=name)} {{\n" + "\n".join(self.b.lines) + "\n  ret void\n}\n"
 
     def module(self) -> str:
-        chunks = [self.chunk(c) for c in range(len(self.s.cuts) - 1)]
-        calls = "\n".join(f"  call void @chunk{c}(ptr %lanes, ptr %scratch, ptr @table)" for c in range(len(chunks)))
-        driver = Driver(self)
-        ends = self.begin(), self.finish(), driver.text(calls)
-        return "\n".join((header(self.b, driver.arrays().size), self.trigonometry(), *chunks, *ends))
+        functions, driver = self.functions(), Driver(self)
+        ends = self.begin(), self.finish(), driver.text("\n".join(self.calls()))
+        return "\n".join((header(self.b, driver.arrays().size), functions, *ends))
 
 
 class Driver:
@@ -256,7 +254,7 @@ class Driver:
         arrays = Arrays()
         arrays.add("%lanes", "ptr", e.arguments * e.count + 2, 8)
         arrays.add("%bases", "ptr", 2 * len(self.indexed()) * e.count, 8)
-        arrays.add("%scratch", b.T, e.s.slots + 1, item * b.width)
+        arrays.add("%scratch", b.T, e.slots + 1, item * b.width)
         arrays.add("%area0", b.T, e.area_size, item * b.width)
         arrays.add("%area1", b.T, e.area_size, item * b.width)
         arrays.add("%dump", b.E, max([1, *(e.out_sizes[o] for o in e.sums)]), item)  # for rows that nobody reads

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torsor.compile.outline import RESULT
 from torsor.compile.program import Program
 
 #: operations per function: the flat minimum of build time and run time on UR5 … Talos
@@ -131,10 +132,11 @@ def _renumbered(code: Code, results: list[int], order: list[int]) -> tuple[Code,
 def _cut(code: Code, chunk: int) -> list[int]:
     cuts, count = [0], 0
     for k, (op, _) in enumerate(code):
-        if count >= chunk:
+        result = op.startswith(RESULT)  # it stays with its call
+        if count >= chunk and not result:
             cuts.append(k)
             count = 0
-        count += op not in ("input", "const")
+        count += op not in ("input", "const") and not result
     return [*cuts, len(code)]
 
 

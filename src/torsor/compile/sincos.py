@@ -10,6 +10,8 @@ recomputed by the C library, lane by lane, so a state's result never depends on 
 
 from __future__ import annotations
 
+from torsor.compile.lanes import Builder
+
 LIMIT = 1e5
 
 _SIN = (
@@ -113,3 +115,31 @@ near:
   ret {{{T}, {T}}} %r1
 }}
 """
+
+
+def trigonometry(b: Builder, fma: bool) -> str:
+    """The function ``@sincos`` of a builder's vectors."""
+    return _single_sincos(b, fma) if b.single else sincos(Builder(b.width, b.one), fma)
+
+
+def _single_sincos(b: Builder, fma: bool) -> str:
+    """Single precision: the double-precision function between two conversions, so that accuracy is never the question."""
+    wide = Builder(b.width)
+    inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
+    pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
+    return (
+        inner
+        + f"""
+define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
+  %w = fpext {b.T} %x to {wide.T}
+  %p = call {wide_pair} @sincos_wide({wide.T} %w, ptr %table)
+  %ps = extractvalue {wide_pair} %p, 0
+  %pc = extractvalue {wide_pair} %p, 1
+  %s = fptrunc {wide.T} %ps to {b.T}
+  %c = fptrunc {wide.T} %pc to {b.T}
+  %r0 = insertvalue {pair} poison, {b.T} %s, 0
+  %r1 = insertvalue {pair} %r0, {b.T} %c, 1
+  ret {pair} %r1
+}}
+"""
+    )

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from torsor.compile.llvm import checks, scale
+from torsor.compile.finite import checks, scale
 from torsor.compile.program import Program
 from torsor.compile.schedule import Code, contract
 
@@ -133,8 +133,9 @@ class TapeWriter:
         self.constants: dict[tuple[float, float], int] = {}
         self.negatives: dict[int, int] = {}
         self.pairs: dict[int, int] = {}  # an angle: the record of its sine and cosine
+        self.trig: dict[tuple[str, int], int] = {}  # (sin or cos, an angle): its value
         self.input = [-1] * inputs  # the value of each input
-        self.name = list(range(len(code)))  # equal constants are one value
+        self.name = list(range(len(code)))  # equal constants are one value, and equal sines and cosines
         for v, (op, args) in enumerate(code):
             if op == "input":
                 self.input[args[0]] = v
@@ -167,7 +168,7 @@ class TapeWriter:
             return self.constant(-args[0])
         if v not in self.negatives:
             self.negatives[v] = self.new()
-            self.product(self.negatives[v], v, self.minus_one, self.minus_zero)
+            self.product(self.negatives[v], self.name[v], self.minus_one, self.minus_zero)
         return self.negatives[v]
 
     def operation(self, v: int) -> None:
@@ -197,6 +198,9 @@ class TapeWriter:
 
     def sine_or_cosine(self, v: int, op: str, angle: int) -> None:
         """One record gives both: the second of a pair takes the place that the first left open."""
+        self.name[v] = self.trig.setdefault((op, angle), v)
+        if self.name[v] != v:
+            return
         if angle not in self.pairs:
             self.pairs[angle] = len(self.records)
             self.records.append(Step(SINCOS, (self.new(), self.new()), (angle,)))
@@ -217,6 +221,7 @@ class Check:
 
     def add(self, v: int) -> None:
         flag = self.writer.flags[self.count % FLAGS]
+        v = self.writer.name[v] if v < len(self.code) else v
         self.count += 1
         self.writer.product(flag, v, self.writer.constant(0.0), flag)
 

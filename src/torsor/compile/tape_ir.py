@@ -10,8 +10,9 @@ import numpy as np
 
 from torsor.compile.drivers import FILL, loop
 from torsor.compile.lanes import Builder
-from torsor.compile.llvm import elementary, groups, trigonometry
+from torsor.compile.llvm import elementary, groups
 from torsor.compile.program import Program
+from torsor.compile.sincos import trigonometry
 from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place, tape
 
 #: numbers of an output from which filling it is worth a loop

@@ -26,6 +26,7 @@ from torsor.scalar.ops import (
     tidy,
     where,
 )
+from torsor.scalar.repeat import repeatable
 
 __all__ = [
     "Dual",
@@ -44,6 +45,7 @@ __all__ = [
     "note_inverse",
     "rate",
     "ray",
+    "repeatable",
     "sign",
     "sin",
     "sqrt",

@@ -46,14 +46,18 @@ class Graph:
 
     ``rays`` are groups of inputs whose common factor has no effect on any result (quaternions): see :func:`torsor.scalar.ray`.
     ``inverses`` are pairs of a matrix and its recorded inverse: see :func:`torsor.scalar.note_inverse`.
+    ``stretches`` are functions that occur several times, and ``recording`` is True inside one: see
+    :func:`torsor.scalar.repeatable`.
     """
 
-    __slots__ = ("inverses", "nodes", "rays", "table")
+    __slots__ = ("inverses", "nodes", "rays", "recording", "stretches", "table")
 
     def __init__(self) -> None:
         self.inverses: list[tuple[Any, Any]] = []
         self.rays: dict[tuple[int, ...], None] = {}  # a set that keeps its order
         self.nodes: list[Expr] = []
+        self.stretches: list[Any] = []
+        self.recording = False
         self.table: dict[tuple, Expr] = {}
 
     def input(self, k: int) -> Expr:

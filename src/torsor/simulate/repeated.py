@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.algorithms import forward_dynamics
 from torsor.algorithms.field import Field
-from torsor.algorithms.steps import step_named
+from torsor.algorithms.steps import take_step
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Scan, replay, trace
 from torsor.compile.scan import NotFinite
@@ -117,8 +117,8 @@ def next_state(
         wrenches = {**given_wrenches, **{frame: in_frame_axes(moving, q, frame, F) for frame, F in turned.items()}}
         return solve(moving, q, v, tau, wrenches or None)
 
-    start = 0 if clock is None else fed[clock]
-    return step_named(plan.integrator)(Field(moving, acceleration), q, v, start, given["dt"])
+    start = None if clock is None else fed[clock]
+    return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
 
 
 class Repeated:
