@@ -44,6 +44,17 @@ def test_events_at_the_same_time_are_all_listed(integrator):
     assert run.t[-1] == run.events[0].t  # the terminal one among them ends the run
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
+@pytest.mark.parametrize("delay", [1e-16, 3e-11, 9e-11])
+def test_an_event_just_behind_the_step_that_a_terminal_one_ends_is_listed(integrator, delay):
+    """The terminal one passes zero at the end of a step, 0.01 s; the other one after it, but within 1e-10 s."""
+    events = [Event(lambda t, q, v: t - 0.01, name="first", terminal=True)]
+    events += [Event(lambda t, q, v: t - 0.01 - delay, name="second"), Event(lambda t, q, v: t - 0.01 - 3e-10, name="late")]
+    run = rails().simulate([0, 0], [1.0, 1.0], 1.5, events=events, integrator=integrator, dt=0.01)
+    assert [e.name for e in run.events] == ["first", "second"]
+    assert 0.01 <= run.t[-1] <= 0.01 + 2e-10
+
+
 # -- the audit and the records -----------------------------------------------------------------------------------
 
 

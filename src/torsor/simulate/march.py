@@ -228,8 +228,11 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
     system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
     run.remember()  # forces that are held may be new
     segment = method.advance(run.t, run.q, run.v, stop)
-    found = [(time, c) for c, f, way in _guards(run, segment) if (time := _time(run, segment, f, way)) is not None]
+    found = _found(run, segment)
     first = min((time for time, _ in found), default=segment.t)
+    if segment.t < first + TOLERANCE and any(isinstance(c, Event) and c.terminal for _, c in found):
+        later = first + TOLERANCE  # no segment follows, so what comes at the same time behind this one is looked for here
+        found = _found(run, Segment(later, *segment.at(later), segment.at))
     end = max((time for time, _ in found if time <= first + TOLERANCE), default=first)  # all of these have passed zero there
     if isinstance(method, Adaptive) and run.positions is not None:
         run.positions.check(run.t, end, segment.at, run.q)
@@ -245,6 +248,11 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
         method.restart()
     elif isinstance(method, Adaptive) and not wanted and run.t < stop:
         run.keep()
+
+
+def _found(run: Run, segment: Segment) -> list[tuple[float, Cause]]:
+    """Everything that passes through zero in a segment, and when."""
+    return [(time, c) for c, f, way in _guards(run, segment) if (time := _time(run, segment, f, way)) is not None]
 
 
 def _time(run: Run, segment: Segment, function: Signal, direction: int) -> float | None:
