@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import tempfile
 
 import hypothesis
@@ -15,6 +16,8 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 os.environ.setdefault("TORSOR_CACHE", os.path.join(MEMORY, f"torsor-tests-{os.getuid()}"))
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process that a test starts compiles torsor's source anew
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell without job control ignores it in its background jobs
 
 hypothesis.settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
