@@ -128,8 +128,7 @@ WAYS = (
     Way("hybrid_dynamics", "wrenches", "robot.hybrid_dynamics(q, v, a, a, led)"),
     Way("hybrid_dynamics, led an array", "wrenches", "robot.hybrid_dynamics(q, v, a, a, first)"),
     Way(
-        "poses of all frames", "wrenches", "poses(q)", ALL_POSES, "np.array([r[i].homogeneous for i in link_ids])",
-        "np.array({})",
+        "poses of all frames", "wrenches", "robot.poses(q)", ALL_POSES, "np.array([r[i].homogeneous for i in frame_ids])",
     ),
     Way("lists", "converted", "robot.inverse_dynamics(ql, vl, al)", f"r = {RNEA}"),
     Way("float32", "converted", "robot.inverse_dynamics(q32, v32, a32)", f"r = {RNEA}"),
@@ -204,7 +203,6 @@ def _one_state(case: Case) -> dict[str, Any]:
     names["rubbing"] = robot.with_friction({joint: StaticViscous(0.3, 0.1) for joint in robot.joints})
     names |= {"task": robot.task(frame), "led": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
     names["pushes"] = _pushes(case.model, frame, names["F"])
-    names["poses"] = robot.kernel(*(("pose", link) for link in robot.links))
     return names | _four_bar()
 
 
@@ -216,9 +214,14 @@ def _peer(case: Case, translation: Translation) -> dict[str, Any]:
     return {
         "pin": pin, "np": np, "model": model, "data": model.createData(), "SWAP": SWAP,
         "frame_id": model.getFrameId(case.source.frame), "axes": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-        "joint_ids": ids, "link_ids": [model.getFrameId(link) for link in robot.links], "about_origin": about_origin,
+        "joint_ids": ids, "frame_ids": [_frame_id(model, frame) for frame in robot.frames], "about_origin": about_origin,
         **{name: getattr(translation, name) for name in back},
     }  # fmt: skip
+
+
+def _frame_id(model: Any, frame: str) -> int:
+    """Pinocchio's number of a frame; the world, where no link is called that, is its first."""
+    return model.getFrameId(frame) if model.existFrame(frame) else 0
 
 
 def about_origin(h: Any, com: np.ndarray) -> np.ndarray:
@@ -303,8 +306,8 @@ MEASURES = (
         "np.array([r[i].vector[SWAP] for i in joint_ids])",
     ),
     Measure(
-        "poses of all links", "poses(q{out})", "pin.framesForwardKinematics(model, data, x); r = data.oMf",
-        "np.array([r[i].homogeneous for i in link_ids])", "np.stack({}, axis=-3)",
+        "poses of all frames", "robot.poses(q{out})", "pin.framesForwardKinematics(model, data, x); r = data.oMf",
+        "np.array([r[i].homogeneous for i in frame_ids])",
     ),
     Measure("integrate", "robot.integrate(q, v, 1.0{out})", "r = pin.integrate(model, x, y)", "r", "configuration({})"),
     Measure("difference", "robot.difference(q, q1{out})", "r = pin.difference(model, x, w)", "vector_back(r)"),
@@ -315,7 +318,6 @@ def contests(case: Case, samples: int = 10) -> Iterator[Contest]:
     """Every quantity for one call, and in a batch with ``out=``."""
     translation = Translation.between(case.robot, case.model)
     names = _peer(case, translation) | {"robot": case.robot, "frame": case.source.frame}
-    names["poses"] = case.robot.kernel(*(("pose", link) for link in case.robot.links))
     many = _states(case.robot, translation, BATCH)
     ones = [{k: x[n].copy() for k, x in many.items()} for n in range(samples)]
     for m in MEASURES:

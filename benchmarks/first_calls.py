@@ -33,7 +33,7 @@ STATEMENTS = {
     "jacobian_rate": "robot.jacobian_rate(q, v, frame)",
     "twist": "robot.twist(q, v, frame)",
     "acceleration": "robot.acceleration(q, v, v, frame)",
-    "poses of all links": "robot.kernel(*(('pose', link) for link in robot.links))(q)",
+    "poses": "robot.poses(q)",
     "integrate": "robot.integrate(q, v, 0.1)",
     "difference": "robot.difference(q, q)",
     "configuration_rate": "robot.configuration_rate(q, v)",

@@ -16,6 +16,8 @@ from torsor.kernels.losses import losses_of, refuse_sticking
 from torsor.method import kernel_method, kernel_method_of
 from torsor.model import Description
 
+_ZERO_OR_ONE = frozenset({0.0, 1.0})
+
 
 class MotorTorques(NamedTuple):
     """``(..., R)`` each, a rotor a column: τ_motor (MR 8.112) and τ_gear (MR 8.111)."""
@@ -160,6 +162,8 @@ class Computed(CompiledMechanism):
                 mask.flags.writeable = False
                 self._masks[names] = mask
             return self._masks[names]
+        if type(led) is np.ndarray and led.dtype == np.float64 and led.ndim == 1 and _ZERO_OR_ONE.issuperset(led.tolist()):
+            return led
         allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
         try:
             rows = np.asarray([led] if isinstance(led, str) else led)
@@ -287,6 +291,18 @@ class Computed(CompiledMechanism):
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)
+
+    @kernel_method
+    def poses(self, q: ArrayLike, frames: Sequence[str] | None = None, *, out: Array | None = None) -> Array:
+        """T_world_frame of several frames, ``(F, 4, 4)`` [m]: one per name in ``frames``, by default in ``robot.frames``."""
+        if frames is None:
+            return self._run("poses", (q,), out=out)
+        names = tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
+        if not names:
+            raise ArgumentError("frames must name at least one frame; omit it for all of robot.frames")
+        for name in names:
+            self._model.frame(name)
+        return self._kernels("poses", names)(q, out=out)
 
     @kernel_method
     def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:

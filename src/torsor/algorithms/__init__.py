@@ -26,7 +26,7 @@ from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
-from torsor.algorithms.kinematics import center_of_mass, pose
+from torsor.algorithms.kinematics import center_of_mass, pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
@@ -67,6 +67,7 @@ __all__ = [
     "momentum",
     "motor_torque",
     "pose",
+    "poses",
     "potential_energy",
     "reaction_wrenches",
     "rnea",

@@ -61,10 +61,19 @@ def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
 
 def pose(model: Model, q: Scalars, frame: str) -> list[list[Any]]:
     """T_world_frame, 4×4."""
-    body, XF = model.frame(frame)
+    return poses(model, q, [frame])[0]
+
+
+def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -> list[list[list[Any]]]:
+    """T_world_frame, 4×4, of each frame; of all that the model has by default."""
+    names = model.frames if frames is None else [frames] if isinstance(frames, str) else frames
     X, _ = joints(model, q)
-    R, p = (XF @ from_world(model, X)[body]).pose
-    return [*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]]
+    X0 = from_world(model, X)
+    found = []
+    for body, XF in map(model.frame, names):
+        R, p = (XF @ X0[body]).pose
+        found.append([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]])
+    return found
 
 
 def center_of_mass(model: Model, q: Scalars) -> list[Any]:

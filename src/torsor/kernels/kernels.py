@@ -275,6 +275,9 @@ class Kernels:
                 if not words:
                     raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
                 self.model.frame(given["frame"])
+            several = given.get("frames", ())
+            for frame in (several,) if isinstance(several, str) else several:
+                self.model.frame(frame)
             if given.get("expressed_in", "world") not in EXPRESSIONS:
                 raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
         check_axes(spec.expressed_in)

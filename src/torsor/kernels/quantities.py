@@ -57,6 +57,7 @@ QUANTITIES = Table(
         "momentum": Quantity(("q", "v"), alg.momentum),
         "center_of_mass": Quantity(("q",), alg.center_of_mass),
         "pose": Quantity(("q",), alg.pose, ("frame",)),
+        "poses": Quantity(("q",), alg.poses, ("frames",)),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),

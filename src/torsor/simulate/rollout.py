@@ -116,10 +116,13 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
     """One robot and one step by ``robot.step``, which has the same bits; None where there is more to do."""
     if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
         return None
-    if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape != (1, robot.nv) or steps not in (None, 1):
+    rows = controls.ndim - 1  # of controls, for the steps; without them, the controls are those of all steps
+    if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape[rows:] != (robot.nv,):
+        return None
+    if not ((rows == 1 and len(controls) == 1 and steps in (None, 1)) or (rows == 0 and steps == 1)):
         return None
     try:
-        q, v = robot.step(q0, v0, controls[0], dt, integrator)
+        q, v = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
     except TorsorError:
         return None  # the long way knows the names of a rollout's arguments
     return Rollout(np.array([dt]), q[None], v[None])
