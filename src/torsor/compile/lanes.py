@@ -41,11 +41,11 @@ class Builder:
         return self.put(f"extractelement {self.T} {value}, i32 {k}") if self.width > 1 else value
 
     def lanewise(self, name: str, operands: list[str]) -> str:
-        """The C library's function, lane by lane, in double precision."""
+        """The C library's function, lane by lane, in double precision; of a single state, once for all lanes."""
         slot = self.put(f"getelementptr ptr, ptr %table, i64 {LIBM.index(name)}")
         function = self.put(f"load ptr, ptr {slot}")
         result = "poison"
-        for k in range(self.width):
+        for k in range(1 if self.one else self.width):
             lanes = [self.lane(x, k) for x in operands]
             if self.single:
                 lanes = [self.put(f"fpext float {x} to double") for x in lanes]
@@ -53,7 +53,7 @@ class Builder:
             if self.single:
                 value = self.put(f"fptrunc double {value} to float")
             result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
-        return result
+        return self.shuffle(result, "poison", [0] * self.width) if self.one and self.width > 1 else result
 
     def transposed(self, rows: list[str]) -> list[str]:
         """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
