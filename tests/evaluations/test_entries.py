@@ -626,17 +626,17 @@ ways = (
     lambda: robot.integrate(q, v), lambda: both._attempt("no", None), lambda: robot.mass_matrix(q[::-1]),
 )
 
-def rss():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+def resident():
+    with open("/proc/self/status") as file:
+        return 1024 * int(next(line.split()[1] for line in file if line.startswith("RssAnon")))
 
 for way in ways:
     for _ in range(3000):
         way()
-    before = rss()
+    before = resident()
     for _ in range(int(sys.argv[1])):
         way()
-    print(rss() - before)
+    print(resident() - before)
 print([sys.getrefcount(x) for x in (q, v, M, h, listed, np.dtype(float), Pair)])
 for way in ways:
     for _ in range(100):
@@ -645,7 +645,7 @@ print([sys.getrefcount(x) for x in (q, v, M, h, listed, np.dtype(float), Pair)])
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/statm")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("calls", [20_000, pytest.param(1_000_000, marks=pytest.mark.night)])
 def test_calls_leave_neither_memory_nor_references_behind(calls):
     out = subprocess.run([sys.executable, "-c", GROWTH, str(calls)], capture_output=True, text=True, check=True)
