@@ -294,7 +294,7 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def poses(self, q: ArrayLike, frames: Sequence[str] | None = None, *, out: Array | None = None) -> Array:
-        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default of all in ``robot.frames``."""
+        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default all of ``robot.frames``."""
         if frames is None:
             return self._run("poses", (q,), out=out)
         names = tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
