@@ -34,10 +34,9 @@ def log(R: Quaternion, p: Vec) -> Motion:
     w = R.log
     square = w.dot(w)
     small = square < _SMALL
-    safe = where(small, 1.0, square)
-    half = sqrt(safe) * 0.5
+    half, cotangent = R.half_angle
     series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square * (1 / 1209600)))
-    k = where(small, series, (1 - half * cos(half) / sin(half)) / safe)
+    k = where(small, series, (1 - half * cotangent) / where(small, 1.0, square))
     wp = w.cross(p)
     return Motion(w, p - wp * 0.5 + w.cross(wp) * k)
 

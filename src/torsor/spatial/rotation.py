@@ -10,6 +10,8 @@ from torsor.spatial.vector import Mat, Scalar, Vec
 
 #: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
 _SMALL = 1e-3
+#: below this |v|² of a unit quaternion its logarithm comes from the series
+_SMALL_SINE = 1e-6
 
 
 def about(axis: Vec, angle: Scalar) -> Mat:
@@ -104,15 +106,34 @@ class Quaternion(NamedTuple):
     @property
     def log(self) -> Vec:
         """The rotation vector of a unit quaternion, the shorter way round: |w| ≤ π."""
-        flip = where(self.w < 0, -1.0, 1.0)
-        v, w = Vec(self.x * flip, self.y * flip, self.z * flip), self.w * flip
+        v, w = self._shorter
         square = v.dot(v)
-        small = square < 1e-6
-        norm = sqrt(where(small, 1.0, square))
+        small = square < _SMALL_SINE
         # θ = 2 atan2(|v|, w); near zero θ/|v| = 2/w (1 − |v|²/(3w²) + |v|⁴/(5w⁴) − ...)
         ratio = square / (where(small, w, 1.0) * where(small, w, 1.0))
-        k = where(small, 2 * (1 - ratio * (1 / 3 - ratio * (1 / 5))) / where(small, w, 1.0), 2 * atan2(norm, w) / norm)
+        half, norm = self._half_angle
+        k = where(small, 2 * (1 - ratio * (1 / 3 - ratio * (1 / 5))) / where(small, w, 1.0), 2 * half / norm)
         return v * k
+
+    @property
+    def half_angle(self) -> tuple[Scalar, Scalar]:
+        """(θ/2, cot θ/2) of a unit quaternion, the shorter way round; not of a small angle, |v|² < 1e-6."""
+        half, norm = self._half_angle
+        return half, self._shorter[1] / norm
+
+    @property
+    def _shorter(self) -> tuple[Vec, Scalar]:
+        """(v, w) with w ≥ 0, of the same rotation."""
+        flip = where(self.w < 0, -1.0, 1.0)
+        return Vec(self.x * flip, self.y * flip, self.z * flip), self.w * flip
+
+    @property
+    def _half_angle(self) -> tuple[Scalar, Scalar]:
+        """θ/2 = atan2(|v|, w), and |v|; of a small angle they are numbers without a meaning."""
+        v, w = self._shorter
+        square = v.dot(v)
+        norm = sqrt(where(square < _SMALL_SINE, 1.0, square))
+        return atan2(norm, w), norm
 
 
 def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
