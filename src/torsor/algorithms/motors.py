@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
-from torsor.algorithms.rnea import rnea
+from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.rnea import outward, rnea
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Motion
 
 
 def motor_torque(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
@@ -26,9 +25,5 @@ def gear_torque(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapp
 
     That of joints coupled to it, and of an armature of its own, included.
     """
-    X, S = joints(model, q)
-    V = velocities(model, X, S, v)
-    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))
-    tau = rnea(model, q, v, a, wrenches)
-    turning = rotors.turning(model, A, a)
+    tau, turning = rnea(model, q, v, a, wrenches), rotors.turning(model, outward(model, q, v, a).A, a)
     return [tau[model.v_start[r.joint]] - t for r, t in zip(model.rotors, turning, strict=True)]  # MR 8.111

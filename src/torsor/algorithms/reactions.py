@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
-from torsor.algorithms.wrenches import on_bodies as carried_by
+from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.rnea import inward, outward
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Force, Motion
+from torsor.spatial import Force
 
 
 def reaction_wrenches(
@@ -26,16 +25,10 @@ def reaction_wrenches(
     the joint's τ less its rotor's, the gear torque (MR 8.111).  ``wrenches`` act on the robot at and in their frames,
     ``on_bodies`` one on each body.
     """
-    X, S = joints(model, q)
-    f = carried_by(model, wrenches)
+    X, _, _, _, F = outward(model, q, v, a, wrenches)  # F&O 3–5
     if on_bodies is not None:
-        f = [x + y for x, y in zip(f, on_bodies, strict=True)]
-    V = velocities(model, X, S, v)
-    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))  # F&O 4
-    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # F&O 5
-    F = rotors.carried(model, F, A, v, a)  # MR 8.110
-    for i, p in model.inward():
-        F[p] = F[p] + X[i].T @ F[i]  # F&O 7
+        F = [x - y for x, y in zip(F, on_bodies, strict=True)]
+    F = inward(model, X, F)  # F&O 7
     child = {frame.body: frame.X for frame in reversed(model.frames.values())}  # a body's first frame is its joint's child link
     seen = [child[i].inverse.T @ F[i] for i, _ in model.outward()]
     return [[*x.m, *x.f] for x in seen]

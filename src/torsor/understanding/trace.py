@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import accelerations, joints, velocities
-from torsor.algorithms.wrenches import on_bodies
+from torsor.algorithms.rnea import inward, outward
 from torsor.errors import UnknownName, printable
 from torsor.model.description import FLOATING_BASE
 from torsor.model.loops import refuse_loops
-from torsor.spatial import Acceleration, Motion, Transform
+from torsor.spatial import Motion, Transform
 from torsor.spatial.vector import IDENTITY
 from torsor.understanding.state import one_state, one_wrench_each
 from torsor.understanding.text import columns
@@ -112,14 +111,8 @@ def newton_euler_trace(
     model = robot.model
     refuse_loops(model, "newton_euler_trace")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    f = on_bodies(model, one_wrench_each(robot, wrenches, qs, expressed_in))
-    X, S = joints(model, qs)
-    V = velocities(model, X, S, vs)
-    A = accelerations(model, X, S, V, qs, vs, acc, Acceleration.of(Motion.zero(), Motion.zero(), model.gravity))
-    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]
-    F = rotors.carried(model, F, A, vs, acc)  # MR 8.110
-    for i, p in model.inward():
-        F[p] = F[p] + X[i].T @ F[i]  # MR 8.53
+    X, S, V, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
+    F = inward(model, X, F)
     tau, rotor = [list(S[i].T @ F[i]) for i in range(len(S))], rotors.joint_forces(model, A, acc)
     links = _links(robot)
     Y = [Transform.identity(), *(_place(robot, i, links[i], at) for i, _ in model.outward())]
