@@ -13,10 +13,13 @@ from torsor.version import __version__
 if TYPE_CHECKING:
     from torsor import (
         actuators,
+        adapters,
+        algorithms,
         bridges,
         compat,
         constrained,
         constraints,
+        export,
         flexible,
         joints,
         large,
@@ -26,9 +29,12 @@ if TYPE_CHECKING:
         replay,
         rigid,
         robots,
+        scalar,
         simulate,
+        spatial,
         sweeps,
         symbolic,
+        task,
     )
     from torsor.bridges import from_drake, from_mujoco, from_pinocchio, to_pinocchio
     from torsor.compile.kernel import Kernel
@@ -57,8 +63,9 @@ if TYPE_CHECKING:
 
 #: where the public names live.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy
 _ROOMS = (
-    "actuators", "bridges", "compat", "constrained", "constraints", "flexible", "joints", "large", "logs", "mechanisms",
-    "operators", "replay", "rigid", "robots", "simulate", "sweeps", "symbolic",
+    "actuators", "adapters", "algorithms", "bridges", "compat", "compile", "constrained", "constraints", "export", "flexible",
+    "joints", "large", "logs", "mechanisms", "operators", "replay", "rigid", "robots", "scalar", "simulate", "spatial",
+    "sweeps", "symbolic", "task",
 )  # fmt: skip
 _HOMES = {
     "torsor.bridges": ("from_drake", "from_mujoco", "from_pinocchio", "to_pinocchio"),
@@ -97,11 +104,14 @@ __all__ = [
     "UnknownName",
     "__version__",
     "actuators",
+    "adapters",
+    "algorithms",
     "bridges",
     "check",
     "compat",
     "constrained",
     "constraints",
+    "export",
     "flexible",
     "from_dh",
     "from_drake",
@@ -123,10 +133,13 @@ __all__ = [
     "save",
     "save_loops",
     "save_urdf",
+    "scalar",
     "simulate",
+    "spatial",
     "sweep",
     "sweeps",
     "symbolic",
+    "task",
     "threads",
     "to_mr",
     "to_pinocchio",
@@ -137,4 +150,4 @@ __getattr__ = lazy(__name__, _HOME | {room: f"torsor.{room}" for room in _ROOMS}
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return sorted({*__all__, *_ROOMS})  # torsor.compile is not in __all__, since "import *" would hide the built-in function

@@ -129,6 +129,23 @@ def test_public_names_exist_and_are_documented():
             assert getattr(torsor, name).__doc__, f"{name} has no docstring"
 
 
+def test_public_names_are_there_without_a_second_import():
+    """Each in a process of its own, in which nothing else has been imported."""
+    code = (
+        "import os, torsor as ts\n"
+        "missing = []\n"
+        "for name in dir(ts):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if hasattr(ts, name) else 1)\n"
+        "    missing += [name] if os.waitpid(child, 0)[1] else []\n"
+        "print(missing)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+    assert {"task", "algorithms", "export", "spatial", "compile"} <= set(dir(torsor))
+
+
 def test_every_extra_that_is_named_exists():
     """What MissingExtra tells people to install."""
     import tomllib
