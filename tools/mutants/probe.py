@@ -142,7 +142,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, two_frames
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
-    from torsor.algorithms.wrenches import felt
+    from torsor.algorithms.wrenches import joint_forces_of_wrenches
     from torsor.constraints.base import State, stacked
     from torsor.scalar import cos, sin
 
@@ -175,7 +175,10 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
                 yield f"{seed} {x.name} {place}", lambda x=x, state=state: [*x.rows(state), x.labels and x.size, x.holonomic]
                 forces = _attempt(lambda x=x, state=state: x.wrenches(state, LAMBDA[: x.size]))
                 yield f"{seed} {x.name} forces {place}", lambda forces=forces: forces
-                yield f"{seed} {x.name} felt {place}", lambda f=forces, state=state: felt(m, *state.kinematics, f or {})
+                yield (
+                    f"{seed} {x.name} felt {place}",
+                    lambda f=forces, state=state: joint_forces_of_wrenches(m, *state.kinematics, f or {}),
+                )
         for x in closing:
             state = State(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]

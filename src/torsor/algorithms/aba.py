@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torsor.algorithms import rotors
-from torsor.algorithms.articulated import articulated, joint_accelerations
+from torsor.algorithms.articulated import articulated_inertias, joint_accelerations
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
@@ -21,4 +21,5 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[st
     F&O §3.3, eqs. 11–14.
     """
     X, S, _, A, p = outward(model, q, v, [0] * model.nv, wrenches)  # F&O 3–5 without q̈
-    return joint_accelerations(model, articulated(model, X, S), rotors.unbiased(model, tau, A), p)  # MR 8.112, F&O 11–14
+    tau = rotors.subtract_rotor_bias(model, tau, A)  # MR 8.112
+    return joint_accelerations(model, articulated_inertias(model, X, S), tau, p)  # F&O 11–14

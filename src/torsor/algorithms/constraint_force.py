@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.algorithms.joining import NONE, listed, six
+from torsor.algorithms.joining import NONE, six, six_numbers
 from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
@@ -33,7 +33,7 @@ def dual(S: Subspace) -> list[Force]:
 
 def complement(S: Subspace) -> list[list[Any]]:
     """T: an orthonormal basis of what is orthogonal to S, by Householder's reflections; 6 − d columns of six."""
-    columns, reflectors = [listed(s) for s in S], []
+    columns, reflectors = [six_numbers(s) for s in S], []
     for k in range(len(S)):
         x = [0] * k + list(columns[k][k:])
         length = sqrt(dot(x, x))
@@ -49,14 +49,14 @@ def complement(S: Subspace) -> list[list[Any]]:
 
 def force_basis(S: Subspace, m: Sequence[Any]) -> Matrix:
     """Z = [−S*√m, T]."""
-    active = [listed(f * -sqrt(mi)) for f, mi in zip(dual(S), m, strict=True)]
+    active = [six_numbers(f * -sqrt(mi)) for f, mi in zip(dual(S), m, strict=True)]
     return Matrix(zip(*active, *complement(S), strict=True))
 
 
 def inverse(I: Inertia) -> Any:
     """F ↦ I⁻¹F of a rigid body that has mass and extent."""
     factors = factor(six(ArticulatedInertia.of(I)))
-    return lambda F: Motion.of(solve(factors, listed(F)))
+    return lambda F: Motion.of(solve(factors, six_numbers(F)))
 
 
 def equation(

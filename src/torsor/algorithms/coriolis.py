@@ -26,7 +26,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     dS = [Subspace([V[i].cross(s) + d for s, d in zip(S[i], dS[i], strict=True)]) for i in range(len(S))]
     I = list(model.inertia)
     B = [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)]
-    B, spin, turned = rotors.spinning(model, B, v), rotors.reflected(model), rotors.turned(model, V)
+    B, spin, turned = rotors.spinning(model, B, v), rotors.reflected_inertia(model), rotors.half_spin_rate(model, V)
     C: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F1 = [I[i] @ d + B[i] @ s for s, d in zip(S[i], dS[i], strict=True)]
@@ -37,7 +37,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
         while model.parent[j] > 0:
             F1, F2, F3 = ([X[j].T @ f for f in F] for F in (F1, F2, F3))
             j = model.parent[j]
-            F1, F2, F3 = (rotors.met(s, i, j, F) for s, F in ((turned, F1), (spin, F2), (turned, F3)))
+            F1, F2, F3 = (rotors.add_rotor_forces(s, i, j, F) for s, F in ((turned, F1), (spin, F2), (turned, F3)))
             C[j, i] = S[j].T @ F1
             C[i, j] = [[d.dot(f2) + s.dot(f3) for s, d in zip(S[j], dS[j], strict=True)] for f2, f3 in zip(F2, F3, strict=True)]
         I[p] = I[p] + X[i].T @ I[i]

@@ -16,7 +16,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
     F&O §3.2, eqs. 9–10; MR eq. 8.57.
     """
     X, S = joints(model, q)
-    I, drive, spin = list(model.inertia), rotors.apparent(model), rotors.reflected(model)
+    I, drive, spin = list(model.inertia), rotors.apparent_inertia(model), rotors.reflected_inertia(model)
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
@@ -25,7 +25,7 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
         while model.parent[j] > 0:
             F = [X[j].T @ f for f in F]
             j = model.parent[j]
-            F = rotors.met(spin, i, j, F)  # MR 8.110
+            F = rotors.add_rotor_forces(spin, i, j, F)  # MR 8.110
             M[j, i] = S[j].T @ F  # F&O 10
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + X[i].T @ I[i]  # F&O 9

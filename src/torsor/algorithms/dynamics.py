@@ -33,7 +33,8 @@ def forward_dynamics_by_factors(
 ) -> list[Any]:
     """a from M a = τ − h, M = LᵀDL factored: fewer operations than ABA while the joints are few (F&O §2, Walker & Orin)."""
     h = rnea(model, q, v, [0] * model.nv, wrenches)
-    return mass_factors.solve(mass_factors.factored(model, crba(model, q)), [t - x for t, x in zip(tau, h, strict=True)])
+    factors = mass_factors.factor_mass_matrix(model, crba(model, q))
+    return mass_factors.solve(factors, [t - x for t, x in zip(tau, h, strict=True)])
 
 
 def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
@@ -43,7 +44,7 @@ def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
     joints that carry it alone, a_i = −Σ_j L_ij a_j, and a unit force on joint i itself adds 1/D_i.
     """
     M = crba(model, q)
-    W = mass_factors.inverse(mass_factors.factored(model, M))
+    W = mass_factors.inverse(mass_factors.factor_mass_matrix(model, M))
     note_inverse(M, W)
     return W
 

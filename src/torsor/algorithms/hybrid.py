@@ -19,7 +19,7 @@ def hybrid_acceleration(
 
     Featherstone, *Rigid Body Dynamics Algorithms* (2008), §9.2.
     """
-    given, x, _, _ = _solved(model, q, v, a, tau, led, wrenches)
+    given, x, _, _ = _solve_free(model, q, v, a, tau, led, wrenches)
     return [g + xi for g, xi in zip(given, x, strict=True)]
 
 
@@ -30,12 +30,12 @@ def hybrid_force(
 
     Featherstone (2008), §9.2.
     """
-    _, x, M, h = _solved(model, q, v, a, tau, led, wrenches)
+    _, x, M, h = _solve_free(model, q, v, a, tau, led, wrenches)
     leading = [hi + sum((m * xj for m, xj in zip(row, x, strict=True)), start=0) for row, hi in zip(M, h, strict=True)]
     return [p * f + (1 - p) * t for p, f, t in zip(led, leading, tau, strict=True)]
 
 
-def _solved(
+def _solve_free(
     model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None
 ) -> tuple[list[Any], list[Any], list[list[Any]], list[Any]]:
     """(g, x, M, h): the given accelerations, the others, and h = RNEA(q, v, g).  M x = τ − h in free rows, x = 0 in led ones.
@@ -48,5 +48,5 @@ def _solved(
     h = rnea(model, q, v, given, wrenches)
     M = crba(model, q)
     A = [[free[i] * M[i][j] * free[j] + (led[i] if i == j else 0) for j in n] for i in n]
-    x = mass_factors.solve(mass_factors.factored(model, A), [free[i] * (tau[i] - h[i]) for i in n])
+    x = mass_factors.solve(mass_factors.factor_mass_matrix(model, A), [free[i] * (tau[i] - h[i]) for i in n])
     return given, x, M, h

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from torsor.algorithms import articulated
-from torsor.algorithms.articulated import Articulated
+from torsor.algorithms.articulated import ArticulatedBodies
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints
-from torsor.algorithms.mass_factors import factored
+from torsor.algorithms.mass_factors import factor_mass_matrix
 from torsor.model.model import Model
 from torsor.scalar import log, sqrt
 from torsor.spatial import Force, Motion, linear
@@ -45,7 +45,7 @@ class TreeInnovations(NamedTuple):
     """B = 1 + HᵀφK of a tree whose joints have each their own coordinates."""
 
     model: Model
-    bodies: Articulated
+    bodies: ArticulatedBodies
     G: Sequence[Sequence[Force]]  # Kalman's gain, U D⁻¹
 
     def times(self, x: Scalars) -> list[Any]:
@@ -113,8 +113,8 @@ class CoupledInnovations(NamedTuple):
 def innovations(model: Model, q: Scalars) -> Innovations:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
     if not model.local:
-        return CoupledInnovations(*factored(model, crba(model, q)))
-    bodies = articulated.articulated(model, *joints(model, q))
+        return CoupledInnovations(*factor_mass_matrix(model, crba(model, q)))
+    bodies = articulated.articulated_inertias(model, *joints(model, q))
     G: list[Any] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
     return TreeInnovations(model, bodies, G)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from torsor.algorithms import mass_factors
-from torsor.algorithms.articulated import articulated, innovations, outward
+from torsor.algorithms.articulated import articulated_inertias, innovations, outward
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.model.model import Model
@@ -36,7 +36,7 @@ class InverseMass(NamedTuple):
 
 def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
     """By the articulated-body algorithm (F&O 12–14): O(N) a pass, no mass matrix is formed.  Not for coupled joints."""
-    bodies = articulated(model, *joints(model, q))
+    bodies = articulated_inertias(model, *joints(model, q))
 
     def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
         e, u = innovations(model, bodies, f)
@@ -52,7 +52,7 @@ def by_factors(model: Model, q: Scalars) -> InverseMass:
 
 def of_matrix(model: Model, M: Sequence[Scalars]) -> InverseMass:
     """By the sparse factors of a mass matrix given; they run from the tips to the base, so vectors are turned round."""
-    factors = mass_factors.factored(model, M)
+    factors = mass_factors.factor_mass_matrix(model, M)
 
     def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
         e = lower_solve(factors, list(f)[::-1])

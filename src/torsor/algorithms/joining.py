@@ -82,7 +82,7 @@ class Gains(NamedTuple):
         return [u - A.dot(W) - V.dot(g) for u, W, V in zip(self.u, self.W, self.V, strict=True)]
 
 
-class Held(NamedTuple):
+class InnerBody(NamedTuple):
     """A_j = Z A − G g + b: the body inside a joined segment, given A above and the load g from its other side."""
 
     Z: Matrix
@@ -97,22 +97,23 @@ def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tup
     the tip is the body itself.
     """
     X, S, m, tau = joint
-    IA, p = articulated(J + rest.K), Force.of(P + rest.c)
+    IA, p = from_matrix(J + rest.K), Force.of(P + rest.c)
     U = IA @ S
     D = factor(plus_diagonal(S.T @ U, m))
     u = solve(D, [t - s for t, s in zip(tau, S.T @ p, strict=True)])
     UD = solve(D, U)
     reach = [[s.dot(Force.of(row)) for s in S] for row in rest.Y]  # Y S
     reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
-    Y = Matrix(listed(X.T @ _less(Force.of(row), k, UD)) for row, k in zip(rest.Y, reach, strict=True))  # Y (1 − S D⁻¹Uᵀ) X
+    rows = [X.T @ _less(Force.of(row), k, UD) for row, k in zip(rest.Y, reach, strict=True)]
+    Y = Matrix(map(six_numbers, rows))  # Y (1 − S D⁻¹Uᵀ) X
     Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
     b = rest.b + Vector(dot(row, u) for row in reach)
     K = six(X.T @ IA.without(Subspace(()), U, UD))  # F&O 12
-    c = Vector(listed(X.T @ sum((column * ui for column, ui in zip(U, u, strict=True)), start=p)))  # F&O 13
+    c = Vector(six_numbers(X.T @ sum((column * ui for column, ui in zip(U, u, strict=True)), start=p)))  # F&O 13
     return Segment(Y, Phi, b, K, c), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
 
 
-def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Held]:
+def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, InnerBody]:
     """A segment, more inertia J and bias force P at its tip, and the rest beyond: one segment.
 
     With A_j = Y A − Φ (J A_j + P) + b and G = (1 + ΦJ)⁻¹Φ, the body between obeys A_j = (1 − GJ)(Y A + b) − G P.
@@ -123,7 +124,7 @@ def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) ->
     b = first.b - G @ (J @ first.b + P)
     Phi = rest.Phi + rest.Y @ (G @ rest.Y.T)
     K = first.K + (J @ first.Y).T @ Z  # Yᵀ (J − JGJ) Y
-    return Segment(rest.Y @ Z, Phi, rest.b + rest.Y @ b, K, first.c + first.Y.T @ (J @ b + P)), Held(Z, G, b)
+    return Segment(rest.Y @ Z, Phi, rest.b + rest.Y @ b, K, first.c + first.Y.T @ (J @ b + P)), InnerBody(Z, G, b)
 
 
 def compliance(Phi: Matrix, J: Matrix) -> Matrix:
@@ -155,7 +156,7 @@ def root(A: Matrix) -> list[list[Any]]:
     return R
 
 
-def articulated(J: Matrix) -> ArticulatedInertia:
+def from_matrix(J: Matrix) -> ArticulatedInertia:
     """The blocks of a symmetric 6×6, from its upper triangle."""
     return ArticulatedInertia(Sym.of(J), Mat(*(Vec(*row[3:]) for row in J[:3])), Sym.of([row[3:] for row in J[3:]]))
 
@@ -166,7 +167,7 @@ def six(J: ArticulatedInertia) -> Matrix:
     return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
 
 
-def listed(x: Motion | Force) -> list[Any]:
+def six_numbers(x: Motion | Force) -> list[Any]:
     """The six numbers of a motion or a force."""
     return [*x[0], *x[1]]
 

@@ -11,7 +11,7 @@ from torsor.spatial import linear
 from torsor.spatial.linear import Factors
 
 
-def factored(model: Model, M: Sequence[Scalars]) -> Factors:
+def factor_mass_matrix(model: Model, M: Sequence[Scalars]) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
     return linear.factor([row[::-1] for row in M[::-1]], owners(model))
 

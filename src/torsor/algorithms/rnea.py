@@ -59,7 +59,7 @@ def outward(
     V = velocities(model, X, S, v, V0)  # MR 8.51, F&O 3
     A = accelerations(model, X, S, V, q, v, a, Acceleration.of(V0, A0, model.gravity))  # MR 8.52, F&O 4
     F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, on_bodies(model, wrenches), strict=True)]  # F&O 5
-    return Bodies(X, S, V, A, rotors.carried(model, F, A, v, a))  # MR 8.110
+    return Bodies(X, S, V, A, rotors.add_rotor_spin(model, F, A, v, a))  # MR 8.110
 
 
 def inward(model: Model, X: Sequence[Transform], F: Sequence[Force]) -> list[Force]:

@@ -30,7 +30,7 @@ Spin = Mapping[tuple[int, int], Force]
 # -- inverse dynamics ----------------------------------------------------------------------------------------------------
 
 
-def carried(model: Model, F: Sequence[Force], A: Sequence[Acceleration], v: Scalars, a: Scalars) -> list[Force]:
+def add_rotor_spin(model: Model, F: Sequence[Force], A: Sequence[Acceleration], v: Scalars, a: Scalars) -> list[Force]:
     """F[b] + J G a_i u + ω_b × J G v_i u: the bodies' forces with the spin of the rotors mounted on them."""
     out, vs, rates = list(F), model.rates(v), model.rates(a)
     for r in model.rotors:
@@ -54,7 +54,7 @@ def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[li
     return out
 
 
-def unbiased(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Any]:
+def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Any]:
     """τ_i − G J u·α_b, with the bodies' accelerations A at a = 0: what is left of τ to accelerate the joints."""
     out = list(tau)
     for r in model.rotors:
@@ -66,7 +66,7 @@ def unbiased(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Any]
 # -- the mass matrix -----------------------------------------------------------------------------------------------------
 
 
-def apparent(model: Model) -> list[tuple[Any, ...]]:
+def apparent_inertia(model: Model) -> list[tuple[Any, ...]]:
     """What each joint feels of its own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
     out = list(model.armature)
     for r in model.rotors:
@@ -74,12 +74,12 @@ def apparent(model: Model) -> list[tuple[Any, ...]]:
     return out
 
 
-def reflected(model: Model) -> Spin:
+def reflected_inertia(model: Model) -> Spin:
     """(J G u, 0): what a rotor's mount feels of unit acceleration of its joint."""
     return {(r.joint, r.mount): Force(r.momentum, ZERO) for r in model.rotors}
 
 
-def met(spin: Spin, i: int, b: int, F: list[Force]) -> list[Force]:
+def add_rotor_forces(spin: Spin, i: int, b: int, F: list[Force]) -> list[Force]:
     """Joint i's forces F, on their way to the base arrived at body b: with those of its rotor, if that is mounted here."""
     return [F[0] + spin[i, b]] if (i, b) in spin else F
 
@@ -101,7 +101,7 @@ def spinning(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCo
     return out
 
 
-def turned(model: Model, V: Sequence[Motion]) -> Spin:
+def half_spin_rate(model: Model, V: Sequence[Motion]) -> Spin:
     """½ ω_b × J G u: half of how a rotor's unit momentum turns with its mount.
 
     With m_j = M_ji = J G u·s_j, MR 8.17 gives C_ji = ½ Σ_k (∂m_j/∂q_k − ∂m_k/∂q_j) v_k = ½ s_j·(ω_b × J G u) and

@@ -120,13 +120,14 @@ def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
     Y = [XC @ Xi.inverse for Xi in X0]  # from body i to the common frame
     s = [[Yi @ column for column in Si] for Yi, Si in zip(Y, S, strict=True)]
     I = [Yi.inverse.T @ Ii for Yi, Ii in zip(Y, model.inertia, strict=True)]
-    drive, spin = rotors.apparent(model), {(i, b): Y[b].inverse.T @ f for (i, b), f in rotors.reflected(model).items()}
+    drive = rotors.apparent_inertia(model)
+    spin = {(i, b): Y[b].inverse.T @ f for (i, b), f in rotors.reflected_inertia(model).items()}
     M: dict[tuple[int, int], list[list[Any]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in s[i]]
         M[i, i] = plus_diagonal(symmetric([[a.dot(f) for f in F] for a in s[i]]), drive[i])
         for j in model.path(p):
-            F = rotors.met(spin, i, j, F)  # MR 8.110
+            F = rotors.add_rotor_forces(spin, i, j, F)  # MR 8.110
             M[j, i] = [[a.dot(f) for f in F] for a in s[j]]  # F&O 10
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + I[i]  # F&O 9

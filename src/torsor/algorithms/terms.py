@@ -77,7 +77,7 @@ def torque_terms(
         gravity=gravity_force_by_link(model, q, links),
         rotor=rotor,
         damping=damping_force(model, v) if damping else [0] * n,
-        external={name: _felt(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
+        external={name: _joint_forces_of_wrench(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
         friction=[0] * n,
     )
     return replace(terms, friction=friction_force(model, v, load=terms.total())) if friction else terms
@@ -119,7 +119,7 @@ def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]
     for name, G in links.items():
         body, X = model.frame(name)
         up = (X @ X0[body]) @ Motion(ZERO, -model.gravity)
-        out[name] = _felt(model, q, name, G @ up)
+        out[name] = _joint_forces_of_wrench(model, q, name, G @ up)
     return out
 
 
@@ -141,6 +141,6 @@ def mass_matrix_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) 
     return out
 
 
-def _felt(model: Model, q: Scalars, frame: str, F: Force) -> list[Any]:
+def _joint_forces_of_wrench(model: Model, q: Scalars, frame: str, F: Force) -> list[Any]:
     """JᵀF: the joint forces that balance a wrench at and in a frame."""
     return [Motion.of(column).dot(F) for column in zip(*jacobian(model, q, frame, "body"), strict=True)]

@@ -19,7 +19,7 @@ def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Forc
     return f
 
 
-def felt(model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]) -> list[Any]:
+def joint_forces_of_wrenches(model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]) -> list[Any]:
     """Jᵀf (nv): the joint forces that wrenches on bodies come to, handed from the tips to the base (MR 8.53, 8.54)."""
     F = [f.get(i, Force.zero()) for i in range(len(model.parent))]
     tau: list[Any] = [[] for _ in model.parent]

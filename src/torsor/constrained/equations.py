@@ -11,7 +11,7 @@ from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
-from torsor.algorithms.wrenches import felt
+from torsor.algorithms.wrenches import joint_forces_of_wrenches
 from torsor.compile.program import Empty
 from torsor.constrained.reactions import reactions
 from torsor.constraints.base import Constraint, Rows, State, stacked
@@ -132,7 +132,7 @@ def _system(
     h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
     f = [x - y for x, y in zip(tau, h, strict=True)]
     for force in _drive_wrenches(held, state, loop_forces):
-        f = [x + y for x, y in zip(f, felt(held.model, *state.kinematics, force), strict=True)]
+        f = [x + y for x, y in zip(f, joint_forces_of_wrenches(held.model, *state.kinematics, force), strict=True)]
     g = [-d for d in r.drift]
     if decay is not None:
         slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms.constraint_force import dual, eliminate, equation, force_basis, inverse, recover
-from torsor.algorithms.joining import listed
+from torsor.algorithms.joining import six_numbers
 from torsor.algorithms.stacked import Vector
 from torsor.compile import Argument, Kernel, Scan
 from torsor.errors import ArgumentError, SingularError
@@ -39,7 +39,7 @@ def bases(d: int) -> Kernel:
     def step(S, m, tau):
         D = dual(subspace(S))
         active = sum((f * t for f, t in zip(D, tau, strict=True)), start=Force.zero())
-        return {"Z": numbers(force_basis(subspace(S), m)), "dual": numbers(tuple(D)), "active": listed(active)}
+        return {"Z": numbers(force_basis(subspace(S), m)), "dual": numbers(tuple(D)), "active": six_numbers(active)}
 
     return stage(f"the force basis of joints of {d}", step, {"S": 6 * d, "m": d, "tau": d})
 
@@ -47,7 +47,7 @@ def bases(d: int) -> Kernel:
 @cache
 def passed() -> Kernel:
     """Xᵀf: a force through a joint, as the body above feels it."""
-    return stage("forces above", lambda E, r, f: {"F": listed(transform(E, r).T @ Force.of(f))}, X_ROW | {"f": 6})
+    return stage("forces above", lambda E, r, f: {"F": six_numbers(transform(E, r).T @ Force.of(f))}, X_ROW | {"f": 6})
 
 
 @cache
@@ -88,7 +88,7 @@ def accelerations() -> Kernel:
     """A = I⁻¹ F"""
 
     def step(mass, h, I, F):
-        return {"A": listed(inverse(inertia(mass, h, I))(Force.of(F)))}
+        return {"A": six_numbers(inverse(inertia(mass, h, I))(Force.of(F)))}
 
     return stage("accelerations of free bodies", step, INERTIA | {"F": 6})
 

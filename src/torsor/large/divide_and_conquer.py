@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from torsor.algorithms.joining import STILL, Gains, articulated, listed, onto_joint, onto_segment, six
+from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, onto_segment, six, six_numbers
 from torsor.algorithms.stacked import Vector
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
@@ -96,7 +96,7 @@ def settle_joints(kind: str, d: int) -> Kernel:
         six = range(0, 6 * d, 6)
         known = Gains(u, [Force.of(W[k : k + 6]) for k in six], [Motion.of(V[k : k + 6]) for k in six])
         a = known.acceleration(Motion.of(A), Force.of(_load(kind, below)))
-        return {"a": a} | ({} if kind == "open" else {"A": listed(transform(E, r) @ Motion.of(A) + subspace(S) @ a)})
+        return {"a": a} | ({} if kind == "open" else {"A": six_numbers(transform(E, r) @ Motion.of(A) + subspace(S) @ a)})
 
     sizes = {"E": 9, "r": 3, "S": 6 * d, "gains": 13 * d, "A": 6} | LOADS[kind]
     return stage(f"accelerations of joints of {d}", step, sizes)
@@ -122,8 +122,8 @@ def lightness(d: int) -> Kernel:
 
     def step(S, m, load, near):
         J, N = body(load)[0], full(near)
-        size = [s.dot(Force.of(N @ Vector(listed(s)))) + x + 1e-300 for s, x in zip(subspace(S), m, strict=True)]
-        D = [[s.dot(Force.of(J @ Vector(listed(t)))) for t in subspace(S)] for s in subspace(S)]
+        size = [s.dot(Force.of(N @ Vector(six_numbers(s)))) + x + 1e-300 for s, x in zip(subspace(S), m, strict=True)]
+        D = [[s.dot(Force.of(J @ Vector(six_numbers(t)))) for t in subspace(S)] for s in subspace(S)]
         _, inverse = factor(plus_diagonal(D, [x + n * (LIGHT / 100) for x, n in zip(m, size, strict=True)]))  # never quite zero
         return {"share": [1 / (n * x) for n, x in zip(size, inverse, strict=True)]}
 
@@ -133,7 +133,7 @@ def lightness(d: int) -> Kernel:
 @cache
 def carried() -> Kernel:
     """XᵀJX: a body's inertia as the body that it hangs on sees it."""
-    step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ articulated(body(load)[0])))}  # noqa: E731
+    step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ from_matrix(body(load)[0])))}  # noqa: E731
     return stage("inertias above", step, {"E": 9, "r": 3, "body": BODY})
 
 

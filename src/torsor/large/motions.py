@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from torsor.algorithms.joining import listed, six
+from torsor.algorithms.joining import six, six_numbers
 from torsor.algorithms.relative import RelativeMotion
 from torsor.compile import Kernel
 from torsor.large.contraction import Contraction
@@ -60,7 +60,7 @@ def load() -> Kernel:
 
     def step(mass, h, I, A):
         G = inertia(mass, h, I)
-        return {"body": body_row(six(ArticulatedInertia.of(G)), listed(G.inverse_dynamics(acceleration(A))))}
+        return {"body": body_row(six(ArticulatedInertia.of(G)), six_numbers(G.inverse_dynamics(acceleration(A))))}
 
     return stage("the bias force of a body", step, {"mass": 1, "h": 3, "I": 6, "A": ACCELERATION})
 

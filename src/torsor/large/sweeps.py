@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.algorithms.articulated import accelerated, felt, handed, opened
+from torsor.algorithms.articulated import bias_past_joint, inertia_past_joint, joint_acceleration, joint_factors
 from torsor.compile import Argument, Scan
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
@@ -103,16 +103,16 @@ def _articulated(
     children = ArticulatedInertia(Sym(*below[:6]), _matrix(below[6:15]), Sym(*below[15:21]))
     IA = ArticulatedInertia.of(Inertia(m[0], Vec(*h), Sym(*I))) + children
     pA = Force.of(p) + Force.of(below[21:])
-    U, D = opened(IA, s, armature)
+    U, D = joint_factors(IA, s, armature)
     u = solve(D, [tau[0] - x for x in s.T @ pA])
-    IA, pA = felt(IA, s, armature, U, D), handed(pA, U, u)  # F&O 12, 13
+    IA, pA = inertia_past_joint(IA, s, armature, U, D), bias_past_joint(pA, U, u)  # F&O 12, 13
     return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ IA), *_flat(X.T @ pA)]}
 
 
 def _accelerated(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and what it adds to the body's."""
     carried = _transform(E, r) @ Motion.of(A)
-    a = accelerated(u, carried, [Force.of(U)], ([[0]], d))  # F&O 14
+    a = joint_acceleration(u, carried, [Force.of(U)], ([[0]], d))  # F&O 14
     return {"a": a[0], "next": _flat(carried + Motion.of(S) * a[0])}
 
 

@@ -77,7 +77,7 @@ def _massless(M: np.ndarray, model: Model | None) -> str:
     least, name = np.inf, ""
     for one in M.reshape(-1, *M.shape[-2:]):
         try:
-            _, inverse = mass_factors.factored(model, one.tolist())
+            _, inverse = mass_factors.factor_mass_matrix(model, one.tolist())
         except SingularError as error:
             return str(error)
         share = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left with the joints outward of j free
