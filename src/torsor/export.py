@@ -14,7 +14,7 @@ import numpy as np
 
 from torsor.compile import Kernel, Program, replay
 from torsor.compile.c import RESERVED as C_WORDS
-from torsor.compile.c import CFunction, c_function, c_helpers, renamed
+from torsor.compile.c import CFunction, c_function, c_helpers, rename_outputs
 from torsor.compile.given import float_type
 from torsor.compile.infix import argument_names, comment, identifier
 from torsor.compile.source import RESERVED as PYTHON_WORDS
@@ -194,7 +194,7 @@ def _kernels(
 
 def _outputs(program: Program, fused: bool) -> Program:
     """A single output is called ``out``."""
-    return program if fused else renamed(program, ["out"])
+    return program if fused else rename_outputs(program, ["out"])
 
 
 def _size(shape: tuple[int, ...]) -> str:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import torsor as ts
 from torsor.actuators import friction as fr
 from torsor.errors import ArgumentError, SingularError
-from torsor.procedures.stiction import Dry, accelerations, dry_friction, solve, velocities
+from torsor.procedures.stiction import DryFriction, accelerations, dry_friction, solve, velocities
 
 
-def levels(hold, slide=None, drag=None) -> Dry:
+def levels(hold, slide=None, drag=None) -> DryFriction:
     hold = np.atleast_1d(np.asarray(hold, float))
     slide = hold if slide is None else np.atleast_1d(np.asarray(slide, float))
-    return Dry((-hold, hold), (-slide, slide), np.zeros(len(hold)) if drag is None else np.asarray(drag, float))
+    return DryFriction((-hold, hold), (-slide, slide), np.zeros(len(hold)) if drag is None else np.asarray(drag, float))
 
 
 def random_problem(seed: int, n: int):

@@ -7,7 +7,7 @@ import numpy as np
 import torsor as ts
 from tests.trees import axis, random_tree, transform
 from torsor import algorithms as alg
-from torsor.constraints.base import Rows, State, stacked
+from torsor.constraints.base import Rows, State, stack_rows
 from torsor.constraints.loop import JointConstraint
 from torsor.model.joints import (
     Continuous,
@@ -84,7 +84,7 @@ def closed_mechanism(seed: int, loops, bodies: int = 6, **options):
 
 def rows(robot: Robot, constraints, q, v, t=0.0) -> Rows:
     """The rows as arrays, by the source over floats."""
-    r = stacked(constraints, State(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
+    r = stack_rows(constraints, State(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
     return Rows(*(np.array(x, float) for x in r))  # type: ignore[arg-type]
 
 

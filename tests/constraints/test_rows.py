@@ -24,7 +24,7 @@ from torsor import algorithms as alg
 from torsor import constraints as C
 from torsor.algorithms.closed_loops.multipliers import multipliers
 from torsor.algorithms.inverse_mass import by_factors
-from torsor.constraints.base import State, stacked
+from torsor.constraints.base import State, stack_rows
 from torsor.constraints.frames import relative
 from torsor.scalar import cos, sin, sqrt
 from torsor.spatial import Transform
@@ -325,7 +325,7 @@ def test_rows_over_symbols():
     ]
     drift = (-v[0] * c1 - (v[0] + v[1]) * c12) * v[0] - (v[0] + v[1]) * c12 * v[1]
     for k, c in enumerate(made):
-        r = stacked([c], State(arm.model, q, v))
+        r = stack_rows([c], State(arm.model, q, v))
         assert k == 2 or sympy.simplify(sympy.expand_trig(r.error[0] - (c1 + c12 - 1))) == 0
         for x, y in zip(r.A[0], (-s1 - s12, -s12), strict=True):
             assert sympy.simplify(sympy.expand_trig(x - y)) == 0
@@ -337,7 +337,7 @@ def test_symbolic_drift_is_the_derivative():
     robot = ts.robots.two_link()
     q, v, t = sympy.symbols("q1:3"), sympy.symbols("v1:3"), sympy.Symbol("t")
     phi = lambda q, t: sin(q[0] * t) * q[1] + q[0] ** 3  # noqa: E731
-    r = stacked([C.holonomic(phi, timed=True)], State(robot.model, q, v, t))
+    r = stack_rows([C.holonomic(phi, timed=True)], State(robot.model, q, v, t))
     d = lambda f: sum(sympy.diff(f, x) * y for x, y in zip(q, v, strict=True)) + sympy.diff(f, t)  # noqa: E731
     f = phi(q, t)
     assert sympy.expand(d(d(f)) - r.drift[0]) == 0

@@ -15,7 +15,7 @@ import pytest
 
 from torsor.compile import Argument, Kernel, Scan, threads, trace
 from torsor.compile.replay import STATES
-from torsor.compile.threads import LONGEST_PIECE, spread
+from torsor.compile.threads import LONGEST_PIECE, run_in_threads
 
 posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
 
@@ -86,7 +86,7 @@ class Work:
 def test_spread_waits_for_other_threads_when_a_piece_raises():
     work = Work(in_main=ZeroDivisionError)
     with threads(2), pytest.raises(ZeroDivisionError):
-        spread(work, 1000, LONGEST_PIECE // 10, 1)
+        run_in_threads(work, 1000, LONGEST_PIECE // 10, 1)
     assert work.inside == 0
     begun = work.begun
     time.sleep(0.05)
@@ -96,7 +96,7 @@ def test_spread_waits_for_other_threads_when_a_piece_raises():
 def test_spread_raises_the_error_of_another_thread_and_stops():
     work = Work(elsewhere=ZeroDivisionError)
     with threads(2), pytest.raises(ZeroDivisionError):
-        spread(work, 10_000, LONGEST_PIECE // 10, 1)
+        run_in_threads(work, 10_000, LONGEST_PIECE // 10, 1)
     assert work.inside == 0
     assert work.begun < 1000
 
@@ -106,7 +106,7 @@ def test_spread_waits_for_other_threads_however_often_it_is_interrupted(interrup
     work = Work(in_main=ZeroDivisionError)
     interrupts_after(0.05, 0.08, 0.1)
     with threads(2), pytest.raises((ZeroDivisionError, Interrupt)):
-        spread(work, 1000, LONGEST_PIECE // 10, 1)
+        run_in_threads(work, 1000, LONGEST_PIECE // 10, 1)
     assert work.inside == 0
 
 
@@ -117,7 +117,8 @@ def test_pieces_of_any_size_give_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(3000, 1)), rng.normal(size=(3000, 5, 1))
     whole = kernel(x, x), scan(x, y), scan(x[0], y[0])
-    monkeypatch.setattr(sys.modules[spread.__module__], "LONGEST_PIECE", 10)  # a scan's main thread then waits for the others
+    # a scan's main thread then waits for the others
+    monkeypatch.setattr(sys.modules[run_in_threads.__module__], "LONGEST_PIECE", 10)
     with threads(3):
         for before, now in zip(whole, (kernel(x, x), scan(x, y), scan(x[0], y[0])), strict=True):
             np.testing.assert_array_equal(before, now)

@@ -24,7 +24,7 @@ from torsor.model.joints import (
     Universal,
 )
 from torsor.model.joints.base import axis_alignment
-from torsor.model.reversal import Reversed
+from torsor.model.reversal import ReversedJoint
 from torsor.spatial import Force, Quaternion, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import ZERO, flat
@@ -186,7 +186,7 @@ def loop_cases(seed):
     for kind in [*(k for k in kinds(rng) if not isinstance(k, Cam)), Fixed()]:
         q = [float(x) for x in kind.random(rng, [-3.0] * kind.nq, [3.0] * kind.nq)]
         yield kind, q
-        yield Reversed(kind), q
+        yield ReversedJoint(kind), q
 
 
 def rows(T) -> np.ndarray:
@@ -200,7 +200,7 @@ def test_the_complement_does_no_work_and_fills_six_dimensions(seed):
         assert T.shape == (6 - kind.nv, 6), kind
         np.testing.assert_allclose(T @ S, 0, atol=1e-14, err_msg=str(kind))
         assert np.linalg.matrix_rank(np.vstack((S.T, T))) == 6, kind
-        if not isinstance(kind, Reversed):
+        if not isinstance(kind, ReversedJoint):
             np.testing.assert_allclose(T @ T.T, np.eye(6 - kind.nv), rtol=1e-14, atol=1e-15, err_msg=str(kind))
 
 
@@ -269,8 +269,8 @@ def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
 
 def test_a_joint_that_cannot_close_a_loop_says_so():
     assert not Cam().closes_loops
-    assert not Reversed(Cam()).closes_loops
-    assert Reversed(Revolute(Vec(0, 0, 1))).closes_loops
+    assert not ReversedJoint(Cam()).closes_loops
+    assert ReversedJoint(Revolute(Vec(0, 0, 1))).closes_loops
     with pytest.raises(ts.ModelError, match=r"'cam' cannot close a loop.*complement"):
         Cam().complement([0.0])
     assert all(isinstance(f, Force) for f in Revolute(Vec(0, 0, 1)).complement([0.0]))

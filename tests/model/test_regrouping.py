@@ -11,7 +11,7 @@ import torsor as ts
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.kernels.quantities import QUANTITIES
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.robot import Robot
 from torsor.spatial.vector import flat
 
@@ -22,7 +22,7 @@ SOLVED = ("forward_dynamics", "hybrid_acceleration", "hybrid_force")
 @given(seed=st.integers(0, 10**6))
 def test_joint_space_results_are_the_same(seed):
     robot = Robot(random_tree(seed))
-    full, lean = robot.model, regrouped(robot.model)
+    full, lean = robot.model, with_fewest_parameters(robot.model)
     q, v, a = (x.tolist() for x in state(robot, seed))
     given_state = {"q": q, "v": v, "a": a, "tau": a}
     for name, row in QUANTITIES.items():
@@ -46,7 +46,7 @@ def test_fewer_parameters_remain(name):
     def parameters(m):
         return sum(1 for x in flat(m.inertia[1:]) if x != 0)
 
-    assert parameters(regrouped(model)) < parameters(model)
+    assert parameters(with_fewest_parameters(model)) < parameters(model)
 
 
 def test_the_links_of_a_robot_stay_as_they_were():

@@ -121,7 +121,7 @@ def test_stops_push_and_never_pull(seed):
     q, tau = robot.random_configuration(rng), 20 * rng.normal(size=robot.nv)
     rows = rng.choice(robot.nv, 4, replace=False).tolist()
     system.frozen = Frozen(np.zeros(robot.nv), [(r, int(rng.choice([-1, 1]))) for r in rows])
-    a = limits.supported(system, 0.0, q, np.zeros(robot.nv), tau)
+    a = limits.acceleration_at_stops(system, 0.0, q, np.zeros(robot.nv), tau)
     force = robot.inverse_dynamics(q, np.zeros(robot.nv), a) - tau
     size = np.abs(force).max() + np.abs(tau).max()
     free = np.setdiff1d(np.arange(robot.nv), rows)

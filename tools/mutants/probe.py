@@ -70,7 +70,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.trees import random_tree, state
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
-    from torsor.algorithms.stacked import stacked
+    from torsor.algorithms.stacked import stack_rows
     from torsor.kernels.quantities import QUANTITIES
     from torsor.robot import Robot
 
@@ -108,7 +108,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"inverse mass {seed}", lambda: inverse_mass.by_factors(m, q).solve(v)
         yield f"inertia {seed}", lambda: inverse_mass.by_articulated_bodies(m, q).inverse_inertia([v, a])
         if seed < 3:
-            s = stacked(m, q, v, a, wrench)
+            s = stack_rows(m, q, v, a, wrench)
             for name in STACKED:
                 yield f"stacked {name} {seed}", lambda name=name, s=s: getattr(s, name)
         if seed < 12:
@@ -143,7 +143,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
     from torsor.algorithms.wrenches import joint_forces_of_wrenches
-    from torsor.constraints.base import State, stacked
+    from torsor.constraints.base import State, stack_rows
     from torsor.scalar import cos, sin
 
     kinds = list(LOOP_JOINTS)
@@ -184,7 +184,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
             if x.kind.nv:
                 yield f"{seed} {x.name} drive", lambda x=x, state=state: x.actuated(state, [0.3] * x.kind.nv)
-        A = _attempt(lambda: stacked(closing[:1], State(m, q.tolist(), v)).A[:3])
+        A = _attempt(lambda: stack_rows(closing[:1], State(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())
             yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.direct(m, q.tolist(), A, f, g)

@@ -46,7 +46,7 @@ class Closed:
         system, rng = s.robot.constrained(), np.random.default_rng(s.seed)
         guesses = s.robot.integrate(s.robot.neutral(), NEAR * rng.normal(size=(len(s.q), s.robot.nv)), 1.0)
         every = np.ones(s.robot.nv, bool)
-        ends = [closing.closed(system, guess, every, None) for guess in guesses]
+        ends = [closing.close_loops(system, guess, every, None) for guess in guesses]
         q = np.array([end.q for end in ends if end.closed])
         if not len(q):
             raise Skip(f"none of {len(guesses)} states near the neutral one could be moved to where the loops are closed")

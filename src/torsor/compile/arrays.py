@@ -15,7 +15,7 @@ from torsor.errors import ArgumentError
 SMALL = 16_384
 
 
-def coerced(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
+def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
     array = value if value.__class__ is np.ndarray else _read(argument, value)
     if array.dtype.kind not in "fiu":

@@ -175,7 +175,7 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
     return "\n".join(lines)
 
 
-def renamed(program: Program, names: list[str]) -> Program:
+def rename_outputs(program: Program, names: list[str]) -> Program:
     """The same program with other names for its outputs."""
     outputs = tuple(Argument(name, o.shape) for name, o in zip(names, program.outputs, strict=True))
     return Program(program.inputs, outputs, program.code, program.results, program.rays)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.arrays import batch_shape, coerced
+from torsor.compile.arrays import as_rows, batch_shape
 from torsor.compile.parcel import Parcel
 from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
@@ -36,7 +36,7 @@ def over_blocks(
     """
     import dask.array as da
 
-    stand_ins = [coerced(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same complaints, now
+    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same complaints, now
     batch_shape(inputs, stand_ins)
     taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
     given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor.compile import workspace
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 
 #: bytes of a row from which it may be worth going round the caches
 LONG_ROW = 1024
@@ -90,7 +90,7 @@ done:
 """
 
 
-def loop(text: str, b: Builder) -> str:
+def loop(text: str, b: IRWriter) -> str:
     """One of the functions above for the builder's numbers."""
     item = 4 if b.single else 8
     return text.replace("{E}", b.E).replace("{K}", str(32 // item)).replace("{A}", str(item))
@@ -104,7 +104,7 @@ class Driver(NamedTuple):
     stage: int = 0
 
 
-def _staged(b: Builder, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
+def _staged(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
     """{argument: (its size, where its rows are staged, bytes from lane to lane)} of long rows, while there is room for them."""
     found, start, item = {}, 0, 4 if b.single else 8
     for k, size in enumerate(outputs):
@@ -115,7 +115,7 @@ def _staged(b: Builder, inputs: int, outputs: list[int]) -> dict[int, tuple[int,
     return found
 
 
-def batch_driver(b: Builder, inputs: list[int], outputs: list[int], slots: int, calls: str, private: int = 0) -> Driver:
+def batch_driver(b: IRWriter, inputs: list[int], outputs: list[int], slots: int, calls: str, private: int = 0) -> Driver:
     """``i64 @batch(ptr args, i64 start, i64 end, ptr work, ptr stage)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
@@ -198,7 +198,7 @@ done:
     return Driver(text, arrays.size, stages)
 
 
-def _private_rows(b: Builder, arrays: workspace.Arrays, n: int, size: int) -> list[str]:
+def _private_rows(b: IRWriter, arrays: workspace.Arrays, n: int, size: int) -> list[str]:
     """Add a row of numbers for each lane to a driver's arrays, and its address to %lanes, behind those of n arguments."""
     if not size:
         return []
@@ -212,7 +212,7 @@ def _private_rows(b: Builder, arrays: workspace.Arrays, n: int, size: int) -> li
     return lines
 
 
-def one_driver(b: Builder, slots: int, calls: str, arguments: int = 0, private: int = 0) -> Driver:
+def one_driver(b: IRWriter, slots: int, calls: str, arguments: int = 0, private: int = 0) -> Driver:
     """``i1 @one(ptr lanes, ptr work)``: one state, its rows at the addresses given; true if something was not finite.
 
     ``private`` as for :func:`batch_driver`, behind this number of ``arguments``.

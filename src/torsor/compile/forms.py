@@ -8,7 +8,7 @@ never on the batch; straight-line code and tape give the same bits.
 from __future__ import annotations
 
 from torsor.compile.drivers import batch_driver, one_driver
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 from torsor.compile.llvm import Emitter, header
 from torsor.compile.outline import outline
 from torsor.compile.program import Program, no_garbage
@@ -40,17 +40,17 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         if straight and (packed := split(program, 1)) is not None:
             parts = with_factors(packed)
         body = _body(parts.head, one, host.fma, single, lanes)
-        loop = InverseLoop(parts.tree, Builder(lanes, single=single), host.fma, not one, straight)
+        loop = InverseLoop(parts.tree, IRWriter(lanes, single=single), host.fma, not one, straight)
         return _text(program, body, parts, loop)
 
 
 def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> Emitter | TapeEmitter:
     """The operations of a program, as straight-line code or as a tape."""
     if outline(program).operations >= LONG:
-        return TapeEmitter(program, Builder(1 if one else lanes * VECTORS, one, single), fma, lanes)
+        return TapeEmitter(program, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)
     if one:
-        return Emitter(program, Builder(ONE_WIDTH, one, single), fma)
-    return Emitter(program, Builder(lanes * (2 if program.operations < SHORT else 1), single=single), fma)
+        return Emitter(program, IRWriter(ONE_WIDTH, one, single), fma)
+    return Emitter(program, IRWriter(lanes * (2 if program.operations < SHORT else 1), single=single), fma)
 
 
 def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, loop: InverseLoop | None) -> str:
@@ -72,7 +72,7 @@ def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, lo
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 
 
-def _inversions(b: Builder, inverse: int, arguments: int) -> list[str]:
+def _inversions(b: IRWriter, inverse: int, arguments: int) -> list[str]:
     """A call of the loop for each state: from the row behind the arguments to that of the inverse, with its flag."""
     lines, width = [], 1 if b.one else b.width
     for lane in range(width):

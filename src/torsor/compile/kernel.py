@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import entry, forms, native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, in_order, output, rescale_quaternions, rows
+from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, in_order, output, rescale_quaternions, rows
 from torsor.compile.build import available
 from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
 from torsor.compile.given import float_type
@@ -20,7 +20,7 @@ from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.replay import replay_rows
-from torsor.compile.threads import WORTHWHILE, spread
+from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
@@ -189,7 +189,7 @@ class Kernel:
         if not EAGER.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
             return over_blocks(self, inputs, self.outputs, values, self.dtype)
-        arrays = [coerced(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
+        arrays = [as_rows(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
         answer = self._attempt(*map(in_order, arrays), out=out)
         return self._in_pieces(arrays, out) if answer is NotImplemented else answer
 
@@ -270,7 +270,7 @@ class Kernel:
             buffer, stage = buffers(library, stream)
             return function(arguments, start, end, buffer.address, stage.address)
 
-        return spread(work, count, self._cost, align=64) >= 0
+        return run_in_threads(work, count, self._cost, align=64) >= 0
 
     def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""

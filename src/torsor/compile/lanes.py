@@ -8,7 +8,7 @@ import struct
 LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
 
 
-class Builder:
+class IRWriter:
     """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
 
     def __init__(self, width: int, one: bool = False, single: bool = False):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from torsor.compile.drivers import FILL, batch_driver, loop, one_driver
 from torsor.compile.finite import checks, scale
-from torsor.compile.lanes import LIBM, Builder
+from torsor.compile.lanes import LIBM, IRWriter
 from torsor.compile.outline import CALL, RESULT, outline
 from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Schedule, schedule
@@ -63,7 +63,7 @@ class Emitter:
     #: of the names of its functions
     prefix = ""
 
-    def __init__(self, program: Program, b: Builder, fma: bool):
+    def __init__(self, program: Program, b: IRWriter, fma: bool):
         program, functions = outline(program)
         self.program, self.b, self.fma = program, b, fma
         self.in_sizes = [a.size for a in program.inputs]
@@ -125,7 +125,8 @@ class Emitter:
             for (a, first), (count, x) in self.fills.items():
                 for lane in range(1 if b.one else b.width):
                     place = b.put(f"getelementptr {b.E}, ptr {self.row(len(self.in_sizes) + a, lane)}, i64 {first}")
-                    b.lines.append(f"  call void @fill(ptr {place}, i64 {count}, {b.E} {Builder(1, single=b.single).const(x)})")
+                    number = IRWriter(1, single=b.single).const(x)
+                    b.lines.append(f"  call void @fill(ptr {place}, i64 {count}, {b.E} {number})")
             self.bad += [self.column(a, k) for a, k in self.unread]
         self.flag()
         body = "\n".join(b.lines)
@@ -319,7 +320,7 @@ class Emitter:
 class FunctionEmitter(Emitter):
     """The chunks of a function that a program calls: arguments and results are vectors in its part of the scratch memory."""
 
-    def __init__(self, program: Program, b: Builder, fma: bool, prefix: str, first: int):
+    def __init__(self, program: Program, b: IRWriter, fma: bool, prefix: str, first: int):
         self.prefix, self.first = prefix, first
         self.first_result = first + program.inputs[0].size
         self.own = self.first_result + program.outputs[0].size
@@ -348,7 +349,7 @@ class FunctionEmitter(Emitter):
         self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.memory(self.first_result + positions[0])}")
 
 
-def elementary(b: Builder, op: str, x: list[str]) -> str:
+def elementary(b: IRWriter, op: str, x: list[str]) -> str:
     """The value of an operation other than a fused one, a sine or a cosine; x are its operands."""
     T = b.T
     if op in _BINARY:
@@ -375,12 +376,12 @@ def elementary(b: Builder, op: str, x: list[str]) -> str:
     return b.lanewise(op, x)
 
 
-def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> str:
+def header(b: IRWriter, work: int, stage: int = 0, extra: Iterable[str] = ()) -> str:
     """Declarations (``extra``: more of them), and the table of addresses with the sizes of the driver's buffers at its end."""
     S, T = b.suffix, b.T
     table = ["ptr null"] * TABLE_SIZE
     table[WORK], table[STAGED] = (f"ptr inttoptr (i64 {size} to ptr)" for size in (work, stage))
-    wide = Builder(b.width)
+    wide = IRWriter(b.width)
     declarations = {f"declare {t} @llvm.{f}.{s}({', '.join([t] * n)})"
                     for t, s in ((T, S), (wide.T, wide.suffix)) for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))}  # fmt: skip
     declarations.update(extra)
@@ -391,9 +392,9 @@ def header(b: Builder, work: int, stage: int = 0, extra: Iterable[str] = ()) -> 
 
 def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
     """IR with the entry ``@batch``."""
-    return Emitter(program, Builder(width, single=single), fma).module()
+    return Emitter(program, IRWriter(width, single=single), fma).module()
 
 
 def one_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
     """IR with the entry ``@one``."""
-    return Emitter(program, Builder(width, one=True, single=single), fma).module()
+    return Emitter(program, IRWriter(width, one=True, single=single), fma).module()

@@ -8,7 +8,7 @@ written twice, to row and column.
 
 from __future__ import annotations
 
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 from torsor.compile.rolled import Tree
 
 #: vectors of columns that are computed together: their sums do not wait for one another
@@ -25,10 +25,10 @@ class InverseLoop:
     are packed without zeros between them.
     """
 
-    def __init__(self, tree: Tree, b: Builder, fma: bool, batch: bool, factored: bool = False):
+    def __init__(self, tree: Tree, b: IRWriter, fma: bool, batch: bool, factored: bool = False):
         self.tree, self.b, self.fma, self.batch, self.factored = tree, b, fma, batch, factored
         self.n, self.item = tree.size, 4 if b.single else 8
-        self.scalar = Builder(1, single=b.single)
+        self.scalar = IRWriter(1, single=b.single)
 
     def declarations(self) -> list[str]:
         """The intrinsics that a module of another width does not have."""
@@ -70,7 +70,7 @@ define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
 }}
 """
 
-    def less(self, v: Builder, name: str, x: str, a: str, b: str) -> str:
+    def less(self, v: IRWriter, name: str, x: str, a: str, b: str) -> str:
         """name = x − a b."""
         if self.fma:
             lines = [f"{name}.n = fneg {v.T} {a}"]
@@ -79,7 +79,7 @@ define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
             lines = [f"{name}.p = fmul {v.T} {a}, {b}", f"{name} = fsub {v.T} {x}, {name}.p"]
         return "\n".join(f"  {line}" for line in lines)
 
-    def splat(self, v: Builder, name: str, x: str) -> str:
+    def splat(self, v: IRWriter, name: str, x: str) -> str:
         """The vector ``name`` of equal lanes x, and the word for it; x itself where there is one lane."""
         if v.width == 1:
             return f"  {name} = fadd {v.T} {x}, {v.const(-0.0)}"
@@ -255,7 +255,7 @@ rest{TOGETHER}:
             lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead{k}, i32 0, i32 3, i32 1)")
         return "\n".join(lines)
 
-    def segment(self, s: str, v: Builder, m: int, first: str, last: str = "") -> str:
+    def segment(self, s: str, v: IRWriter, m: int, first: str, last: str = "") -> str:
         """−Σ L_ij x_jc of m vectors of columns from ``first`` on, the last of them at ``last``, into row and column i."""
         E = v.E
         columns = [f"%{s}.c{t}" for t in range(m)]
@@ -288,7 +288,7 @@ rest{TOGETHER}:
 {s}.done:
 {self.stores(s, v, columns)}"""))  # fmt: skip
 
-    def stores(self, s: str, v: Builder, columns: list[str]) -> str:
+    def stores(self, s: str, v: IRWriter, columns: list[str]) -> str:
         """The sums of a segment into row i and into column i, and 0·x of them into the flag."""
         lines = [f"%{s}.f0 = load {v.T}, ptr %sum, align 8"]
         for t, c in enumerate(columns):
@@ -355,7 +355,7 @@ rowdone:
         return "\n".join([*lines, f"  ret {E} {total}"])
 
 
-def _zero(v: Builder) -> str:
+def _zero(v: IRWriter) -> str:
     return "zeroinitializer" if v.width > 1 else v.const(0.0)
 
 

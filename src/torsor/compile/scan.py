@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import native
-from torsor.compile.arrays import address, batch_shape, check_finite, coerced, rescale_quaternions, rows
+from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, rescale_quaternions, rows
 from torsor.compile.build import available
 from torsor.compile.given import float_type
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.scan_ir import scan_module
 from torsor.compile.scan_replay import replay_scan
-from torsor.compile.threads import spread
+from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import wired
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
@@ -133,7 +133,7 @@ class Scan:
         stepped = set(self.wiring.rows(len(inputs)))
         arguments = [Argument(a.name, (T, *a.shape)) if k in stepped else a for k, a in enumerate(inputs)]
         nothing = [k for k in self.wiring.scatter if ordered[k] is None]  # rows of zeros, made once the batch is known
-        given = [np.zeros(()) if k in nothing else coerced(a, v, self.dtype)
+        given = [np.zeros(()) if k in nothing else as_rows(a, v, self.dtype)
                  for k, (a, v) in enumerate(zip(arguments, ordered, strict=True))]  # fmt: skip
         some = [k for k in range(len(inputs)) if k not in nothing]
         batch = batch_shape([arguments[k] for k in some], [given[k] for k in some]) if some else ()
@@ -231,7 +231,7 @@ class Scan:
             buffer, _ = buffers(library)
             return function(arguments, start, end, T, every, where, buffer.address, ctypes.addressof(stop))
 
-        return spread(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
+        return run_in_threads(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
 
     def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, bad: int) -> None:
         """Say which number given, or which step of which state, is not finite."""

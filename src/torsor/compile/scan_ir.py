@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 from torsor.compile.llvm import Emitter, groups, header
 from torsor.compile.program import Program, divisors
 from torsor.compile.wiring import Wiring
@@ -21,7 +21,7 @@ class ScanEmitter(Emitter):
     the step before is read: no row, no transpose.  The two areas' addresses stand at the end of ``%lanes``.
     """
 
-    def __init__(self, program: Program, wiring: Wiring, b: Builder, fma: bool):
+    def __init__(self, program: Program, wiring: Wiring, b: IRWriter, fma: bool):
         self.wiring = wiring
         self.sums = {o: k for k, o in enumerate(wiring.scatter.values())}
         kept = [*dict.fromkeys([*wiring.carry.values(), *sorted(wiring.last)])]
@@ -127,12 +127,12 @@ class ScanEmitter(Emitter):
         return f"{CHUNK_HEAD.format(name=name)} {{\n" + "\n".join(self.b.lines) + "\n  ret void\n}\n"
 
     def module(self) -> str:
-        functions, driver = self.functions(), Driver(self)
+        functions, driver = self.functions(), ScanLoop(self)
         ends = self.begin(), self.finish(), driver.text("\n".join(self.calls()))
         return "\n".join((header(self.b, driver.arrays().size), functions, *ends))
 
 
-class Driver:
+class ScanLoop:
     """``i64 @scan(args, start, end, steps, every, index, work, stop)``: states start … end−1 through all steps.
 
     ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output; ``work`` is
@@ -319,4 +319,4 @@ done:
 
 def scan_module(program: Program, wiring: Wiring, width: int, fma: bool, *, one: bool = False, single: bool = False) -> str:
     """IR with the entry ``@scan``; with ``one``, for a single state."""
-    return ScanEmitter(program, wiring, Builder(width, one=one, single=single), fma).module()
+    return ScanEmitter(program, wiring, IRWriter(width, one=one, single=single), fma).module()

@@ -10,7 +10,7 @@ recomputed by the C library, lane by lane, so a state's result never depends on 
 
 from __future__ import annotations
 
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 
 LIMIT = 1e5
 
@@ -117,14 +117,14 @@ near:
 """
 
 
-def trigonometry(b: Builder, fma: bool) -> str:
+def trigonometry(b: IRWriter, fma: bool) -> str:
     """The function ``@sincos`` of a builder's vectors."""
-    return _single_sincos(b, fma) if b.single else sincos(Builder(b.width, b.one), fma)
+    return _single_sincos(b, fma) if b.single else sincos(IRWriter(b.width, b.one), fma)
 
 
-def _single_sincos(b: Builder, fma: bool) -> str:
+def _single_sincos(b: IRWriter, fma: bool) -> str:
     """Single precision: the double-precision function between two conversions, so that accuracy is never the question."""
-    wide = Builder(b.width)
+    wide = IRWriter(b.width)
     inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
     pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
     return (

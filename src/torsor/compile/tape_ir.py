@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.compile.drivers import FILL, loop
-from torsor.compile.lanes import Builder
+from torsor.compile.lanes import IRWriter
 from torsor.compile.llvm import elementary, groups
 from torsor.compile.program import Program
 from torsor.compile.sincos import trigonometry
@@ -22,11 +22,11 @@ MANY = 64
 class TapeEmitter:
     """The tape of one program for one builder; in a batch, results are stored in groups of ``lanes`` columns."""
 
-    def __init__(self, program: Program, b: Builder, fma: bool, lanes: int):
+    def __init__(self, program: Program, b: IRWriter, fma: bool, lanes: int):
         self.b, self.fma = b, fma
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
-        self.part = Builder(1 if b.one else lanes, single=b.single)
+        self.part = IRWriter(1 if b.one else lanes, single=b.single)
         self.fills = zeros_of_sparse_outputs(program) if b.one else set()  # in a batch it would be memory written twice
         stored = [g for g in groups(self.out_sizes, self.part.width, b.one) if not self.fills.issuperset(g)]
         self.tape = tape(program, fma, b.single, stored)
@@ -63,7 +63,7 @@ class TapeEmitter:
             runs.append((self.kinds.index(kind), count, record, place))
             record += count * self.size(kind)
             place += 8 * count * (kind in (GROUP, SINGLE))
-        scalar = Builder(1, single=self.b.single)
+        scalar = IRWriter(1, single=self.b.single)
         constants = ", ".join(f"{scalar.E} {scalar.const(x)}" for x in self.tape.constants)
         return "\n".join((
             f"@constants = internal constant [{len(self.tape.constants)} x {scalar.E}] [{constants}]",
@@ -129,7 +129,7 @@ done:
             start += size
         names = ["begin_constants", *(f"begin_input{a}" for a in range(len(self.in_sizes)))]
         b.lines = [f"  call void @{name}(ptr %lanes, ptr %scratch)" for name in names]
-        zero = Builder(1, single=b.single).const(0.0)
+        zero = IRWriter(1, single=b.single).const(0.0)
         for a in sorted({a for a, _ in self.fills}):
             row = self.row(f"{len(self.in_sizes) + a}")
             b.lines.append(f"  call void @fill(ptr {row}, i64 {self.out_sizes[a]}, {b.E} {zero})")

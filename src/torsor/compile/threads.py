@@ -87,7 +87,7 @@ def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
 _never_stopped = ctypes.c_int64(0)
 
 
-def spread(work: Callable[[int, int, ctypes.c_int64], int], rows: int, operations: int, align: int) -> int:
+def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, operations: int, align: int) -> int:
     """work(start, end, stop) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
 
     The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:

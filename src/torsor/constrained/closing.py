@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torsor.constrained.system import Constrained
 
 
-def closed(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
+def close_loops(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
     """The iteration of :func:`torsor.procedures.closure.close` on the rows that have a position."""
     clock, keep = system.clock(time), system.holonomic
     kernel, step = system.solver.kernel("position"), system.robot.integrate
@@ -31,15 +31,15 @@ def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
     robot, rng = system.robot, np.random.default_rng(0)
     time = 0.3 if system.solver.equations.timed else None
     every = np.ones(robot.nv, bool)
-    here = closed(system, robot.neutral(), every, time)
+    here = close_loops(system, robot.neutral(), every, time)
     if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
         guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(7, robot.nv)))]
     else:
         guesses = [here.q, *robot.random_configuration(rng, 7)]
-    ends = [closed(system, q, every, time) for q in guesses]
+    ends = [close_loops(system, q, every, time) for q in guesses]
     found = np.array([end.q for end in ends if end.closed] or guesses)
     near = [robot.integrate(q, v, 1.0) for q, v in zip(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), strict=True)]
-    return np.array([closed(system, q, every, time).q for q in near]), time
+    return np.array([close_loops(system, q, every, time).q for q in near]), time
 
 
 def movable(system: Constrained, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 RANK = 1e-9
 
 
-def shared(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
+def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
     """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; the shortest, if there is a choice.
 
     τ_tree = M a + h is what the spanning tree needs.  The rows of Aᵀ at the passive joints give λ up to their null space Z,

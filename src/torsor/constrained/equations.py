@@ -14,13 +14,13 @@ from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.wrenches import joint_forces_of_wrenches
 from torsor.compile.program import Empty
 from torsor.constrained.reactions import reactions
-from torsor.constraints.base import Constraint, Rows, State, stacked
+from torsor.constraints.base import Constraint, Rows, State, stack_rows
 from torsor.constraints.loop import JointConstraint
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import maximum, minimum
 from torsor.spatial import Force
 from torsor.spatial.linear import dot
@@ -54,7 +54,7 @@ class ConstrainedModel:
     @cached_property
     def lean(self) -> Model:
         """The model with fewest inertial parameters, for M and h."""
-        return regrouped(self.model)
+        return with_fewest_parameters(self.model)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class ConstrainedModel:
 
     def rows(self, q: Any, v: Any = None, t: Any = 0) -> Rows:
         """φ, A, b and Ȧv − ḃ of all constraints."""
-        return stacked(self.constraints, State(self.model, q, v, t))
+        return stack_rows(self.constraints, State(self.model, q, v, t))
 
     def matrix(self, A: list[list[Any]]) -> Any:
         """A, which has nv columns even if it has no row."""
@@ -128,7 +128,7 @@ def _system(
 ) -> System:
     """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ where asked (F&O 15–19)."""
     state = State(held.model, q, v, t)
-    r = stacked(held.constraints, state)
+    r = stack_rows(held.constraints, state)
     h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
     f = [x - y for x, y in zip(tau, h, strict=True)]
     for force in _drive_wrenches(held, state, loop_forces):

@@ -20,7 +20,7 @@ from torsor.constrained import closing
 from torsor.constrained.equations import REDUNDANT
 from torsor.errors import SingularError
 from torsor.kernels.quantities import labels
-from torsor.procedures.null_space import Whitened, solve_with_rank, whitened
+from torsor.procedures.null_space import Whitened, in_mass_metric, solve_with_rank
 from torsor.procedures.rank import independent_rows
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ class LocalRank(NamedTuple):
 def local_rank(system: Constrained, q: np.ndarray, time: float | None, expected: int | None = None) -> LocalRank:
     """The rank at and near q; nearby configurations are not looked at where the rank is the one ``expected``."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
-    end = closing.closed(system, q, every, time)
+    end = closing.close_loops(system, q, every, time)
     beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= BESIDE
     q = end.q if beside else q
     A, M = system.solver.rows_and_mass(q, clock)
-    rows = whitened(M, A, robot.model)
+    rows = in_mass_metric(M, A, robot.model)
     here = int(rows.rank())
     found = LocalRank(q, A, rows, here, here)
     if here == expected:
@@ -65,9 +65,9 @@ def local_rank(system: Constrained, q: np.ndarray, time: float | None, expected:
     steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if beside else _around(robot.nv)
     near = robot.integrate(q, steps.T, 1.0)
     if beside:
-        near = np.array([closing.closed(system, x, every, time).q for x in near])
+        near = np.array([closing.close_loops(system, x, every, time).q for x in near])
     A, M = system.solver.rows_and_mass(near, clock)
-    return found._replace(near=int(whitened(M, A, robot.model).rank().max(initial=here)))
+    return found._replace(near=int(in_mass_metric(M, A, robot.model).rank().max(initial=here)))
 
 
 def _around(nv: int) -> np.ndarray:
@@ -98,7 +98,7 @@ def solve_by_local_rank(
     """
     time = float(state["t"]) if "t" in state else None
     local = local_rank(system, state["q"], time, len(system.independent_rows))
-    w = whitened(M, A, system.robot.model, zero=np.isinf(local.rows.length))
+    w = in_mass_metric(M, A, system.robot.model, zero=np.isinf(local.rows.length))
     x, lam = (part[0] for part in solve_with_rank(w.at(None), f[None], g[None], np.array([local.here])))
     if local.here < local.near and not _at_rest(w, what, f, g, x, state["v"]):
         raise SingularError(_singular(system, local))

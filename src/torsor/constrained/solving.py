@@ -15,7 +15,7 @@ from torsor.constraints.base import Constraint
 from torsor.errors import SingularError, UnknownName
 from torsor.locks import new_lock
 from torsor.model import Model
-from torsor.procedures.null_space import in_metric, solve_with_rank, whitened
+from torsor.procedures.null_space import in_mass_metric, in_metric, solve_with_rank
 from torsor.procedures.rank import independent_rows
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
@@ -108,7 +108,7 @@ class Solver:
         """
         kernel = self.kernel(f"{what}_terms", inputs=inputs)
         M, A, f, g = kernel(*values)
-        w, usual = whitened(M, A, self.equations.model), len(self.independent_rows)
+        w, usual = in_mass_metric(M, A, self.equations.model), len(self.independent_rows)
         clear = w.has_rank(usual)
         rank = np.where(clear, usual, 0)
         x, lam = solve_with_rank(w, f, g, rank)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms import crba
 from torsor.compile import Argument, Kernel
-from torsor.compile.arrays import check_finite, coerced
+from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dasked import FLOAT64
 from torsor.constrained import closing, drives
 from torsor.constrained.local_rank import ranks, solve_by_local_rank
@@ -24,7 +24,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.losses import less_friction, losses_of, refuse_laws
 from torsor.kernels.quantities import labels
 from torsor.method import kernel_method_of
-from torsor.procedures.null_space import in_metric, whitened
+from torsor.procedures.null_space import in_mass_metric, in_metric
 from torsor.procedures.rank import independent_rows
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Constrained:
         if actuated is not None:
             if multipliers is not None:
                 raise ArgumentError("give either multipliers or actuated, not both: one follows from the other")
-            return drives.shared(self.robot, actuated, A, tree)
+            return drives.share_among_drives(self.robot, actuated, A, tree)
         if multipliers is None:
             return tree
         lam = self._vector("multipliers", multipliers, len(self.rows))
@@ -207,7 +207,7 @@ class Constrained:
     def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
         A, M = self.solver.rows_and_mass(q, self.clock(time))
-        w = whitened(M, A, self.robot.model)
+        w = in_mass_metric(M, A, self.robot.model)
         keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
         K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
         CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
@@ -243,7 +243,7 @@ class Constrained:
         self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
     ) -> Impact:
         """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): the constraint is struck, 0 ≤ e ≤ 1."""
-        e = coerced(Argument("restitution", ()), restitution, FLOAT64)
+        e = as_rows(Argument("restitution", ()), restitution, FLOAT64)
         if not (np.all(e >= 0) and np.all(e <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
         change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
@@ -296,12 +296,12 @@ class Constrained:
         q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
         movable = closing.movable(self, fixed, free)
         generator = np.random.default_rng(rng)
-        best = closing.closed(self, q0, movable, time)
+        best = closing.close_loops(self, q0, movable, time)
         for _ in range(attempts):
             if best.closed:
                 break
             start = closing.mixed(self, q0, self.robot.random_configuration(generator), movable)
-            best = min(best, closing.closed(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
+            best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
         if not best.closed:
             raise ClosureError(closing.gap(self, best, movable))
         return best.q
@@ -309,7 +309,7 @@ class Constrained:
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
         """q, or (q, v), moved onto the constraints to rounding: q along the shortest way, v by the least change of momentum."""
         every = np.ones(self.robot.nv, bool)
-        moved = closing.closed(self, self._one("q", q, self.robot.nq), every, time)
+        moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
         if not moved.closed:
             raise ClosureError(closing.gap(self, moved, every))
         return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
@@ -389,7 +389,7 @@ class Constrained:
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""
         argument = Argument(label, (n,), self._labels.get(label, ()))
-        array = np.ascontiguousarray(coerced(argument, value, FLOAT64))
+        array = np.ascontiguousarray(as_rows(argument, value, FLOAT64))
         check_finite([argument], [array])
         return array
 

@@ -90,7 +90,7 @@ class Constraint(ABC):
         return None
 
 
-def stacked(constraints: Sequence[Constraint], state: State) -> Rows:
+def stack_rows(constraints: Sequence[Constraint], state: State) -> Rows:
     """All rows, one under the other."""
     parts = [Rows([], [], [], []), *(c.rows(state) for c in constraints)]
     return Rows(*([x for column in columns for x in column] for columns in zip(*parts, strict=True)))

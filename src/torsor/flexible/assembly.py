@@ -13,7 +13,7 @@ from torsor.model.description import Joint, Link
 from torsor.model.friction import refuse_friction
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
-from torsor.model.seat import tidied
+from torsor.model.seat import snap_rounding
 from torsor.spatial import Inertia, Transform
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _bent(d: Description, link: str, beam: Beam) -> Description:
             return link, origin
         if beam.length - x <= AT_ROOT * beam.length:
             x = beam.length
-        return sections.setdefault(x, f"{link}/at{x:g}"), tidied(origin @ beam.placed(x).inverse)
+        return sections.setdefault(x, f"{link}/at{x:g}"), snap_rounding(origin @ beam.placed(x).inverse)
 
     joints = []
     for j in d.joints:

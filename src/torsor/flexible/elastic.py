@@ -39,7 +39,7 @@ class Elastic:
     transmissions: tuple[Transmission, ...]
 
 
-class Drive(NamedTuple):
+class MotorMotion(NamedTuple):
     """What a motion asks of the motors: torque τ (nv), and the rotors' own motion θ, ω, α."""
 
     tau: Any
@@ -79,7 +79,7 @@ def forward_dynamics(
 
 def inverse_dynamics(
     elastic: Elastic, q: Scalars, v: Scalars, a: Scalars, jerk: Scalars, snap: Scalars, theta: Scalars
-) -> Drive:
+) -> MotorMotion:
     """τ = τ_e + B θ̈ of a motion of the links, with θ = q + δ(τ_e) and its two rates (De Luca 1988).
 
     τ_e(q, v, a) is inverse dynamics; its rates need the motion's third and fourth derivative, and are carried along by duals.
@@ -94,7 +94,7 @@ def inverse_dynamics(
         d, d1, d2 = deflections(t.spring, tau_e[t.v], th - q[t.q])
         motors.append((q[t.q] + d, v[t.v] + d1, a[t.v] + d2))
         tau[t.v] = tau[t.v] + motors[-1][2] * t.B
-    return Drive(tau, *([m[k] for m in motors] for k in range(3)))
+    return MotorMotion(tau, *([m[k] for m in motors] for k in range(3)))
 
 
 def deflections(spring: Spring | Law, force: Sequence[Any], held: Any) -> tuple[Any, Any, Any]:

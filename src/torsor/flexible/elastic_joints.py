@@ -14,7 +14,7 @@ from torsor import algorithms
 from torsor.algorithms.dynamics import forward_dynamics_by_factors
 from torsor.errors import ArgumentError, ModelError, UnknownName, printable
 from torsor.flexible import elastic as equations
-from torsor.flexible.elastic import Drive, Elastic, Transmission
+from torsor.flexible.elastic import Elastic, MotorMotion, Transmission
 from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies
 from torsor.flexible.springs import Law, Spring
@@ -22,7 +22,7 @@ from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.checks import is_numeric
 from torsor.kernels.quantities import labels
 from torsor.model.friction import refuse_friction
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.model.rotor import refuse_rotors
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class ElasticJoints:
         snap: ArrayLike,
         *,
         theta: ArrayLike | None = None,
-    ) -> Drive:
+    ) -> MotorMotion:
         """τ = τ_e + B θ̈, and the rotors' motion θ, ω, α, of a motion of the links with its third and fourth derivative.
 
         Across a damped spring the deflection is a state: there ``theta`` says where the motors are, see
@@ -137,7 +137,7 @@ class ElasticJoints:
                     f"joint {self._damped[0]!r} has a damped spring: where its motor is cannot be inferred; give theta="
                 )
             theta = np.zeros(len(self.joints))
-        return Drive(*self._kernels.run("inverse_dynamics", q, v, a, jerk, snap, theta))
+        return MotorMotion(*self._kernels.run("inverse_dynamics", q, v, a, jerk, snap, theta))
 
     def equilibrium(self, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(theta, tau) that hold the links still at q."""
@@ -192,7 +192,7 @@ class ElasticJoints:
 
 def _reduced(elastic: Elastic) -> Elastic:
     """The same dynamics with fewest inertial parameters."""
-    return replace(elastic, model=regrouped(elastic.model))
+    return replace(elastic, model=with_fewest_parameters(elastic.model))
 
 
 def _mass_matrix(elastic: Elastic, q: Any) -> list[list[Any]]:
@@ -215,7 +215,7 @@ QUANTITIES = Table(
         ),
         "joint_force": Quantity(STATE, equations.joint_force),
         "inverse_dynamics": Quantity(
-            ("q", "v", "a", "jerk", "snap", "theta"), equations.inverse_dynamics, (), Drive._fields, joint_space=True
+            ("q", "v", "a", "jerk", "snap", "theta"), equations.inverse_dynamics, (), MotorMotion._fields, joint_space=True
         ),
         "equilibrium": Quantity(("q",), equations.equilibrium, (), ("theta", "tau"), joint_space=True),
         "energy": Quantity(STATE, _energies, (), Energy._fields),

@@ -13,7 +13,7 @@ from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Helical, JointType, Prismatic, Revolute
 from torsor.model.magnitudes import LARGEST, check_size
-from torsor.model.seat import seated, tidied
+from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Motion, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY
@@ -78,7 +78,7 @@ def from_screws(
     steps = [X @ B.inverse for X, B in zip(homes, before, strict=False)]
     local = []
     for i, s in enumerate(screws):
-        six = [read.scalar(x, f"screws[{i}]") for x in read.listed(s, 6, f"screws[{i}]")]
+        six = [read.scalar(x, f"screws[{i}]") for x in read.as_list(s, 6, f"screws[{i}]")]
         check_size(f"screws[{i}]", *six)
         local.append(homes[i] @ Motion.of(six))
     return _chain(name, steps, local, [_inertia(G, f"inertias[{i}]") for i, G in enumerate(inertias)], gravity)
@@ -93,11 +93,11 @@ def _chain(name: str, steps: list[Transform], local: list[Motion], inertias: lis
         link = Link(f"link{i}", G)
         # the joint frame has {i}'s axes and sits on the screw axis; {i} is back from there
         back = Transform(IDENTITY, -on_axis)
-        between, made = seated(f"joint{i}", kind, parent, link.name, back.inverse @ steps[i - 1], back)
+        between, made = move_axis_to_frame(f"joint{i}", kind, parent, link.name, back.inverse @ steps[i - 1], back)
         links += [*between, link]
         joints += made
         parent = link.name
-    tip = NamedFrame("end_effector", parent, tidied(steps[-1]))
+    tip = NamedFrame("end_effector", parent, snap_rounding(steps[-1]))
     return Description(name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"), report=tuple(notes))
 
 

@@ -11,7 +11,7 @@ from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.loops import CLOSED, DRIVEN, DRIVES
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
 HYBRID = ("q", "v", "a", "tau", "led")
@@ -104,4 +104,4 @@ def labels(model: Model) -> dict[str, tuple[str, ...]]:
 
 def kernels_of(model: Model) -> Kernels:
     """The kernels of a model, from the table of a Robot."""
-    return Kernels(model.name, model, QUANTITIES, sizes(model), labels(model), regrouped)
+    return Kernels(model.name, model, QUANTITIES, sizes(model), labels(model), with_fewest_parameters)

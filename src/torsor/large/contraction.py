@@ -25,7 +25,7 @@ FEW = 8
 PIECE = 4096
 
 
-class Step(NamedTuple):
+class Batch(NamedTuple):
     """One batch of equal small problems: ``rake``, ``open`` (a joint becomes a segment) or ``join``, all of one form.
 
     ``bodies`` are taken out (rake, join) or opened; ``below`` are the bodies whose segments a join makes longer; ``parents``
@@ -46,12 +46,12 @@ class Step(NamedTuple):
 class Contraction:
     """The steps in order.  ``rounds`` of them can run at the same time; ``sums`` counts the levels of adding up siblings."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Batch, ...]
     rounds: int
     sums: int
 
     @cached_property
-    def outward(self) -> tuple[Step, ...]:
+    def outward(self) -> tuple[Batch, ...]:
         """The steps of the way back."""
         return tuple(reversed(self.steps))
 
@@ -72,7 +72,7 @@ def contraction(parent: Array, freedoms: Array, light: Array | None = None) -> C
     up, form = parent.copy(), freedoms.astype(np.int64)
     children = np.bincount(parent + 1, minlength=n + 1)[1:]
     alive = preorder(parent)
-    steps: list[Step] = []
+    steps: list[Batch] = []
     rounds = sums = 0
     while len(alive):
         rounds += 1
@@ -89,21 +89,21 @@ def contraction(parent: Array, freedoms: Array, light: Array | None = None) -> C
         j, i = alive[joined], alive[np.flatnonzero(joined) + 1]
         for d, b in _by_form(i, form):
             if d != SEGMENT:
-                steps += [Step("open", d, rows(x), rows(y)) for x, y in _pieces(b, j[form[i] == d])]
+                steps += [Batch("open", d, rows(x), rows(y)) for x, y in _pieces(b, j[form[i] == d])]
         for d, b in _by_form(j, form):
-            steps += [Step("join", d, rows(x), rows(y), rows(z)) for x, y, z in _pieces(b, up[b], i[form[j] == d])]
+            steps += [Batch("join", d, rows(x), rows(y), rows(z)) for x, y, z in _pieces(b, up[b], i[form[j] == d])]
         up[i], form[i] = up[j], SEGMENT
         alive = alive[~joined]
     return Contraction(tuple(steps), rounds, sums)
 
 
-def _rakes(leaves: Array, up: Array, form: Array) -> list[Step]:
+def _rakes(leaves: Array, up: Array, form: Array) -> list[Batch]:
     steps = []
     for d, every in _by_form(leaves, form):
         for (bodies,) in _pieces(every[np.argsort(up[every], kind="stable")]):
             parents, firsts = np.unique(up[bodies], return_index=True)
             shared = firsts if len(parents) < len(bodies) else None
-            steps.append(Step("rake", d, rows(bodies), rows(up[bodies]), onto=rows(parents), firsts=shared))
+            steps.append(Batch("rake", d, rows(bodies), rows(up[bodies]), onto=rows(parents), firsts=shared))
     return steps
 
 

@@ -16,7 +16,7 @@ from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, ont
 from torsor.algorithms.stacked import Vector
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
-from torsor.large.contraction import SEGMENT, Contraction, Step, contraction
+from torsor.large.contraction import SEGMENT, Batch, Contraction, contraction
 from torsor.large.freedoms import Freedoms, counts
 from torsor.large.motions import loads, motions
 from torsor.large.stages import (
@@ -131,7 +131,7 @@ def lightness(d: int) -> Kernel:
 
 
 @cache
-def carried() -> Kernel:
+def inertia_at_parent() -> Kernel:
     """XᵀJX: a body's inertia as the body that it hangs on sees it."""
     step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ from_matrix(body(load)[0])))}  # noqa: E731
     return stage("inertias above", step, {"E": 9, "r": 3, "body": BODY})
@@ -190,7 +190,9 @@ class _Solver:
 
     def _light(self) -> Array:
         light, near = np.zeros(len(self.tree), dtype=bool), self.body[:, :21].copy()
-        np.add.at(near, self.tree.parent, carried()(self.joints.E, self.joints.r, self.body[:-1]))  # −1, the base, is the last
+        np.add.at(
+            near, self.tree.parent, inertia_at_parent()(self.joints.E, self.joints.r, self.body[:-1])
+        )  # −1, the base, is the last
         for d, bodies in self.joints.bodies.items():
             share = lightness(d)(self.joints.S[d], self.m[d], self.body[:-1][bodies], near[:-1][bodies])
             light[bodies] = (share < LIGHT).any(axis=1)
@@ -203,7 +205,7 @@ class _Solver:
             self._outward(s)
         return self.a
 
-    def _inward(self, s: Step) -> None:
+    def _inward(self, s: Batch) -> None:
         rest = () if s.kind != "join" else (self.segment[s.below, :WIDTH],)
         if s.form == SEGMENT:
             held, made, *more = onto_segments(s.kind)(self.segment[s.bodies, :WIDTH], self.body[s.bodies], *rest)
@@ -222,7 +224,7 @@ class _Solver:
         self.segment[s.bodies, HELD:] = self.segment[s.below, :36]
         self.segment[s.below, :WIDTH] = made
 
-    def _onto_joint(self, s: Step, rest: tuple[Array, ...]) -> Array:
+    def _onto_joint(self, s: Batch, rest: tuple[Array, ...]) -> Array:
         d, at = s.form, self.joints.among(s.bodies)
         X = self.joints.E[s.bodies], self.joints.r[s.bodies]
         load = self.body[s.bodies]
@@ -233,7 +235,7 @@ class _Solver:
         self.gains[d][at] = gains
         return made
 
-    def _singular(self, s: Step, error: TorsorError) -> TorsorError:
+    def _singular(self, s: Batch, error: TorsorError) -> TorsorError:
         """The error that names the joint that nothing can accelerate, if that is why the numbers are not finite."""
         at, d = self.joints.among(s.bodies), s.form
         load = self.body[s.bodies]
@@ -246,7 +248,7 @@ class _Solver:
             "add inertia to the bodies it carries, or an armature to the joint"
         )
 
-    def _outward(self, s: Step) -> None:
+    def _outward(self, s: Batch) -> None:
         below = {"rake": (), "open": (self.f[s.bodies],), "join": (self.segment[s.bodies, HELD:], self.f[s.below])}[s.kind]
         above = self.A[s.parents]
         if s.form == SEGMENT:

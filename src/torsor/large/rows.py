@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-class Rows(NamedTuple):
+class SingleFreedoms(NamedTuple):
     """``body`` (nv): whose each row is.  ``first`` and ``last``: the rows next to the parent, and those with the bodies."""
 
     body: Array
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     simple: bool  # one freedom a body: rows are bodies
 
     @classmethod
-    def of(cls, tree: LargeTree) -> Rows:
+    def of(cls, tree: LargeTree) -> SingleFreedoms:
         n, nv = len(tree), tree.nv
         if nv == n:
             every = np.arange(n)

@@ -11,7 +11,7 @@ import numpy as np
 from torsor.compile.given import as_array
 from torsor.errors import ModelError, printable
 from torsor.large.joints import Group, joint_motions, joint_transforms
-from torsor.large.rows import Rows
+from torsor.large.rows import SingleFreedoms
 from torsor.model.friction import refuse_friction
 from torsor.model.joints import JointType
 from torsor.model.loops import CLOSED, refuse_loops
@@ -182,9 +182,9 @@ class LargeTree:
         return bool((self.parent == np.arange(-1, len(self) - 1)).all())
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> SingleFreedoms:
         """One freedom a row."""
-        return Rows.of(self)
+        return SingleFreedoms.of(self)
 
     def neutral(self) -> Array:
         """The configuration in which every body frame meets its joint frame."""
@@ -210,12 +210,12 @@ class LargeTree:
         q is ``(..., nq)``; E ``(..., N, 3, 3)``, r ``(..., N, 3)``; S ``(..., nv, 6)``, whose row v_start[i] + d is column d
         of joint i's motion freedom (F&O's h).
         """
-        return joint_transforms(self, checked(q, self.nq, "q"))
+        return joint_transforms(self, check_state(q, self.nq, "q"))
 
     def motions(self, q: Any, v: Any, a: Any = None) -> tuple[Array, Array]:
         """(vJ, aJ), each ``(..., N, 6)``: the joints' twists S v and apparent accelerations S a + Ṡ v (F&O 4); no a: a = 0."""
-        given = [checked(x, self.nv, name) for x, name in ((v, "v"), (a, "a")) if x is not None]
-        return joint_motions(self, checked(q, self.nq, "q"), *given)
+        given = [check_state(x, self.nv, name) for x, name in ((v, "v"), (a, "a")) if x is not None]
+        return joint_motions(self, check_state(q, self.nq, "q"), *given)
 
     def biases(self, q: Any, v: Any) -> Array:
         """c = Ṡ v of each joint, ``(..., N, 6)``: the part of its acceleration that no body's own motion adds (F&O 4)."""
@@ -227,23 +227,23 @@ class LargeTree:
         """τ = M(q) a + h(q, v), ``(..., nv)``, in O(N) (RNEA; MR 8.50–8.54, F&O 3–8)."""
         from torsor.large.sweeps import inverse_dynamics
 
-        return inverse_dynamics(self, checked(q, self.nq, "q"), checked(v, self.nv, "v"), checked(a, self.nv, "a"))
+        return inverse_dynamics(self, check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(a, self.nv, "a"))
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, method: str = "aba") -> Array:
         """a = M(q)⁻¹ (τ − h(q, v)), ``(..., nv)``.  ``method`` is one of :data:`torsor.large.methods.METHODS`."""
         from torsor.large.methods import forward_dynamics
 
         solve = forward_dynamics(method)
-        return solve(self, checked(q, self.nq, "q"), checked(v, self.nv, "v"), checked(tau, self.nv, "tau"))
+        return solve(self, check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau"))
 
 
-def checked(value: Any, n: int, name: str) -> Array:
+def check_state(value: Any, n: int, name: str) -> Array:
     """A state variable as an array ``(..., n)`` of finite floats, or an error that names it."""
-    from torsor.compile.arrays import check_finite, coerced
+    from torsor.compile.arrays import as_rows, check_finite
     from torsor.compile.program import Argument
 
     argument = Argument(name, (n,))
-    array = coerced(argument, value, np.dtype(np.float64))
+    array = as_rows(argument, value, np.dtype(np.float64))
     if not np.isfinite(array).all():
         check_finite([argument], [array])
     return array

@@ -47,7 +47,7 @@ def plain(x: Any) -> Any:
     return x.tolist() if hasattr(x, "tolist") else x
 
 
-def listed(x: Any, n: int, what: str) -> list[Any]:
+def as_list(x: Any, n: int, what: str) -> list[Any]:
     """x as a list of n entries."""
     x = plain(x)
     if isinstance(x, (str, bytes)) or not hasattr(x, "__iter__"):
@@ -60,7 +60,7 @@ def listed(x: Any, n: int, what: str) -> list[Any]:
 
 def vector(x: Any, what: str, snap: float = 0.0) -> Vec:
     """Three scalars, as a vector."""
-    return Vec(*(scalar(a, what, snap) for a in listed(x, 3, what)))
+    return Vec(*(scalar(a, what, snap) for a in as_list(x, 3, what)))
 
 
 def axis(x: Any, what: str) -> Vec:

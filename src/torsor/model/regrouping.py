@@ -18,7 +18,7 @@ from torsor.spatial import Inertia, Mat, Sym, Vec
 from torsor.spatial.vector import ZERO
 
 
-def regrouped(model: Model) -> Model:
+def with_fewest_parameters(model: Model) -> Model:
     """The model with every inertia handed inwards as far as it goes."""
     I = list(model.inertia)
     for i, p in model.inward():

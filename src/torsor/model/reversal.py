@@ -13,7 +13,7 @@ from torsor.spatial import Force, Motion, Subspace, Transform
 
 
 @dataclass(frozen=True)
-class Reversed(JointType):
+class ReversedJoint(JointType):
     """X_J'(q) = X_J(q)⁻¹: any joint with its two sides exchanged.  q and v keep their meaning.
 
     The new body frame is the old joint frame, so S' = −X_J⁻¹ S; and as d/dt(X_J⁻¹ m) = X_J⁻¹(ṁ + V_J × m) with
@@ -79,8 +79,8 @@ def reverse(kind: JointType) -> JointType:
     """
     if isinstance(kind, Fixed):
         return kind
-    if isinstance(kind, Reversed):
+    if isinstance(kind, ReversedJoint):
         return kind.kind
     if isinstance(kind, SINGLE_AXIS):
         return replace(kind, axis=-kind.axis)  # a helix keeps its pitch: both its turn and its advance change sign
-    return Reversed(kind)
+    return ReversedJoint(kind)

@@ -20,7 +20,7 @@ from torsor.spatial.vector import flat
 SINGLE_AXIS = (Revolute, Prismatic, Helical, Cylindrical)
 
 
-def seated(
+def move_axis_to_frame(
     name: str, kind: JointType, parent: str, child: str, origin: Transform, seat: Transform, between: str = "", **fields: Any
 ) -> tuple[list[Link], list[Joint]]:
     """X_child = seat · X_J(q) · origin: links and joints that carry ``child`` at ``seat`` from the joint's body frame.
@@ -36,11 +36,11 @@ def seated(
     """
     moved = _restated(kind, seat)
     if moved is not None:
-        return [], [Joint(name, moved, parent, child, tidied(seat @ origin), **fields)]
+        return [], [Joint(name, moved, parent, child, snap_rounding(seat @ origin), **fields)]
     between = between or f"{name}_axis"
     return [Link(between)], [
-        Joint(name, kind, parent, between, tidied(origin), **fields),
-        Joint(f"{between}_weld", Fixed(), between, child, tidied(seat)),
+        Joint(name, kind, parent, between, snap_rounding(origin), **fields),
+        Joint(f"{between}_weld", Fixed(), between, child, snap_rounding(seat)),
     ]
 
 
@@ -62,7 +62,7 @@ def _is_zero(x: Any) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 
-def tidied(X: Transform) -> Transform:
+def snap_rounding(X: Transform) -> Transform:
     """The same transform with rounding removed from 0 and ±1: of the rotation within rounding, of the translation exactly."""
     E = type(X.E)(*(Vec(*(tidy(x) for x in row)) for row in X.E))
     return Transform(E, Vec(*(tidy(x, 0.0) for x in X.r)))

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import WORLD, Description, Joint, Link, Loop
 from torsor.model.joints import Floating, JointType
-from torsor.model.reversal import Reversed, reverse
-from torsor.model.seat import seated
+from torsor.model.reversal import ReversedJoint, reverse
+from torsor.model.seat import move_axis_to_frame
 from torsor.spatial import Transform
 
 
@@ -55,7 +55,9 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     (['A', 'B', 'D'], ['C'])
     """
     edges, held = _graph(d)
-    chosen = _automatic(d, edges) if cut == "auto" else _named(d, edges, [cut] if isinstance(cut, str) else list(cut), held)
+    chosen = (
+        _automatic(d, edges) if cut == "auto" else _chosen_tree(d, edges, [cut] if isinstance(cut, str) else list(cut), held)
+    )
     if {e.name for e in edges if e.joint is None} == chosen:
         return d
     inner = _tree(d, [e for e in edges if e.name not in chosen])
@@ -131,7 +133,7 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
     return cut
 
 
-def _named(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
+def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
     """The user's choice, if it can be made."""
     known, coupled, to_world = {e.name: e for e in edges}, _coupled(d), {loop.name for loop in held}
     for name in cut:
@@ -220,16 +222,16 @@ def _carrying(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Jo
     between = fresh(f"{e.name}_axis", taken)
     fields = joint_fields(e.joint) if e.joint is not None else {}
     if outward:
-        return seated(e.name, e.kind, e.parent, e.child, e.origin, e.seat.inverse, between=between, **fields)
+        return move_axis_to_frame(e.name, e.kind, e.parent, e.child, e.origin, e.seat.inverse, between=between, **fields)
     # X_parent = origin⁻¹ · X_J⁻¹ · seat · X_child
-    return seated(e.name, reverse(e.kind), e.child, e.parent, e.seat, e.origin.inverse, between=between, **fields)
+    return move_axis_to_frame(e.name, reverse(e.kind), e.child, e.parent, e.seat, e.origin.inverse, between=between, **fields)
 
 
 def _closing(e: Edge) -> list[Loop]:
     """The edge as a loop; none for a floating joint, which holds nothing.  A reversed joint is itself from the other side."""
     if isinstance(e.kind, Floating):
         return []
-    if isinstance(e.kind, Reversed):
+    if isinstance(e.kind, ReversedJoint):
         return [Loop(e.name, e.kind.kind, e.child, e.parent, e.seat, e.origin)]
     return [Loop(e.name, e.kind, e.parent, e.child, e.origin, e.seat)]
 

@@ -15,7 +15,7 @@ from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, L
 from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
-from torsor.model.seat import seated, tidied
+from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.model.spanning import fresh, grounded, joint_fields
 from torsor.spatial import Transform
 
@@ -68,7 +68,7 @@ def _held(j: Joint, q: list[Any]) -> Joint:
         X = j.kind.transform(q)
     except ZeroDivisionError:
         raise ModelError(f"lock: joint {j.name!r}: the quaternion in {tuple(q)} is zero") from None
-    return Joint(j.name, Fixed(), j.parent, j.child, tidied(X @ j.origin))
+    return Joint(j.name, Fixed(), j.parent, j.child, snap_rounding(X @ j.origin))
 
 
 def subtree(d: Description, link: str) -> Description:
@@ -142,7 +142,7 @@ def attach(
     def remounted(r: Rotor) -> Rotor:
         return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
 
-    mount = Joint(weld, Fixed(), link, names[other.root], tidied(read.pose(xyz, rpy, "attach") @ X))
+    mount = Joint(weld, Fixed(), link, names[other.root], snap_rounding(read.pose(xyz, rpy, "attach") @ X))
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
     if other.base == "floating":
         note += "; its floating base is welded"
@@ -243,7 +243,7 @@ def rebase(d: Description, link: str) -> Description:
             continue
         # X = X_J O from parent to child, so O⁻¹ X_J⁻¹ from child to parent: reversed joint first, then the parent's place
         name, home = fresh(f"{j.name}_axis", taken), Transform.identity()
-        extra, turned = seated(
+        extra, turned = move_axis_to_frame(
             j.name, reverse(j.kind), j.child, j.parent, home, j.origin.inverse, between=name, **joint_fields(j)
         )
         links += extra

@@ -86,7 +86,7 @@ def _massless(M: np.ndarray, model: Model | None) -> str:
     return MASSLESS.format(name)
 
 
-def whitened(M: np.ndarray, A: np.ndarray, model: Model | None = None, zero: np.ndarray | None = None) -> Whitened:
+def in_mass_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None, zero: np.ndarray | None = None) -> Whitened:
     """A in the metric of M, factored (M ``(..., n, n)``, A ``(..., k, n)``); ``zero`` marks rows, (k,), to be left out."""
     C, B = in_metric(M, A, model)
     length = np.linalg.norm(B, axis=-1)
@@ -106,7 +106,7 @@ def null_space(
     so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other, A x is as near to g as it can be,
     and the caller has to compare.  Of all λ that give the same forces, it is the shortest (rows at unit length).
     """
-    w = whitened(M, A)
+    w = in_mass_metric(M, A)
     rank = w.rank(tolerance)
     return *solve_with_rank(w, f, g, rank), rank
 

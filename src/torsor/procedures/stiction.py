@@ -36,7 +36,7 @@ class Sliding(NamedTuple):
     stuck: np.ndarray
 
 
-class Dry(NamedTuple):
+class DryFriction(NamedTuple):
     """The dry friction of each coordinate, as the laws have it at a velocity and a load; every field is (n,).
 
     ``hold`` is what friction can be at rest, ``slide`` while sliding at the present speed: both as (lower, upper) bounds of φ,
@@ -48,7 +48,7 @@ class Dry(NamedTuple):
     drag: np.ndarray
 
 
-def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None) -> Dry:
+def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None) -> DryFriction:
     """The levels of a model's laws.  Laws with a memory are left out: their force is no set, and their state not here.
 
     A coupled joint slides at k v and its force counts k times; with k < 0 its directions change places.
@@ -68,7 +68,7 @@ def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None)
                 table[row, at] += low
                 table[row + 1, at] += high
             table[4, at] += k * law.drag(rate)
-    return Dry((table[0], table[1]), (table[2], table[3]), table[4])
+    return DryFriction((table[0], table[1]), (table[2], table[3]), table[4])
 
 
 def sticking_rows(model: Model) -> tuple[int, ...]:
@@ -77,7 +77,7 @@ def sticking_rows(model: Model) -> tuple[int, ...]:
     return tuple(int(k) for k in np.flatnonzero((low != 0) | (high != 0)))
 
 
-def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: Dry) -> Sliding:
+def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction) -> Sliding:
     """The accelerations a of a mechanism with dry friction: M a + φ = f − drag, f = τ − h (+ Jᵀ of wrenches).
 
     Joints with v ≠ 0 slide, against ``slide``.  Those with v = 0 (exactly) stick while what holds them is within ``hold``;
@@ -98,7 +98,7 @@ def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: Dry) -> Slid
     return _released(M, f - dry.drag, lower, upper, dry.slide, moving, np.where(moving, FREE, 0))
 
 
-def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: Dry) -> Sliding:
+def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: DryFriction) -> Sliding:
     """The velocities v⁺ after a step dt [s]: M (v⁺ − v) + dt φ = dt (f − drag), φ the friction *of v⁺* (implicit Euler in φ).
 
     A joint whose friction would turn it round stops instead, and one that stands stays at v⁺ = 0 to the last bit while friction
@@ -151,7 +151,7 @@ def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, gu
     best, patience = n + 1, PATIENCE
     small = ROUNDING * max(np.abs(f).max(initial=0.0), upper.max(initial=0.0), -lower.min(initial=0.0))
     for _ in range(100 + 50 * n):
-        x, phi = _tried(M, f, lower, upper, side)
+        x, phi = _solve_active_set(M, f, lower, upper, side)
         still = ROUNDING * np.abs(x).max(initial=0.0)
         up, down = phi > upper + small, phi < lower - small  # of what slides, neither
         stop = (side * x < -still) & ~free
@@ -171,7 +171,7 @@ def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, gu
     )
 
 
-def _tried(
+def _solve_active_set(
     M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """x and φ if these joints stick and those slide: M_ss x_s = f_s − φ_s, x = 0 elsewhere, φ = f − M x there."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile.arrays import check_finite, coerced
+from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.replay import replay
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.places import Places
@@ -98,7 +98,7 @@ def placements(T: Array) -> Array:
 def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
     """Of every link; a film's few hundred pictures are there in NumPy before a kernel for them is compiled."""
     argument = kernel.program.inputs[0]
-    array = coerced(argument, q, np.dtype(np.float64))
+    array = as_rows(argument, q, np.dtype(np.float64))
     check_finite([argument], [array])
     if array.ndim == 2 and len(array) <= FILM:
         return replay(kernel.program, [array])

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from torsor.errors import MissingExtra, TorsorError
-from torsor.simulate.events import Segment
+from torsor.simulate.events import StepInterval
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
 
@@ -84,7 +84,7 @@ class Adaptive:
         """After a jump, or a new force: nothing of the past counts."""
         self.solver = None
 
-    def advance(self, t: float, q: Array, v: Array, stop: float) -> Segment:
+    def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step, no further than ``stop``."""
         self.budget.spend(t)
         if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._far():
@@ -94,7 +94,9 @@ class Adaptive:
             raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
         self.last = self.solver.step_size
         center, dense = self.center, cache(self.solver.dense_output)  # which costs evaluations: only if it is asked for
-        return Segment(float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s)))
+        return StepInterval(
+            float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s))
+        )
 
     def _begin(self, t: float, q: Array, v: Array, stop: float) -> None:
         self.center = q

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from torsor.algorithms import gravity_force, rnea
 from torsor.algorithms.configuration import difference
 from torsor.model.loops import refuse_loops
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.simulate.recorded import recorded_once
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Law: TypeAlias = Callable[..., list[Any]]
 def gravity_compensation(robot: Robot) -> Law:
     """(q) → g(q): the robot floats where it is put (MR 8.10)."""
     refuse_loops(robot.model, "gravity compensation")
-    model = regrouped(robot.model)
+    model = with_fewest_parameters(robot.model)
 
     @recorded_once
     def floats(q: Any) -> list[Any]:
@@ -71,7 +71,7 @@ def computed_torque(robot: Robot) -> Law:
     to follow, the target is a place to rest.
     """
     refuse_loops(robot.model, "computed torque")
-    model, tree = regrouped(robot.model), robot.model
+    model, tree = with_fewest_parameters(robot.model), robot.model
 
     @recorded_once
     def tracks(

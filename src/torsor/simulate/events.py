@@ -66,7 +66,7 @@ def _label(name: str) -> str:
     return name if name.startswith("event ") else f"event {name!r}"
 
 
-class Segment(NamedTuple):
+class StepInterval(NamedTuple):
     """A piece of motion: where it ends, and ``at(t)`` for the times within."""
 
     t: float
@@ -80,7 +80,9 @@ def crossed(before: float, after: float, direction: int) -> bool:
     return (before < 0 <= after and direction >= 0) or (before > 0 >= after and direction <= 0)
 
 
-def located(function: Callable[[float, Array, Array], float], t: float, before: float, segment: Segment, after: float) -> float:
+def located(
+    function: Callable[[float, Array, Array], float], t: float, before: float, segment: StepInterval, after: float
+) -> float:
     """The time behind a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""
     low, high, f, g, side = t, segment.t, before, after, 0
     while high - low > TOLERANCE:

@@ -82,7 +82,7 @@ def inside(stops: list[Stop], q: Array) -> Array:
     return q
 
 
-def struck(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
+def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
     """v⁺ = v + M⁻¹Σ eᵢ ιᵢ with vᵢ⁺ = −e vᵢ⁻ for every joint that runs into the stop it is at (Newton's restitution).
 
     A blow may press another joint into a stop it leans on: that one takes its share, and does not bounce.
@@ -105,7 +105,7 @@ def struck(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
     return after
 
 
-def halted(system: System, q: Array, v: Array, rows: list[int]) -> Array:
+def stop_joints(system: System, q: Array, v: Array, rows: list[int]) -> Array:
     """v after the impulses at some joints that bring them to rest together."""
     W = system.mobility(q)
     after = v - W[:, rows] @ np.linalg.solve(W[np.ix_(rows, rows)], v[rows])
@@ -113,12 +113,12 @@ def halted(system: System, q: Array, v: Array, rows: list[int]) -> Array:
     return after
 
 
-def leaning(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
+def joints_at_stops(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
     """The joints that stand at their stop."""
     return [(s.v, s.side) for s in stops if q[s.q] == s.bound and v[s.v] == 0]
 
 
-def supported(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+def acceleration_at_stops(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
     """a with forces λ ≥ 0 at the joints that lean on a stop, λᵢ aᵢ = 0, so that none accelerates into it.
 
     Which of them a stop holds is found from all of them: what pulls is let go, what comes back is held again, all at once while

@@ -12,7 +12,7 @@ import numpy as np
 
 from torsor.simulate import limits
 from torsor.simulate.adaptive import Adaptive
-from torsor.simulate.events import TOLERANCE, Event, Occurrence, Segment, crossed, located
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crossed, located
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
 from torsor.simulate.sampled import Law
@@ -78,7 +78,7 @@ class Run:
     def accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         system, F = self.system, [w(t, *self.seen(q, v)) for w in self.forces.wrenches]
         if self.stops and not system.sticking:
-            return limits.supported(system, t, q, v, tau, *F)
+            return limits.acceleration_at_stops(system, t, q, v, tau, *F)
         return system.dynamics(t, q, v, tau, *F)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
@@ -148,7 +148,7 @@ def grid(duration: float, dt: float, period: float | None, every: int) -> Grid:
     return Grid(merged.tolist(), np.diff(merged).tolist(), set(np.flatnonzero(at_tick).tolist()), kept)
 
 
-def alone(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> None:
+def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> None:
     """Fixed steps with nothing to watch for: as little Python as there can be.
 
     ``by_force``: the step takes the joint forces, held, in place of the first acceleration.
@@ -179,7 +179,7 @@ def alone(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> 
     run.keep()
 
 
-class Fixed:
+class FixedStep:
     """A fixed-step method as a source of segments: within a step, ``at`` takes a shorter one."""
 
     def __init__(self, run: Run, advance: Advance):
@@ -188,17 +188,17 @@ class Fixed:
     def restart(self) -> None:
         """One-step methods have no past."""
 
-    def advance(self, t: float, q: Array, v: Array, stop: float) -> Segment:
+    def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         a, project = self.run.acceleration(t, q, v), self.run.system.project
 
         def at(s: float) -> tuple[Array, Array]:
             there = self.step(q, v, t, s - t, a)
             return there if project is None else project(*there, s)
 
-        return Segment(stop, *at(stop), at)
+        return StepInterval(stop, *at(stop), at)
 
 
-def watched(run: Run, grid: Grid, method: Fixed | Adaptive, dense: Iterable[float] = ()) -> None:
+def run_with_events(run: Run, grid: Grid, method: FixedStep | Adaptive, dense: Iterable[float] = ()) -> None:
     """Steps with events, stops and friction located in time; ``dense`` are the times to record, beside every grid time.
 
     A jump (an impact) is recorded twice, before and after.
@@ -220,19 +220,19 @@ def watched(run: Run, grid: Grid, method: Fixed | Adaptive, dense: Iterable[floa
         run.keep()
 
 
-def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float]) -> None:
+def _advance(run: Run, method: FixedStep | Adaptive, stop: float, wanted: list[float]) -> None:
     """One segment, or its part before the first event in it."""
     system = run.system
     if _pressed(run):
         method.restart()
-    system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
+    system.frozen = Frozen(run.v, limits.joints_at_stops(run.stops, run.q, run.v))
     run.remember()  # forces that are held may be new
     segment = method.advance(run.t, run.q, run.v, stop)
     found = _found(run, segment)
     first = min((time for time, _ in found), default=segment.t)
     if segment.t < first + TOLERANCE and any(isinstance(c, Event) and c.terminal for _, c in found):
         later = first + TOLERANCE  # no segment follows, so what comes at the same time behind this one is looked for here
-        found = _found(run, Segment(later, *segment.at(later), segment.at))
+        found = _found(run, StepInterval(later, *segment.at(later), segment.at))
     end = max((time for time, _ in found if time <= first + TOLERANCE), default=first)  # all of these have passed zero there
     if isinstance(method, Adaptive) and run.positions is not None:
         run.positions.check(run.t, end, segment.at, run.q)
@@ -250,12 +250,12 @@ def _advance(run: Run, method: Fixed | Adaptive, stop: float, wanted: list[float
         run.keep()
 
 
-def _found(run: Run, segment: Segment) -> list[tuple[float, Cause]]:
+def _found(run: Run, segment: StepInterval) -> list[tuple[float, Cause]]:
     """Everything that passes through zero in a segment, and when."""
     return [(time, c) for c, f, way in _guards(run, segment) if (time := _time(run, segment, f, way)) is not None]
 
 
-def _time(run: Run, segment: Segment, function: Signal, direction: int) -> float | None:
+def _time(run: Run, segment: StepInterval, function: Signal, direction: int) -> float | None:
     """When a function passes through zero in a segment, if it does."""
 
     def value(t: float, q: Array, v: Array) -> float:
@@ -272,7 +272,7 @@ def _time(run: Run, segment: Segment, function: Signal, direction: int) -> float
     return located(value, t, before, segment, after) if crossed(before, after, direction) else None
 
 
-def _kept(run: Run, segment: Segment, end: float, wanted: list[float]) -> None:
+def _kept(run: Run, segment: StepInterval, end: float, wanted: list[float]) -> None:
     """Records inside an adaptive step, from its dense output: at the times wanted, else a few to each step."""
     if not wanted:
         inner = (run.t + (end - run.t) * np.arange(1, WITHIN) / WITHIN).tolist()
@@ -299,7 +299,7 @@ def _drift(run: Run, method: Adaptive) -> None:
         method.restart()
 
 
-def _guards(run: Run, segment: Segment) -> list[tuple[Cause, Signal, int]]:
+def _guards(run: Run, segment: StepInterval) -> list[tuple[Cause, Signal, int]]:
     """Causes of events to look for in a segment, each with a function and the way it passes zero; stops only if passed."""
     return [
         *((e, e.function, e.direction) for e in run.events),
@@ -353,13 +353,13 @@ def _strike(run: Run, into: list[limits.Stop]) -> None:
     recent = [s for s in run.stops if _again(run, s)]
     _put(run, recent)
     run.keep()
-    run.v = limits.struck(run.system, run.stops, run.q, run.v)
-    run.system.frozen = Frozen(run.v, limits.leaning(run.stops, run.q, run.v))
+    run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v)
+    run.system.frozen = Frozen(run.v, limits.joints_at_stops(run.stops, run.q, run.v))
     a = run.acceleration(run.t, run.q, run.v)
     short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
     short |= {s.v for s in recent}
     if short:
-        run.v = limits.halted(run.system, run.q, run.v, sorted(short))
+        run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short))
     run.struck |= dict.fromkeys((s.name for s in into), run.t)
     run.occurrences += [_occurrence(run, s.name) for s in into]
     run.keep()
@@ -375,7 +375,7 @@ def _again(run: Run, stop: limits.Stop) -> bool:
     return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
 
 
-def culprit(run: Run, dt: float) -> int:
+def likely_failed_row(run: Run, dt: float) -> int:
     """The row of v that most likely went wrong: a force that is no number, else the fastest."""
     q, v = run.seen(run.q, run.v)
     for ahead in (0.0, 0.5, 1.0):

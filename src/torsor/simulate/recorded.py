@@ -36,14 +36,14 @@ def recorded_once(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class Row(np.ndarray):
+class ScalarVector(np.ndarray):
     """Scalars of any kind as a vector: + − × ÷ go element by element, with numbers, arrays and recorded scalars alike."""
 
 
-def _operation(name: str) -> Callable[[Row, Any], Any]:
+def _operation(name: str) -> Callable[[ScalarVector, Any], Any]:
     plain = getattr(np.ndarray, name)
 
-    def method(self: Row, other: Any) -> Any:
+    def method(self: ScalarVector, other: Any) -> Any:
         return plain(self, np.array(other, object) if other.__class__ is Expr else other)
 
     return method
@@ -51,7 +51,7 @@ def _operation(name: str) -> Callable[[Row, Any], Any]:
 
 for _word in ("add", "sub", "mul", "truediv"):
     for _side in ("", "r"):
-        setattr(Row, f"__{_side}{_word}__", _operation(f"__{_side}{_word}__"))
+        setattr(ScalarVector, f"__{_side}{_word}__", _operation(f"__{_side}{_word}__"))
 
 
 def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
@@ -60,7 +60,7 @@ def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
         return scalars[0]
     out = np.empty(len(scalars), object)
     out[:] = scalars
-    return (out if shape is None else out.reshape(shape)).view(Row)
+    return (out if shape is None else out.reshape(shape)).view(ScalarVector)
 
 
 @dataclass(frozen=True, eq=False)

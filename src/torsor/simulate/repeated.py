@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-class Feed(NamedTuple):
+class StepInput(NamedTuple):
     """An input of the kernel besides the state: its values, and whether they are new at each step."""
 
     argument: Argument
@@ -121,10 +121,10 @@ def next_state(
     return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
 
 
-class Repeated:
+class StepProgram:
     """(q, v) → (q⁺, v⁺) for all steps and robots: the kernel of a plan, and the values it is called with."""
 
-    def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[Feed]):
+    def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[StepInput]):
         self.robot, self.plan, self.feeds = robot, plan, feeds
 
     # -- what went wrong -------------------------------------------------------------------------------------

@@ -213,7 +213,9 @@ def names_of(robot: Robot) -> dict[str, Any]:
     return {"robot": robot.name, "configuration": q, "coordinates": list(labels(robot.model)["v"])}
 
 
-def split(columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int) -> Mapping[str, Any]:
+def records_from_columns(
+    columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int
+) -> Mapping[str, Any]:
     """Records as a Result has them; motors are behind the robot's own coordinates, ``beside`` names the last columns."""
     t, q, v, tau, *rest = columns
     F, others = rest[: len(frames)], dict(zip(beside, rest[len(frames) :], strict=True))

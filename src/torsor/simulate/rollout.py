@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
-from torsor.compile.arrays import coerced
+from torsor.compile.arrays import as_rows
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
@@ -22,8 +22,8 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.recorded import Controller
-from torsor.simulate.repeated import Feed, Plan, Repeated, wrench_argument
-from torsor.simulate.spread import Spread, spread
+from torsor.simulate.repeated import Plan, StepInput, StepProgram, wrench_argument
+from torsor.simulate.spread import Spread, with_axes
 from torsor.simulate.varied import variations
 
 if TYPE_CHECKING:
@@ -87,24 +87,24 @@ def rollout(
         if one is not None:
             return one
     _check(robot, dt)
-    q = coerced(Argument("q0", (robot.nq,), labels(robot.model)["q0"]), q0, FLOAT64)
-    v = coerced(Argument("v0", (robot.nv,), labels(robot.model)["v0"]), v0, FLOAT64)
+    q = as_rows(Argument("q0", (robot.nq,), labels(robot.model)["q0"]), q0, FLOAT64)
+    v = as_rows(Argument("v0", (robot.nv,), labels(robot.model)["v0"]), v0, FLOAT64)
     u = _controls(controls, robot.nv, controller is None)
     law = _law(robot, controller, parameters or {}, u is not None)
     axes = max(1, q.ndim - 1, v.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
     differ = variations(robot, vary or {})
-    feeds = [Feed(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
-    feeds += [Feed(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
+    feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
+    feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
     feeds += _wrenches(robot, wrenches, axes)
     T = _steps(steps, feeds)
     if law is not None and "t" in law.takes:
-        feeds.append(Feed(Argument("t", ()), np.arange(T) * float(dt), True))
+        feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     losses = _losses(robot, damping, friction, vary or {})
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses)
-    scan, step, every = _kept(robot, plan), Repeated(robot, plan, feeds), _every(record, T)
+    scan, step, every = _kept(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
@@ -161,7 +161,7 @@ def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
     """(..., T, m) or (m,); joint forces unless a controller makes those."""
     if controls is None:
         return None
-    u = spread("controls", controls)
+    u = with_axes("controls", controls)
     if not isinstance(controls, Spread):
         u = Spread(u.values, robots=u.values.ndim > 2, steps=u.values.ndim > 1)
     if u.values.ndim == 0 or (forces and u.values.shape[-1] != nv):
@@ -172,20 +172,20 @@ def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
     return u
 
 
-def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterator[Feed]:
+def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterator[StepInput]:
     if u is not None:
-        yield Feed(Argument("controls", u.values.shape[-1:]), u.values, u.steps)
+        yield StepInput(Argument("controls", u.values.shape[-1:]), u.values, u.steps)
     for name, values in parameters.items():
         label = f"parameters[{name!r}]"
-        x = spread(label, values)
-        yield Feed(Argument(label, x.shape(axes)), x.values, x.steps)
+        x = with_axes(label, values)
+        yield StepInput(Argument(label, x.shape(axes)), x.values, x.steps)
 
 
-def _wrenches(robot: Robot, wrenches: Mapping[str, Any] | None, axes: int) -> Iterator[Feed]:
+def _wrenches(robot: Robot, wrenches: Mapping[str, Any] | None, axes: int) -> Iterator[StepInput]:
     for frame, F in check_wrenches(robot.model, wrenches).items():
         argument = wrench_argument(frame)
-        x = spread(argument.name, F)
-        yield Feed(_fits(argument, x, axes), x.values, x.steps)
+        x = with_axes(argument.name, F)
+        yield StepInput(_fits(argument, x, axes), x.values, x.steps)
 
 
 def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
@@ -197,7 +197,7 @@ def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
     return argument
 
 
-def _steps(steps: Any, feeds: Sequence[Feed]) -> int:
+def _steps(steps: Any, feeds: Sequence[StepInput]) -> int:
     """T: as said, or as the first array with an axis of steps has it."""
     moving = (f.values.shape[-len(f.argument.shape) - 1] for f in feeds if f.stepped)
     T = next(moving, None) if steps is None else steps

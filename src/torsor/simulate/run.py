@@ -20,8 +20,8 @@ from torsor.simulate.adaptive import METHODS
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
-from torsor.simulate.result import Interrupted, Result, Stopped, names_of, split
-from torsor.simulate.sampled import Control, Held, control_of, driven, wrench_laws
+from torsor.simulate.result import Interrupted, Result, Stopped, names_of, records_from_columns
+from torsor.simulate.sampled import Control, HeldForces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Unsettled, advance, stages
 from torsor.simulate.whole import held_step, whole
@@ -107,10 +107,10 @@ def simulate(
         hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
-    info = {**names_of(robot), **how, "held": isinstance(steady, Held) and not drives}
+    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not drives}
     if notes := left_out(robot.description, losses, springs is not None):
         info["notes"] = notes
-    info["period"] = steady.period if isinstance(steady, Held) else None
+    info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in memories for k, names in m.columns().items()}:
         info["states"] = columns
     try:
@@ -132,7 +132,7 @@ _UNKNOWN = object()
 
 def _known(steady: Control, dt: float) -> bool:
     """Whether the joint forces of every step are known beforehand."""
-    if not isinstance(steady, Held):
+    if not isinstance(steady, HeldForces):
         return False
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
@@ -181,7 +181,7 @@ def _system(
             refuse_laws(robot.model, None, "a simulation with loops or constraints")
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return systems.closed(robot, constraints, frames, losses.damping, stabilization)
+        return systems.closed_system(robot, constraints, frames, losses.damping, stabilization)
     return systems.sticking(robot, frames) if losses.friction else systems.rigid(robot, frames, losses)
 
 
@@ -195,11 +195,11 @@ def _forces(
     if voltages and (not drives or system.elastic):
         raise ArgumentError('command="voltage" wants drives={joint: Drive}, and joints without springs=')
     robot, box = system.robot, [np.zeros(system.robot.nv)]
-    sample = steady.sample if isinstance(steady, Held) else None
+    sample = steady.sample if isinstance(steady, HeldForces) else None
     law = steady if sample is None else lambda t, q, v: box[0]
     memories: list[march.Memory] = [system.bristles] if system.bristles else []
     if drives and not voltages:
-        law = driven(robot, law, drives)
+        law = limit_by_drives(robot, law, drives)
     if voltages or any(d.motor.thermal for d in drives.values()):
         windings = Windings(robot, drives, law, voltages)
         law = windings.law if voltages else law
@@ -209,7 +209,7 @@ def _forces(
 
 def _started(system: systems.System, start: list[Array], motors: Any) -> tuple[Array, Array]:
     """The start on the whole manifold: on the constraints, and with the motors where the joints are unless said."""
-    q, v = systems.started(system, start[0], start[1], 0.0)
+    q, v = systems.consistent_start(system, start[0], start[1], 0.0)
     if system.elastic is None:
         if motors is not None:
             raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
@@ -231,15 +231,15 @@ def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, kn
     if known is not _UNKNOWN and system.direct and not watch:
         whole(run, known, duration, dt, every, integrator=integrator, **losses)
         return
-    grid = march.grid(duration, dt, steady.period if isinstance(steady, Held) else None, every)
+    grid = march.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.direct and not watch and not isinstance(STEPS[integrator], Midpoint):
-        march.alone(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
+        march.run_without_events(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
         return
     step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.quickest())
     if watch:
-        march.watched(run, grid, march.Fixed(run, step))
+        march.run_with_events(run, grid, march.FixedStep(run, step))
     else:
-        march.alone(run, grid, step)
+        march.run_without_events(run, grid, step)
 
 
 def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
@@ -250,7 +250,7 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
         )
     duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
-    period = steady.period if isinstance(steady, Held) else None
+    period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
     if run.events or run.stops or run.system.sticking:
         longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
@@ -265,12 +265,12 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = march.Grid(times, [], set(range(len(times))), None)
     dense = [] if all_steps else [*(np.arange(1, int(duration / (every * dt)) + 1) * (every * dt)).tolist(), np.inf]
-    march.watched(run, grid, method, dense)
+    march.run_with_events(run, grid, method, dense)
 
 
 def _result(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
     robot, columns = run.system.robot, run.record.columns()
-    parts = split(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
+    parts = records_from_columns(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
     info = info | {"steps": run.steps}
     return Result(**parts, events=run.occurrences, info=info, robot=robot, held=run.system.held, elastic=run.system.elastic)
 
@@ -279,7 +279,7 @@ def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: t
     """The error with its place in time, and what was computed."""
     if not run.steps and not isinstance(error, NotFinite):
         return error  # nothing was computed: the arguments are to blame
-    joint, result = info["coordinates"][march.culprit(run, info["dt"])], _result(run, info, frames)
+    joint, result = info["coordinates"][march.likely_failed_row(run, info["dt"])], _result(run, info, frames)
     overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"

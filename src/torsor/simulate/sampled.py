@@ -49,7 +49,7 @@ class Sampled:
 
 
 @dataclass
-class Held:
+class HeldForces:
     """Joint forces that are constant between ticks, ``period`` apart [s]; None if there are no ticks at all."""
 
     sample: Callable[[float, Array, Array], Array]
@@ -58,7 +58,7 @@ class Held:
 
 
 #: forces that follow the state, or are held
-Control = Law | Held
+Control = Law | HeldForces
 
 
 def control_of(robot: Robot, control: Any, duration: float) -> Control:
@@ -71,7 +71,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
                 f"Sampled at rate={control.rate:g} Hz is called {duration * control.rate:.0e} times in {duration:g} s; at most "
                 f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v), which has none"
             )
-        return Held(_stateful(control, robot.nv), 1 / control.rate)
+        return HeldForces(_stateful(control, robot.nv), 1 / control.rate)
     if callable(control):
         return guarded_law(control, _named(control), robot.nv, FORCES)
     table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
@@ -81,15 +81,15 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
         return _constant(table)
     if table.ndim == 2 and table.shape[1] == robot.nv and len(table):
         period = duration / len(table)
-        return Held(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
+        return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
     raise ArgumentError(
         f"control has shape {table.shape}; give joint forces ({robot.nv},), rows (T, {robot.nv}) spread over the duration, a "
         "function of (t, q, v), or ts.simulate.Sampled(function, rate)"
     )
 
 
-def _constant(tau: Array) -> Held:
-    return Held(lambda t, q, v: tau, None)
+def _constant(tau: Array) -> HeldForces:
+    return HeldForces(lambda t, q, v: tau, None)
 
 
 def _stateful(controller: Sampled, nv: int) -> Law:
@@ -125,10 +125,10 @@ def _named(function: Callable[..., Any]) -> str:
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
-def driven(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
+def limit_by_drives(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
     """Forces as the drives let them through: commands beyond a motor's current and voltage are cut (MR §8.9.1)."""
     rows = rows_of(robot, drives)
-    command = control.sample if isinstance(control, Held) else control
+    command = control.sample if isinstance(control, HeldForces) else control
 
     def law(t: float, q: Array, v: Array) -> Array:
         tau = np.array(command(t, q, v))

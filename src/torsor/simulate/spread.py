@@ -46,7 +46,7 @@ def per_robot_and_step(values: ArrayLike) -> Spread:
     return _spread(values, robots=True, steps=True)
 
 
-def spread(name: str, values: Any) -> Spread:
+def with_axes(name: str, values: Any) -> Spread:
     """A parameter as users give it: an array is one value for all, unless one of the functions here says otherwise."""
     if isinstance(values, Spread):
         return values

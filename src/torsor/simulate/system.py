@@ -144,7 +144,7 @@ def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles
     return system
 
 
-def _leaning(dry: stiction.Dry, rows: Sequence[tuple[int, int]], hard: float) -> stiction.Dry:
+def _leaning(dry: stiction.DryFriction, rows: Sequence[tuple[int, int]], hard: float) -> stiction.DryFriction:
     """A stop holds like friction that acts one way only."""
     low, high = dry.hold[0].copy(), dry.hold[1].copy()
     for row, side in rows:
@@ -155,7 +155,7 @@ def _leaning(dry: stiction.Dry, rows: Sequence[tuple[int, int]], hard: float) ->
     return dry._replace(hold=(low, high))
 
 
-def closed(
+def closed_system(
     robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
 ) -> System:
     """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
@@ -180,7 +180,7 @@ def closed(
     return System(robot, robot.model, dynamics, mobility, project=projected, held=held)
 
 
-def started(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+def consistent_start(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]:
     """The start, on the constraints to rounding; one that is not near them is refused."""
     held = system.held
     if held is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torsor.compile import Argument
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
-from torsor.simulate.spread import Spread, spread
+from torsor.simulate.spread import Spread, with_axes
 from torsor.spatial import Inertia, Sym
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
 
 
 def _checked(name: str, values: Any) -> Spread:
-    given = spread(name, values)
+    given = with_axes(name, values)
     if given.steps:
         raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")
     if (given.values < 0).any():

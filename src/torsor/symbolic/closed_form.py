@@ -19,7 +19,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.mechanism import Mechanism
 from torsor.model import Description, Model, assemble
 from torsor.model.loops import CLOSED, refuse_loops
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Graph
 from torsor.symbolic.expanded import Expanded, Letters
 from torsor.symbolic.library import sympy_library
@@ -271,7 +271,7 @@ class ClosedForm:
         graph = Graph()
         model, state = self._model(graph, self._numbers)
         name, function = self._function(key)
-        lean = model if key[0] == "J" else regrouped(model)
+        lean = model if key[0] == "J" else with_fewest_parameters(model)
         p, sections = recorded(lean, function, self._inputs, state, graph, key[0])
         return ProgramText(name, p, sections, self._input_names, key[0], self._signature(p, key))
 

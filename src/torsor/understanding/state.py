@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument
-from torsor.compile.arrays import check_finite, coerced
+from torsor.compile.arrays import as_rows, check_finite
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, is_numeric
 from torsor.kernels.quantities import labels, sizes
@@ -47,7 +47,7 @@ def one_wrench_each(
 
 
 def _single(argument: Argument, value: Any) -> list[float]:
-    array = coerced(argument, value, FLOAT64)
+    array = as_rows(argument, value, FLOAT64)
     if array.ndim != len(argument.shape):
         raise ArgumentError(f"{argument.name} has shape {array.shape}, expected {argument.shape}: one state at a time here")
     check_finite([argument], [array])

@@ -16,7 +16,7 @@ from torsor.errors import ModelError
 from torsor.io.screws import from_mr
 from torsor.kernels import Kernels, Quantity, Spec, Table
 from torsor.model import Model, assemble
-from torsor.model.regrouping import regrouped
+from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import tidy
 from torsor.spatial import Vec
 
@@ -53,7 +53,7 @@ class Chain:
         w, v = np.linalg.norm(S[:3], axis=0), np.linalg.norm(S[3:], axis=0)
         size = np.where(w > 1e-12 * np.maximum(1, v), w, v)
         unit = S / np.where(size > 0, size, 1)
-        self.model = regrouped(assemble(from_mr(M, G, unit, gravity=(0, 0, 0))))
+        self.model = with_fewest_parameters(assemble(from_mr(M, G, unit, gravity=(0, 0, 0))))
         self.n = n = self.model.nv
         joints = dict.fromkeys(("thetalist", "dthetalist", "ddthetalist", "taulist"), (n,))
         shapes = {**joints, "state": (2, n), "g": (3,), "Ftip": (6,), "dt": ()}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Argument, Kernel
-from torsor.compile.arrays import batch_shape, check_finite, coerced
+from torsor.compile.arrays import as_rows, batch_shape, check_finite
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats
@@ -31,7 +31,7 @@ class PatientFunction:
     def __call__(self, *values: Any) -> Any:
         if "compiled" in self.__dict__:
             return self.compiled(*values)
-        arrays = [coerced(a, v, FLOAT64) for a, v in zip(self.inputs, values, strict=True)]
+        arrays = [as_rows(a, v, FLOAT64) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(self.inputs, arrays)
         count = math.prod(batch)
         if count == 0 or self.states + count > PATIENCE:

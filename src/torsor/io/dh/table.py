@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, ModelError
 from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
 from torsor.model.joints import JointType, Prismatic, Revolute
-from torsor.model.seat import seated, tidied
+from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.scalar import tidy
 from torsor.spatial import Mat, Transform, Vec, about
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
@@ -79,11 +79,11 @@ def from_dh(
             k: read.per_coordinate(getattr(row, k), 1, f"{what}: {k}", number=k not in ("armature", "damping", "friction"))
             for k in ("lower", "upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
         }
-        between, made = seated(f"joint{i}", kind, parent, link.name, origin, seat, **per_joint)
+        between, made = move_axis_to_frame(f"joint{i}", kind, parent, link.name, origin, seat, **per_joint)
         links += [*between, link]
         joints += made
         parent = link.name
-    tip = NamedFrame("end_effector", parent, tidied(read.pose(tool_xyz, tool_rpy, "tool")))
+    tip = NamedFrame("end_effector", parent, snap_rounding(read.pose(tool_xyz, tool_rpy, "tool")))
     return Description(name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"))
 
 

@@ -9,7 +9,7 @@ from torsor.io.mjcf.poses import axis, pose, shift, turn, vector
 from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, burdened, joints_of
 from torsor.model.description import WORLD, Joint, Link, Mimic
 from torsor.model.joints import Fixed, Floating, JointType, Prismatic, Revolute, Spherical
-from torsor.model.seat import seated
+from torsor.model.seat import move_axis_to_frame
 from torsor.spatial import Transform, Vec, about
 from torsor.spatial.vector import AXES, ZERO
 
@@ -42,7 +42,7 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
             fields["mimic"] = mimics[k]
         if k == ids[-1]:
             between = chosen.fresh_link(f"{name}_axis")
-            more, last = seated(name, kind, parent, chosen.links[body], origin, shift(-place), between, **fields)
+            more, last = move_axis_to_frame(name, kind, parent, chosen.links[body], origin, shift(-place), between, **fields)
             return [*links, *more], [*joints, *last]
         links.append(Link(chosen.fresh_link(f"{name}_link")))
         joints.append(Joint(name, kind, parent, links[-1].name, origin, **fields))

@@ -11,7 +11,7 @@ from torsor.io.notes import Notes
 from torsor.io.poses import placed, unit
 from torsor.model.description import WORLD, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Fixed, Floating, Helical, JointType, Planar, Prismatic, Revolute, Spherical, Universal
-from torsor.model.seat import seated
+from torsor.model.seat import move_axis_to_frame
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import AXES, flat
 
@@ -68,7 +68,7 @@ class _Reading:
         origin = inner @ _pose(joint.frame_on_parent())
         seat = _pose(joint.frame_on_child()).inverse
         ends = self.names[joint.parent_body().index()], self.names[joint.child_body().index()]
-        return seated(joint.name(), kind, *ends, origin, seat, **self._fields(joint, kind))
+        return move_axis_to_frame(joint.name(), kind, *ends, origin, seat, **self._fields(joint, kind))
 
     def _kind(self, joint: Any) -> tuple[JointType, Transform]:
         """(torsor's joint, what lies between Drake's frames F and M at q = 0)."""
