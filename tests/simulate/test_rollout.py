@@ -478,7 +478,7 @@ def test_symbols_are_refused():
     ({"controller": lambda *x: x}, "found by name"),
     ({"controller": lambda q: None}, "must return a list of 2"),
     ({"controller": lambda q: [q[0]]}, "returns 1 numbers; the robot has 2"),
-    ({"controller": lambda q: [q, q]}, "returns Row as joint force 0"),
+    ({"controller": lambda q: [q, q]}, "returns ScalarVector as joint force 0"),
     ({"controller": lambda q: [0, math.inf]}, "returns inf"),
     ({"controller": lambda q: np.sin(q)}, "cannot be recorded.*torsor.scalar"),
     ({"controller": lambda q: [np.sin(q[0]), 0]}, "cannot be recorded.*torsor.scalar"),
