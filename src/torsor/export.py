@@ -20,6 +20,7 @@ from torsor.compile.infix import argument_names, comment, identifier
 from torsor.compile.source import RESERVED as PYTHON_WORDS
 from torsor.compile.source import python_function
 from torsor.compile.vectors import Case, c_test
+from torsor.computed import Computed
 from torsor.errors import ArgumentError
 from torsor.io.files import write_text
 from torsor.kernels.losses import NO_LOSSES, Losses
@@ -138,9 +139,7 @@ def export_python(
 
 def _check_robot(robot: Any) -> None:
     """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
-    from torsor.robot import Robot
-
-    if not isinstance(robot, Robot):
+    if not isinstance(robot, Computed):
         raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
 
 

@@ -70,7 +70,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.trees import random_tree, state
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
-    from torsor.algorithms.stacked import stack_rows
+    from torsor.algorithms.stacked import stacked
     from torsor.kernels.quantities import QUANTITIES
     from torsor.robot import Robot
 
@@ -108,7 +108,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"inverse mass {seed}", lambda: inverse_mass.by_factors(m, q).solve(v)
         yield f"inertia {seed}", lambda: inverse_mass.by_articulated_bodies(m, q).inverse_inertia([v, a])
         if seed < 3:
-            s = stack_rows(m, q, v, a, wrench)
+            s = stacked(m, q, v, a, wrench)
             for name in STACKED:
                 yield f"stacked {name} {seed}", lambda name=name, s=s: getattr(s, name)
         if seed < 12:

@@ -13,7 +13,7 @@ from torsor.certify.comparison import Array, Skip, per_sample
 from torsor.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import is_numeric
-from torsor.kernels.quantities import labels
+from torsor.model.names import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.certify.loops import Closed
@@ -45,7 +45,7 @@ class Subject:
         rng = np.random.default_rng(seed)
         self.q = self.tree.random_configuration(rng, samples)
         self.v, self.a = rng.normal(size=(2, samples, robot.nv))
-        self.names = labels(robot.model)["v"]
+        self.names = coordinate_names(robot.model)
         self._twins: dict[type, Any] = {}
 
     @cached_property

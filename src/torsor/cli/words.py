@@ -89,10 +89,10 @@ def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]
 
 def state_names(robot: Robot) -> dict[str, list[str]]:
     """How the entries of q, v, a and tau are called."""
-    from torsor.simulate.result import names_of
+    from torsor.model.names import configuration_names, coordinate_names
 
-    names = names_of(robot)
-    return {"q": names["configuration"], **dict.fromkeys(("v", "a", "tau"), names["coordinates"])}
+    v = list(coordinate_names(robot.model))
+    return {"q": list(configuration_names(robot.model)), "v": v, "a": v, "tau": v}
 
 
 def neutral(robot: Robot) -> dict[str, np.ndarray]:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from torsor.constrained import closing
 from torsor.constrained.equations import REDUNDANT
 from torsor.errors import SingularError
-from torsor.kernels.quantities import labels
+from torsor.model.names import coordinate_names
 from torsor.procedures.null_space import Whitened, in_mass_metric, solve_with_rank
 from torsor.procedures.rank import independent_rows
 
@@ -122,7 +122,7 @@ def _at_rest(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: np.ndarray
 def _singular(system: Constrained, local: LocalRank) -> str:
     here = independent_rows(local.rows.unit[None], local.here)
     lost = [name for k, name in enumerate(system.rows) if k in system.independent_rows and k not in here]
-    names, size = labels(system.robot.model)["v"], np.abs(local.motions).max(axis=1, initial=0.0)
+    names, size = coordinate_names(system.robot.model), np.abs(local.motions).max(axis=1, initial=0.0)
     moving = [name for name, part in zip(names, size, strict=True) if part > 1e-6 * size.max(initial=0.0)]
     return (
         f"singular configuration: {local.here} of {len(system.rows)} constraint rows are independent here and {local.near} "

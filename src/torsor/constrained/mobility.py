@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.constrained.local_rank import local_rank
 from torsor.errors import printable
-from torsor.kernels.quantities import labels
+from torsor.model.names import coordinate_names
 from torsor.procedures.basis import null_space_basis
 from torsor.procedures.rank import independent_rows
 
@@ -87,6 +87,6 @@ def mobility_at(system: Constrained, q: np.ndarray, time: float | None) -> Mobil
         rank=local.here,
         generic_rank=local.near,
         redundant=tuple(name for i, name in enumerate(system.rows) if i not in needed),
-        independent=tuple(labels(system.robot.model)["v"][i] for i in pivots),
+        independent=tuple(coordinate_names(system.robot.model)[i] for i in pivots),
         motions=motions.T,
     )

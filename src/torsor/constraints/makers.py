@@ -12,7 +12,7 @@ from torsor.constraints.points import Distance, PointAlong
 from torsor.constraints.rolling import Rolling
 from torsor.errors import ArgumentError
 from torsor.model import arguments as read
-from torsor.model.builder import joint_type
+from torsor.model.joint_words import joint_type
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import axes_about
 from torsor.spatial.vector import AXES

@@ -24,8 +24,8 @@ from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
 from torsor.io.decimals import notes_on_tiny_numbers
 from torsor.io.files import write_text
 from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
-from torsor.model.builder import loop_joint
 from torsor.model.description import Description, Loop
+from torsor.model.joint_words import loop_joint
 from torsor.model.joints import JOINT_TYPES
 from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy

@@ -11,6 +11,7 @@ from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.loops import CLOSED, DRIVEN, DRIVES
+from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
@@ -90,15 +91,8 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
-    """Names of the entries of q and v, by which labelled tables are read: the joint's, with a number where it has several."""
-    q: list[str] = []
-    v: list[str] = []
-    for i, _ in model.outward():
-        if model.coupling[i] is None:
-            name, kind = model.joint_names[i], model.joint[i]
-            q += [name] if kind.nq == 1 else [f"{name}[{k}]" for k in range(kind.nq)]
-            v += [name] if kind.nv == 1 else [f"{name}[{k}]" for k in range(kind.nv)]
-    of_q, of_v = tuple(q), tuple(v)
+    """Names of the entries of each state variable, by which labelled tables are read."""
+    of_q, of_v = configuration_names(model), coordinate_names(model)
     return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from torsor.errors import ArgumentError, FileError
 from torsor.io.notes import listed
 from torsor.logs.columns import refuse_twins
+from torsor.model.names import configuration_names, coordinate_names
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -149,11 +150,8 @@ class Log:
 
 def coordinates(robot: Robot) -> dict[str, tuple[str, ...]]:
     """How the robot's own columns are called, by quantity."""
-    from torsor.simulate.result import names_of
-
-    names = names_of(robot)
-    v = tuple(names["coordinates"])
-    return {"q": tuple(names["configuration"]), "v": v, "a": v, "tau": v}
+    v = coordinate_names(robot.model)
+    return {"q": configuration_names(robot.model), "v": v, "a": v, "tau": v}
 
 
 def joined(logs: Sequence[Log]) -> Log:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.mechanism import Mechanism
+from torsor.model.names import configuration_names, coordinate_names
 from torsor.replay.thinning import envelope
 from torsor.scene import Part, Scene
 from torsor.scene.elastic import motor_poses, with_motors
@@ -72,12 +74,11 @@ def film_of(shown: Result | Robot | Motion | FlexibleRobot, style: str, roots: S
     from torsor.flexible import FlexibleRobot
     from torsor.flexible.motion import Motion
     from torsor.replay import bending
-    from torsor.robot import Robot
     from torsor.simulate import Result
 
     if not (isinstance(fps, (int, float)) and 0 < fps <= 240):
         raise ArgumentError(f"fps must be above 0 and at most 240 pictures a second, not {fps!r}")
-    if isinstance(shown, Robot):
+    if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
         return seen(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
     if isinstance(shown, FlexibleRobot):
@@ -148,15 +149,14 @@ def _plots(result: Result) -> list[Plot]:
 
 def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:
     """The curves of the joints, those there are."""
-    from torsor.simulate.result import names_of
-
-    model, names = robot.model, names_of(robot)
+    model = robot.model
+    of_q, of_v = configuration_names(model), coordinate_names(model)
     own = [i for i, _ in model.outward() if model.coupling[i] is None]
     moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
     rows = (
-        ("Joint torque", "N·m, N", names["coordinates"], moved, tau),
-        ("Position", "rad, m", names["configuration"], placed, q),
-        ("Velocity", "rad/s, m/s", names["coordinates"], moved, v),
+        ("Joint torque", "N·m, N", of_v, moved, tau),
+        ("Position", "rad, m", of_q, placed, q),
+        ("Velocity", "rad/s, m/s", of_v, moved, v),
     )
     return [(title, unit, named, joints, y) for title, unit, named, joints, y in rows if y is not None]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
-from torsor.kernels.quantities import labels
+from torsor.model.names import configuration_names, coordinate_names
 from torsor.plotting import drawing
 from torsor.printing import count
 from torsor.simulate import bristles
@@ -204,13 +204,9 @@ class Result:
 
 
 def names_of(robot: Robot) -> dict[str, Any]:
-    """How the columns of q and v are called."""
-    model, q = robot.model, []
-    for i, _ in model.outward():
-        if model.coupling[i] is None:
-            name, n = model.joint_names[i], model.joint[i].nq
-            q += [name] if n == 1 else [f"{name}[{d}]" for d in range(n)]
-    return {"robot": robot.name, "configuration": q, "coordinates": list(labels(robot.model)["v"])}
+    """The robot's name, and those of the columns of q and v."""
+    q, v = configuration_names(robot.model), coordinate_names(robot.model)
+    return {"robot": robot.name, "configuration": list(q), "coordinates": list(v)}
 
 
 def records_from_columns(

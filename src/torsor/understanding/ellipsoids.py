@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
-from torsor.kernels.quantities import labels
 from torsor.model.loops import CLOSED, refuse_loops
+from torsor.model.names import coordinate_names
 from torsor.plotting import drawing
 from torsor.procedures.basis import canonical_axes
 from torsor.understanding.state import one_state
@@ -133,7 +133,7 @@ def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
     values, vectors = np.linalg.eigh(robot.mass_matrix(q))
     order = np.argsort(-np.abs(values))
     axes = canonical_axes(values[order], vectors[:, order])
-    return Ellipsoid("torque", labels(robot.model)["v"], axes, np.abs(values[order]))
+    return Ellipsoid("torque", coordinate_names(robot.model), axes, np.abs(values[order]))
 
 
 def mass_ellipsoid(

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
 from torsor.kernels.losses import losses_of
-from torsor.kernels.quantities import labels
 from torsor.model.loops import refuse_loops
+from torsor.model.names import coordinate_names
 from torsor.plotting import COLORS, drawing
 from torsor.understanding.state import one_state, one_wrench_each
 from torsor.understanding.text import columns
@@ -162,7 +162,7 @@ def explain(
     t = torque_terms(
         robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in), *losses
     )
-    names = labels(robot.model)["v"]
+    names = coordinate_names(robot.model)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
     parts += [("Coriolis", f"{names[j]}·{names[k]}", tau) for (j, k), tau in t.velocity.items() if j < k]

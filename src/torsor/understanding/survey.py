@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.errors import ClosureError
-from torsor.kernels.quantities import labels
 from torsor.model.description import FLOATING_BASE
+from torsor.model.names import coordinate_names
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -122,7 +122,7 @@ def _condition(robot: Robot, q: np.ndarray) -> Condition:
     values, vectors = np.linalg.eigh(M)
     k = int(np.argmax(np.abs(vectors[:, 0])))
     number = values[-1] / values[0] if values[0] > 0 else np.inf
-    return Condition(float(number), labels(robot.model)["v"][k], q)
+    return Condition(float(number), coordinate_names(robot.model)[k], q)
 
 
 def _reaches(robot: Robot, q: np.ndarray) -> tuple[Reach, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
-from torsor.kernels.quantities import labels
+from torsor.model.names import coordinate_names
 from torsor.rigid.motions import to_quaternion
 from torsor.scene import Scene
 from torsor.understanding.explain import Part
@@ -82,7 +82,7 @@ class Stage:
         self.robot = robot
         self.tree = robot.without_loops() if robot.loops else robot
         self.scene = Scene.of(robot, style="skeleton") if scene is None else scene
-        self.names = labels(robot.model)["v"]
+        self.names = coordinate_names(robot.model)
 
     @property
     def frame(self) -> str:
