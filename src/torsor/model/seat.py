@@ -30,7 +30,7 @@ def move_axis_to_frame(
 
     >>> from torsor.model.joints import Revolute
     >>> away = Transform.of_pose(Transform.identity().E, Vec(1, 0, 0))
-    >>> links, joints = seated("hinge", Revolute(Vec(0, 0, 1)), "a", "b", Transform.identity(), away)
+    >>> links, joints = move_axis_to_frame("hinge", Revolute(Vec(0, 0, 1)), "a", "b", Transform.identity(), away)
     >>> [(j.name, j.parent, j.child) for j in joints]
     [('hinge', 'a', 'hinge_axis'), ('hinge_axis_weld', 'hinge_axis', 'b')]
     """

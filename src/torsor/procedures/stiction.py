@@ -85,7 +85,7 @@ def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction)
     the problem is solved once more, so n + 1 times at most.
 
     >>> import numpy as np
-    >>> dry = Dry((np.array([-3.0]), np.array([3.0])), (np.array([-2.0]), np.array([2.0])), np.zeros(1))
+    >>> dry = DryFriction((np.array([-3.0]), np.array([3.0])), (np.array([-2.0]), np.array([2.0])), np.zeros(1))
     >>> M, v = np.array([[2.0]]), np.zeros(1)
     >>> accelerations(M, np.array([2.9]), v, dry).x, accelerations(M, np.array([3.1]), v, dry).x.round(9)
     (array([0.]), array([0.55]))
