@@ -20,7 +20,7 @@ _ZERO_OR_ONE = frozenset({0.0, 1.0})
 
 
 class MotorTorques(NamedTuple):
-    """``(..., R)`` each, a rotor a column: τ_motor (MR 8.112) and τ_gear (MR 8.111)."""
+    """τ_motor (MR 8.112) and τ_gear (MR 8.111), each ``(..., R)``: one column per rotor."""
 
     motor: Array
     gear: Array
@@ -118,7 +118,7 @@ class Computed(CompiledMechanism):
         damping: bool = False,
         friction: bool | None = None,
     ) -> HybridDynamics:
-        """(a, τ) of all joints, from the accelerations of those that are ``led`` and the forces of the others.
+        """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``led`` and τ for the rest.
 
         M(q) a + h(q, v) = τ + Jᵀf, in which each row has one unknown (Featherstone 2008, §9.2).  ``led`` names joints, or is an
         array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of the led
@@ -206,8 +206,8 @@ class Computed(CompiledMechanism):
     ) -> Array:
         """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
 
-        A row a name in ``joints``, in that link's frame; drive and bearing together, moment first [N·m, N].  Of
-        loops: ``robot.constrained().reactions``.
+        One row per name in ``joints``, in the child link's frame: drive and bearing together, moment first [N·m, N].
+        For robots with loops: ``robot.constrained().reactions``.
         """
         return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
 
@@ -376,7 +376,7 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; v itself but for ball joints and free bodies."""
+        """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; equal to v except for joints with a quaternion."""
         return self._run("configuration_rate", (q, v), out=out)
 
     @kernel_method

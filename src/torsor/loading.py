@@ -28,11 +28,11 @@ def load(
 ) -> Robot:
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
-    What it is, its name says (``.urdf``, ``.dh.csv``, ...), else its root element, else ``format=``.  ``base="floating"`` frees
-    its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses what is otherwise a warning,
-    such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic loops
-    (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none is
-    read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
+    ``format=`` decides what it is; by default the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
+    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
+    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
+    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
+    is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
     folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a vector of the world
     [m/s²].  ``robot.report`` says what was changed or ignored.
 

@@ -78,7 +78,7 @@ class Mechanism:
 
     @property
     def gravity(self) -> np.ndarray:
-        """The acceleration of what falls freely [m/s²], in the world; (0, 0, −9.81) unless the robot says otherwise."""
+        """Gravitational acceleration in world axes [m/s²]; default (0, 0, −9.81)."""
         return numbers(self._model.gravity)
 
     @property
@@ -126,7 +126,7 @@ class Mechanism:
     def random_configuration(
         self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()
     ) -> np.ndarray:
-        """``(*size, nq)``: uniform within the joint limits; where there are none, within a turn, and uniform over rotations."""
+        """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform."""
         generator = np.random.default_rng(rng)
         shape = (size,) if isinstance(size, int) else tuple(size)
         joints = {j.name: j for j in self._description.joints}
@@ -243,7 +243,7 @@ class Mechanism:
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "mass":
             raise AttributeError(
-                f"a Robot does not change, so {name} cannot be set; robot.lock, .with_gravity ... make new ones"
+                f"Robot is immutable, cannot set {name}; robot.lock(...), robot.with_gravity(...) ... return modified copies"
             )
         object.__setattr__(self, name, value)
 

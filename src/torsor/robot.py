@@ -1,4 +1,4 @@
-"""Robot: what users hold.  Its kernels are its own; everything built on them is in a room that opens when first used."""
+"""Robot, the main public class.  Kernel methods are inherited from Computed; other packages are imported on first use."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Robot(Computed):
     # -- looking at it ---------------------------------------------------------------------------------------
 
     def view(self, q: ArrayLike | None = None, result: Result | None = None, **options: Any) -> Viewer:
-        """The robot in the browser, on this machine alone: sliders, joint forces, a force to pull with, ``result`` to play.
+        """Open the browser viewer (127.0.0.1 only): sliders, joint forces, a draggable force, playback of ``result``.
 
         Options as :func:`torsor.viewer.view` has them: ``port=``, ``roots=``, ``style=``, ``open=``, ``block=``.
         """
@@ -155,7 +155,7 @@ class Robot(Computed):
         return view(self, q, result, **options)
 
     def verify(self, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
-        """A certificate: this robot's dynamics in ways that share nothing, on this machine, held against each other.
+        """Cross-check this robot's dynamics with independent methods on this machine; returns a Certificate.
 
         RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo where they are installed;
         options as :func:`torsor.certify.verify` has them.
@@ -223,7 +223,7 @@ class Robot(Computed):
         return understanding.torque_ellipsoid(self, q)
 
     def mass_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, how massy a frame feels [kg, of angular rows kg·m²] (MR 8.21, Fig. 8.4)."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹: effective mass at a frame [kg; kg·m² for angular rows] (MR 8.21, Fig. 8.4)."""
         from torsor import understanding
 
         return understanding.mass_ellipsoid(self, q, frame, rows, expressed_in)

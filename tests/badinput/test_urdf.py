@@ -557,7 +557,7 @@ def test_an_inertia_no_body_has_warns_or_is_refused(case):
     with pytest.warns(ModelWarning) as warned:
         d = read_urdf(source)
     message = f"robot 'r' has an inertia that no body can have: link 'a': {why}"
-    assert [str(w.message) for w in warned] == [f"{message}; results follow from it all the same"]
+    assert [str(w.message) for w in warned] == [f"{message}; it is used as given"]
     assert warned[0].filename == __file__
     assert d.report == ("inertia that no body can have, kept as it is: link 'a'",)
     with pytest.raises(FileError) as caught:

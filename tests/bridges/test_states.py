@@ -251,7 +251,7 @@ def test_joints_that_one_of_them_lacks():
     model = compiled(robot)
     with pytest.raises(ModelError, match="MuJoCo has a joint 'shoulder_pan_joint' that robot 'two_link' has not"):
         states.mujoco(ts.robots.two_link(), model)
-    with pytest.raises(ModelError, match="has joints that Drake has not: elbow_joint"):
+    with pytest.raises(ModelError, match="has joints that are missing in Drake: elbow_joint"):
         states.drake(
             robot,
             Plant(*(Place(n, "revolute", k, 1, k, 1) for k, n in enumerate(j for j in robot.joints if j != "elbow_joint"))),

@@ -125,7 +125,7 @@ def test_awkward(folder, words):
         assert ended.err.count("\n") == 1
         assert len(ended.err) < 2000
         assert ended.err[:-1].isprintable()
-    assert "fault of torsor" not in ended.err
+    assert "bug in torsor" not in ended.err
     assert not list(Path().rglob("*.tmp"))
     written = {words[words.index(option) + 1] for option in ("--out", "--repair", "--replay") if option in words}
     kept = [name for name in FILES if name not in written or code]

@@ -265,7 +265,7 @@ def test_convert_keeps_the_dynamics_and_lists_what_it_does_not(torsor, ending):
 
 def test_convert_says_where_loops_and_gravity_went(torsor):
     ended = torsor("convert", "four_bar", "bars.urdf")
-    assert ended.out.startswith("wrote bars.urdf, bars.loops.yaml; what did not come along, or not as it was:\n")
+    assert ended.out.startswith("wrote bars.urdf, bars.loops.yaml; not converted, or converted with changes:\n")
     assert "gravity is (0, -9.81, 0) m/s2" in ended.out
     words = ("--loops", "auto", "--gravity", "0,-9.81,0", "--json")
     bars = ts.mechanisms.four_bar()

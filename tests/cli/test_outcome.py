@@ -42,7 +42,7 @@ BAD = {
     "torque two_link --wrench tip=1,2,3,4,5,6 --wrench tip=0,0,0,0,0,0": (2, "--wrench tip is given twice; give their sum"),
     "convert two_link arm.urdf --to mjcf": (2, "arm.urdf ends as URDF does, and --to says mjcf"),
     "export two_link --to urdf --out arm.mjcf": (2, "arm.mjcf ends as MJCF does, and --to says urdf"),
-    "mass - --xacro run": (2, "--xacro runs a file, which finds others beside it; stdin is none"),
+    "mass - --xacro run": (2, "--xacro needs a file path, not stdin: xacro includes files relative to it"),
     "mass broken.urdf --xacro run --as urdf": (2, "--xacro runs a xacro file; --as urdf says it is none"),
     "mass two_link --as urdf": (2, "--as is for files; two_link is bundled"),
     "simulate two_link --seed -1": (
@@ -113,7 +113,7 @@ def test_bad_input_gets_its_code_and_one_line(torsor, words):
     assert ended.err.startswith("torsor: ")
     assert ended.err.endswith("\n")
     assert ended.err.count("\n") == 1
-    assert "fault of torsor" not in ended.err
+    assert "bug in torsor" not in ended.err
     if line is not None:
         assert ended.err == f"torsor: {line}\n"
     assert sorted(os.listdir()) == sorted(FILES)  # nothing was written
@@ -128,7 +128,7 @@ def test_a_fault_of_torsor_is_said_to_be_one(torsor, monkeypatch):
     monkeypatch.setattr(ts.Robot, "mass_matrix", lambda *_: 1 / 0)
     ended = torsor("mass", "two_link")
     assert ended.code == 1
-    assert ended.err == "torsor: ZeroDivisionError: division by zero; this is a fault of torsor: --debug shows where\n"
+    assert ended.err == "torsor: ZeroDivisionError: division by zero; this is a bug in torsor; --debug shows the traceback\n"
 
 
 def test_a_missing_library_is_named_with_its_extra(torsor, monkeypatch):
@@ -276,7 +276,7 @@ def test_a_closed_stream_is_an_empty_one(torsor, monkeypatch, words, stream, cod
     ended = torsor(*words.split(), **given)
     getattr(sys, stream).close()  # what stood in for it
     assert ended.code == code
-    assert "fault of torsor" not in ended.err
+    assert "bug in torsor" not in ended.err
 
 
 def test_python_has_nothing_to_add_when_it_ends(tmp_path):

@@ -63,7 +63,7 @@ def typed(torsor, line: Line) -> str:
         at = words.index("<")
         stdin, words = Path(words[at + 1]).read_text(), words[:at]
     ended = torsor(*words[1:], stdin=stdin)
-    assert "fault of torsor" not in ended.err
+    assert "bug in torsor" not in ended.err
     return ended.out + ended.err
 
 

@@ -71,7 +71,7 @@ def test_millimetres_and_modified():
 @pytest.mark.parametrize(
     ("text", "line", "match"),
     [
-        ("a\n1\n", None, "says no convention"),
+        ("a\n1\n", None, "has no DH convention"),
         ("# convention: craig\na\n1\n", None, "'standard' or 'modified', not 'craig'"),
         ("# convension: modified\na\n1\n", 1, "did you mean 'convention'"),
         ("# convention: modified\nalfa\n1\n", 2, "'alfa' is no column here; did you mean 'alpha'"),
@@ -95,7 +95,7 @@ def test_millimetres_and_modified():
         ("convention: modified\njoints:\n - {a: 1}\n - {com: [1, 2]}\n", 4, "list of 3 numbers"),
         ("convention: modified\njoints: {a: 1}\n", 2, "must be a list"),
         ("convention: [modified]\njoints:\n - {a: 1}\n", 1, "must be a name"),
-        ("joints:\n - {a: 1}\n", None, "says no convention"),
+        ("joints:\n - {a: 1}\n", None, "has no DH convention"),
         ("convention: modified\njoints:\n - {a: 1, mass: -1}\n", 3, "negative"),
         ("convention: !!python/object:os.system modified\njoints:\n - {a: 1}\n", 1, "must be a name"),
     ],

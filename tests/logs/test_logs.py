@@ -282,4 +282,4 @@ def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
 
 @pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
 def test_other_separators_are_named(mark, word):
-    refused(f"t{mark}q[a]\n0{mark}1\n", f"parted by {word}")
+    refused(f"t{mark}q[a]\n0{mark}1\n", f"columns are separated by {word}")

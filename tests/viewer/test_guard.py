@@ -245,7 +245,7 @@ def test_no_message_of_a_page_opens_a_tunnel(served):
 
 def test_port_that_is_taken_is_an_error_not_another_port(served):
     port = served.server.get_port()
-    with pytest.raises(ArgumentError, match=f"port {port} is taken"):
+    with pytest.raises(ArgumentError, match=f"port {port} is in use"):
         serving.serve(port)
     with pytest.raises(ArgumentError, match="65535"):
         serving.serve(70000)

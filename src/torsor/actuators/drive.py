@@ -88,7 +88,7 @@ class Drive:
 
     @property
     def continuous_torque(self) -> Any:
-        """ηG τ_cont [N·m]: the most the joint gets from rest, for ever."""
+        """ηG τ_cont [N·m]: continuous joint torque at standstill."""
         return self._driving(self.motor.continuous_torque)
 
     def _driving(self, torque: Any) -> Any:

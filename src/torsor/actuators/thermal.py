@@ -1,4 +1,4 @@
-"""How warm a winding gets: one store of heat and one way out."""
+"""Winding temperature: first-order thermal model, one capacitance and one resistance to ambient."""
 
 from __future__ import annotations
 

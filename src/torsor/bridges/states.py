@@ -172,7 +172,7 @@ class _Matching:
         own = {model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None}
         missing = sorted(own - self._seen)
         if missing:
-            raise ModelError(f"robot {self.robot.name!r} has joints that {self.library} has not: {', '.join(missing)}")
+            raise ModelError(f"robot {self.robot.name!r} has joints that are missing in {self.library}: {', '.join(missing)}")
         return self._rows
 
 

@@ -185,7 +185,8 @@ def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -
     """What acts along the axes of a planar joint's table would act along the puck's in Pinocchio; equal damping is the same."""
     if isinstance(kind, Planar) and (row[0] != row[1] if word == "damping" else row[:2].any()):
         raise ModelError(
-            f"joint {name!r}: its {word} is along the axes of the table, and Pinocchio's planar joint has the puck's"
+            f"joint {name!r}: its {word} is given in the fixed axes of the plane; "
+            "Pinocchio's planar joint uses the moving body's axes"
         )
 
 

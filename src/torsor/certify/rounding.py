@@ -23,7 +23,7 @@ from torsor.scalar.partials import PARTIALS
 Array = np.ndarray
 
 EPS = float(np.finfo(np.float64).eps)
-#: how many standard deviations a result may be off: roundings are not independent, and a certificate must not cry wolf
+#: standard deviations that a result may be off: rounding errors are correlated, and false alarms must be rare
 SIGMAS = 30.0
 #: operations that give one of a few values exactly
 EXACT = frozenset({"lt", "le", "eq", "sign"})

@@ -71,7 +71,7 @@ def _condition(found: Condition) -> str:
 
     if not math.isfinite(found.number):
         return f"M is singular; {found.coordinate} moves no mass"
-    return f"{short(found.number, 3)}; {found.coordinate} weighs least"
+    return f"{short(found.number, 3)}; {found.coordinate} is easiest to accelerate"
 
 
 def _reach(found: Survey) -> Any:

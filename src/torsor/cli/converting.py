@@ -114,4 +114,4 @@ def _lists(robot: Robot, path: str) -> str:
 def _wrote(files: list[str], lost: list[str]) -> Any:
     from torsor.cli.out import listing
 
-    return listing(f"wrote {', '.join(files)}{'; what did not come along, or not as it was:' if lost else ''}", lost)
+    return listing(f"wrote {', '.join(files)}{'; not converted, or converted with changes:' if lost else ''}", lost)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 FailOn = Annotated[Literal["error", "warning", "note"], typer.Option(help="Exit code 1 from this severity on.")]
-Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write the file with what can be mended mended.")]
+Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write a repaired copy to OUT.")]
 Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the repairs named.")]
 Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="What --only mass-from-density fills shapes with.")]
 Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]

@@ -92,7 +92,7 @@ def _line(error: Exception, words: Sequence[str]) -> str:
         if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault
             return ": ".join(filter(None, (error.filename and str(error.filename), error.strerror or str(error))))
         text = str(error) if isinstance(error, TorsorError) else f"{type(error).__name__}: {error}"
-        hint = "" if isinstance(error, TorsorError) else "; this is a fault of torsor: --debug shows where"
+        hint = "" if isinstance(error, TorsorError) else "; this is a bug in torsor; --debug shows the traceback"
         return " ".join(text.split()) + hint
     context = getattr(error, "ctx", None)
     place = " ".join(("torsor", *words[:1])) if context is None else context.command_path

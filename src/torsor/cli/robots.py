@@ -80,7 +80,7 @@ def _loaded(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robo
     if xacro is not None and kind is not None:
         raise Typed(f"--xacro runs a xacro file; --as {kind} says it is none")
     if xacro is not None and robot == "-":
-        raise Typed("--xacro runs a file, which finds others beside it; stdin is none")
+        raise Typed("--xacro needs a file path, not stdin: xacro includes files relative to it")
     if xacro is not None and not robot.startswith(DESCRIBED):
         kind = "xacro"
     with _named_stdin(robot):

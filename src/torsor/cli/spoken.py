@@ -35,8 +35,8 @@ TERMINAL = {
     r"; robot\.lock\(\.\.\.\) does that": "; a fixed joint in the file does that",
     r"\bsee robot\.report\b": "see torsor info",
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
-    r"\brobot\.assemble\(q\) closes the loops": "leave out --q to start where they close",
-    r"\brobot\.constrained\(\)\.project_velocity\(q, v\) keeps the loops": "leave out --v to start at rest",
+    r"\buse robot\.assemble\(q\)": "leave out --q to start where the loops close",
+    r"\buse robot\.constrained\(\)\.project_velocity\(q, v\)": "leave out --v to start at rest",
     r"; use robot\.constrained\(\)\.kernel\(\), or robot\.without_loops\(\) for the tree":
         "; torsor accel and simulate close them",
     r"; use (robot\.constrained\(.*\)), or robot\.without_loops\(\) for the tree":

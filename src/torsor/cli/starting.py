@@ -1,4 +1,4 @@
-"""Where a simulation starts and what drives it, if nobody says: something to look at, and nothing silly."""
+"""Initial state and controller of ``torsor simulate``, with defaults for options not given."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
 
 
 def _timed(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Timing:
-    """Turn by turn, so that neither has the quieter minute."""
+    """Time both sides alternately, so that background load affects them equally."""
     import numpy as np
 
     rng = np.random.default_rng(0)

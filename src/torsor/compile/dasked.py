@@ -54,7 +54,7 @@ def over_blocks(
 def refuse_out(out: Any) -> None:
     """``out=`` is memory, and a Dask array has none yet."""
     if out is not None:
-        raise ArgumentError("out= cannot take the result of a Dask array, which is computed later; leave it away")
+        raise ArgumentError("out= does not work with Dask arrays, which are computed later; omit it")
 
 
 class Blocks:

@@ -25,7 +25,7 @@ from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.locks import new_lock
 
-#: bytes of results from which long rows are written round the caches, which could not hold them anyway
+#: result size [bytes] above which streaming stores bypass the caches
 CACHES = 16_000_000
 
 #: types of arguments that are not Dask arrays, most often

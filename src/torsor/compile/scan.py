@@ -201,7 +201,7 @@ class Scan:
     def _check_every(self, every: int, T: int) -> None:
         """Rows that are overwritten can be neither gathered nor counted backwards."""
         if not isinstance(every, (int, np.integer)) or every < 1 or T % every:
-            raise ArgumentError(f"{self.name} keeps every how many steps: a divisor of {T}, not {every!r}")
+            raise ArgumentError(f"{self.name}: every must divide the number of steps ({T}), not {every!r}")
         if every > 1 and (self.wiring.gather or self.wiring.reverse):
             raise ArgumentError(f"{self.name} gathers from earlier steps or runs backwards, so it must keep each step")
 

@@ -48,7 +48,7 @@ class Mobility:
 
     @property
     def redundancy(self) -> int:
-        """Rows that say nothing new: how far the mechanism is overconstrained."""
+        """Number of redundant rows (degree of overconstraint)."""
         return self.rows - self.rank
 
     @property

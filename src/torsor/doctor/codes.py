@@ -16,7 +16,7 @@ CODES: dict[str, Code] = {
     "file-refused": Code("error", "torsor cannot load the file", "correct the element"),
     "mesh-unreachable": Code(
         "warning",
-        "a mesh is not to be had",
+        "mesh file not found or not readable",
         "give the folder above it (roots=, --mesh-root), or correct the file name",
     ),
     "mesh-up-axis": Code("note", "meshes with y up", "export them with z up, which all readers take alike"),
@@ -38,8 +38,8 @@ CODES: dict[str, Code] = {
     "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or leave <inertial> out"),
     "point-mass": Code("note", "a mass without inertia", "give the inertia of the link about its centre of mass"),
     "inertia-too-small": Code("note", "an inertia denser than any matter", "give the inertia of the link [kg·m²]"),
-    "inertia-placeholder": Code("note", "an inertia that nobody measured", "take mass and inertia from the CAD model"),
-    "inertia-copied": Code("note", "one inertia on unlike links", "take each link's own from the CAD model"),
+    "inertia-placeholder": Code("note", "placeholder inertia", "take mass and inertia from the CAD model"),
+    "inertia-copied": Code("note", "same inertia on links of different shapes", "take each link's own from the CAD model"),
     "inertia-units": Code("warning", "an inertia in other units", "write it in kg·m²: 1 kg·mm² = 1e-6, 1 g·mm² = 1e-9"),
     "inertia-about-wrong-frame": Code(
         "warning", "an inertia about the link's origin", "URDF wants it about the centre of mass: subtract m (c·c 1 − c cᵀ)"
@@ -70,10 +70,10 @@ CODES: dict[str, Code] = {
     "limits-missing": Code("note", "joints without limits", "give <limit>, or make them continuous"),
     "limits-degrees": Code("warning", "limits that look like degrees", "write them in radians"),
     "limits-millimetres": Code("warning", "limits that look like millimetres", "write them in metres"),
-    "limits-huge": Code("note", "a limit that stands for none", "leave the attribute out, or give the real limit"),
+    "limits-huge": Code("note", "limit so large that it means no limit", "leave the attribute out, or give the real limit"),
     "limits-exclude-zero": Code("note", "zero is outside the limits", "nothing to do; start from another configuration"),
-    "effort-zero": Code("warning", "joints that may not push", "give the largest force, or make the joint passive on purpose"),
-    "velocity-zero": Code("warning", "joints that may not move", "give the largest velocity"),
+    "effort-zero": Code("warning", "effort limit is zero", "give the largest force, or make the joint passive on purpose"),
+    "velocity-zero": Code("warning", "velocity limit is zero", "give the largest velocity"),
     "mimic-leader-missing": Code("error", "a joint mimics one that is not there", "name a joint of this file"),
     "mimic-cycle": Code("error", "joints mimic each other in a circle", "let one of them lead"),
     "mimic-zero": Code("warning", "a mimic with multiplier zero", "give the multiplier, or make the joint fixed"),
@@ -90,7 +90,7 @@ CODES: dict[str, Code] = {
     ),
     "gimbal-lock": Code(
         "warning",
-        "three joints of a ball lock",
+        "gimbal lock within the joint limits",
         "keep the middle joint away from that angle by its limits, or make a ball joint of them",
     ),
     "joint-too-light": Code(

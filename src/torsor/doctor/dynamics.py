@@ -29,7 +29,7 @@ class Change(NamedTuple):
             return "no joint feels a difference"
         if not np.isfinite(self.share):
             return f"joint {self.joint!r} feels an inertia, and none without it"
-        return f"the inertia that joint {self.joint!r} feels changes by {amount(self.share)}"
+        return f"M_jj of joint {self.joint!r} changes by {amount(self.share)}"
 
 
 def amount(share: float) -> str:

@@ -62,8 +62,8 @@ def bounds(subject: Subject) -> Iterable[Finding]:
     )  # fmt: skip
     apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
     yield from _grouped(
-        subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}", "robot.neutral() is a place it never takes",
-        ("limit",),
+        subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
+        "robot.neutral() is outside the joint limits", ("limit",),
     )  # fmt: skip
 
 

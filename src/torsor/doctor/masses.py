@@ -22,7 +22,7 @@ def negative(subject: Subject) -> Iterable[Finding]:
         if link.mass is not None and link.mass < 0:
             yield subject.finding(
                 "mass-negative", link, f"its mass is {link.mass:.4g} kg",
-                "pushed one way it would go the other; torsor refuses it", path=("inertial", "mass"),
+                "a negative mass accelerates against the force; torsor refuses the file", path=("inertial", "mass"),
             )  # fmt: skip
 
 

@@ -68,5 +68,5 @@ def _odd(subject: Subject, j: JointRecord, leader: JointRecord) -> Iterable[Find
     if low < j.lower - slack or high > j.upper + slack:
         yield subject.finding(
             "mimic-limits", j, f"its leader takes it from {low:.4g} to {high:.4g}, its limits are {j.lower:g} to {j.upper:g}",
-            "the limits of a joint without a coordinate of its own are kept by nobody", path=("limit",),
+            "the limits of a mimic joint are not enforced", path=("limit",),
         )  # fmt: skip

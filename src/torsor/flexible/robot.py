@@ -219,7 +219,10 @@ class FlexibleRobot:
             q[..., self._robot.nq :] -= step
             if np.abs(step).max(initial=0) <= 1e-14 * (1 + np.abs(q[..., self._robot.nq :]).max(initial=0)):
                 return q
-        raise SingularError(f"the beams of {self._robot.name!r} find no rest here: they buckle, or the deflections are large")
+        raise SingularError(
+            f"the beams of {self._robot.name!r} have no static equilibrium near this q: "
+            "they buckle, or deflections are too large for the model"
+        )
 
     def _small(self, q: ArrayLike, joints: str) -> tuple[np.ndarray, np.ndarray]:
         if joints not in ("free", "locked"):

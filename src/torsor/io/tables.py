@@ -225,7 +225,7 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any]
         raise FileError("is empty; a line with the names of the columns was expected", file=file, line=line)
     if len(names) == 1 and (other := next((x for x in ";\t" if x in names[0]), "")):
         word = {";": "semicolons", "\t": "tabs"}[other]
-        raise FileError(f"its columns are parted by {word}; commas were expected, and points in numbers", file=file, line=line)
+        raise FileError(f"columns are separated by {word}; use commas, and decimal points", file=file, line=line)
     if all(_is_number(name) for name in names):
         raise FileError(
             "starts with numbers; its first line must name the columns, such as t,q[shoulder],q[elbow]", file=file, line=line

@@ -1,4 +1,4 @@
-"""A tree as arrays, a row a body: what a Model says, for a million bodies."""
+"""LargeTree: a kinematic tree as arrays, one row per body, for up to a million bodies."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _said(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], 
         names = meta.get("names") or {k: x for k, x in (("q", q), ("v", v), ("tau", v)) if x}
         return {k: tuple(map(str, x)) for k, x in names.items()}, int(meta.get("start", 0))
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise FileError(f"says something odd beside its numbers: {error}", file=file) from None
+        raise FileError(f"has invalid metadata: {error}", file=file) from None
 
 
 def _format(source: Source, format: str | None) -> str:

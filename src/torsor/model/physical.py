@@ -53,7 +53,7 @@ def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[st
         message = f"robot {d.name!r} has an inertia that no body can have: {named}"
         if strict:
             raise ModelError(f"{message}; correct it, or load with strict=False")
-        warnings.warn(f"{message}; results follow from it all the same", ModelWarning, stacklevel=callers_level())
+        warnings.warn(f"{message}; it is used as given", ModelWarning, stacklevel=callers_level())
     return found
 
 

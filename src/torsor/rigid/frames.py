@@ -67,7 +67,7 @@ def placed(inertia: Inertia, pose: ArrayLike | None = None, *, xyz: Any = (0, 0,
     if pose is None:
         return arguments.pose(xyz, rpy, "placed").T @ inertia
     if any(np.any(np.asarray(x) != 0) for x in (xyz, rpy)):
-        raise ArgumentError("pose says where the part is; xyz and rpy would say it again")
+        raise ArgumentError("give either pose or xyz and rpy, not both")
     R, p = read.pose(read.one(pose, (4, 4), "pose"), "pose")
     return Transform.of_pose(_floats(R), Vec(*map(float, p))).T @ inertia
 

@@ -15,7 +15,7 @@ from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
 
-#: a bounce that lasts less than this [s] is none: the joint leans on its stop from then on
+#: bounces shorter than this [s] are dropped: the joint rests on its stop
 SHORTEST = 1e-6
 #: a start this far outside is on the stop [rad, m]
 OUTSIDE = 1e-9
@@ -38,7 +38,7 @@ class Stop(NamedTuple):
         return self.side * (float(q[self.q]) - self.bound)
 
     def short(self, v: Array, a: Array) -> bool:
-        """Whether a joint on this stop, thrown off at v and pulled back at a, would be back too soon to see."""
+        """Whether a bounce that leaves at v and returns at a would last no longer than SHORTEST [s]."""
         away, back = self.side * float(v[self.v]), -self.side * float(a[self.v])
         return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # one that leans already has both 0
 
@@ -121,8 +121,8 @@ def joints_at_stops(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, in
 def acceleration_at_stops(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
     """a with forces λ ≥ 0 at the joints that lean on a stop, λᵢ aᵢ = 0, so that none accelerates into it.
 
-    Which of them a stop holds is found from all of them: what pulls is let go, what comes back is held again, all at once while
-    that settles, else the first one alone (Murty's rule, which ends).
+    Which of them a stop holds follows from all of them: release joints with λ < 0, hold joints that accelerate into their stop;
+    all at once first, then one at a time (Murty's rule, which terminates).
     """
     leaning = system.frozen.leaning
     one_way = [(row, side) for row, side in leaning if (row, -side) not in leaning]  # lower = upper holds both ways

@@ -62,9 +62,10 @@ class Animation(NamedTuple):
 
 @dataclass(eq=False)
 class Result:
-    """A motion, a row a recorded time: ``t`` (T,) [s], ``q`` (T, nq), ``v`` and ``tau`` (T, nv); ``events`` in their order.
+    """A simulated motion, one row per recorded time: ``t`` (T,) [s], ``q`` (T, nq), ``v`` and ``tau`` (T, nv).
 
-    ``tau`` is what drives the joints, after a drive's limits.  At an impact the time appears twice, before and after.
+    ``events`` are in their order; ``tau`` is what drives the joints, after a drive's limits.  At an impact the time appears
+    twice, before and after.
     """
 
     t: Array

@@ -314,6 +314,6 @@ def _wild(result: Result, dt: float) -> str:
     k = int(np.argmax(fast.any(axis=1)))
     joint = result.info["coordinates"][int(np.argmax(np.abs(result.v[k])))]
     return (
-        f"; from t = {result.t[k]:.4g} s joint {joint!r} moves by more than 1 rad a step: a smaller dt, or what the doctor "
-        "finds (ts.check, torsor check)"
+        f"; from t = {result.t[k]:.4g} s joint {joint!r} moves by more than 1 rad per step; reduce dt, or check the "
+        "model (ts.check, torsor check)"
     )

@@ -189,11 +189,14 @@ def consistent_start(system: System, q: Array, v: Array, t: float) -> tuple[Arra
     gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
     if np.abs(gap).max(initial=0.0) > OPEN:
         row = held.rows[int(np.argmax(np.abs(gap)))]
-        raise ClosureError(f"the start leaves {row!r} open by {np.abs(gap).max():.3g}; robot.assemble(q) closes the loops")
+        raise ClosureError(
+            f"the initial q violates constraint {row!r} by {np.abs(gap).max():.3g} [m, rad]; use robot.assemble(q)"
+        )
     if np.abs(slip).max(initial=0.0) > OPEN:
         row = held.rows[int(np.argmax(np.abs(slip)))]
         raise ArgumentError(
-            f"the start tears {row!r} at {np.abs(slip).max():.3g}; robot.constrained().project_velocity(q, v) keeps the loops"
+            f"the initial v violates constraint {row!r} by {np.abs(slip).max():.3g} [m/s, rad/s]; "
+            "use robot.constrained().project_velocity(q, v)"
         )
     return held.project(q, v, **clock)
 

@@ -132,7 +132,7 @@ def _checked(name: str, values: Any) -> Spread:
     if given.steps:
         raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")
     if (given.values < 0).any():
-        raise ArgumentError(f"{name} has a negative value, {given.values.min():g}; no robot has")
+        raise ArgumentError(f"{name} must not be negative; its smallest value is {given.values.min():g}")
     return given
 
 

@@ -35,7 +35,7 @@ def points_of(parameters: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, An
 
 def _axis(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
-        raise ArgumentError(f"parameters[{name!r}] is the list of values to try, not {values!r}; one value is a list of one")
+        raise ArgumentError(f"parameters[{name!r}] must be a list of values, not {values!r}; for a single value give [value]")
     axis = [_plain(value) for value in values]
     if not axis:
         raise ArgumentError(f"parameters[{name!r}] is empty, which leaves nothing to compute")
@@ -44,7 +44,7 @@ def _axis(name: str, values: Any) -> list[Any]:
 
 def _word(name: Any) -> str:
     if not isinstance(name, str) or not name.isidentifier():
-        raise ArgumentError(f"a parameter is called by a word that a function can take, not {name!r}")
+        raise ArgumentError(f"a parameter name must be a Python identifier, not {name!r}")
     return name
 
 

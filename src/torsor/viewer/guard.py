@@ -25,7 +25,7 @@ from torsor.locks import new_lock
 ADDRESS = "127.0.0.1"
 #: what a browser on this machine may call it
 NAMES = (ADDRESS, "localhost")
-#: of a message from the page [bytes]: hands on sliders say little
+#: largest message accepted from the page [bytes]; slider messages are small
 LARGEST = 2**20
 
 _starting = new_lock()

@@ -43,7 +43,7 @@ def serve(port: int = 0, label: str = "") -> Served:
         raise
     if port and server.get_port() != port:
         stop(server)
-        raise ArgumentError(f"port {port} is taken; leave it out, and a free one is found")
+        raise ArgumentError(f"port {port} is in use; omit it to use a free port")
     _without_tunnel(server)
     return Served(server, f"http://{ADDRESS}:{server.get_port()}/{token}/")
 

@@ -70,7 +70,8 @@ def read_dh(source: Source) -> Description:
     table = _from_yaml(text, file) if _is_yaml(source, text) else _from_csv(text, file)
     options = dict(table.said)
     if "convention" not in options:
-        raise FileError("says no convention, standard or modified, and tables differ by it: add convention: ...", file=file)
+        missing = "has no DH convention; add convention: standard or convention: modified (in CSV as a # comment)"
+        raise FileError(missing, file=file)
     factor = _angles(options.pop("angles", "rad"), file)
     rows = [_scaled(row, factor) for row in table.rows]
     try:
@@ -141,7 +142,7 @@ def _comment(text: str, file: str, line: int) -> dict[str, Any]:
     word, colon, value = (part.strip() for part in text.partition(":"))
     if not colon or word not in SAID:
         if colon and (near := get_close_matches(word, SAID, n=1, cutoff=0.75)):
-            raise FileError(f"{word!r} is nothing a DH file says; did you mean {near[0]!r}?", file=file, line=line)
+            raise FileError(f"unknown key {word!r}; did you mean {near[0]!r}?", file=file, line=line)
         return {}
     if not SAID[word]:
         return {word: value}
