@@ -148,7 +148,7 @@ def test_what_is_wrong_with_a_csv():
     refused("0,1\n2,3\n", "must name the columns")
     refused("", "empty")
     refused("# {\nt\n", "no JSON")
-    refused('# {"names": 5}\nt\n0\n', "odd beside its numbers")
+    refused('# {"names": 5}\nt\n0\n', "has invalid metadata")
     refused("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
     refused("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
     refused("t,time\n0,1\n", "two columns of time")
