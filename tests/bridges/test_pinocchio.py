@@ -215,7 +215,7 @@ def test_what_pinocchio_has_no_place_for():
     with pytest.raises(ModelError, match="Pinocchio has no joint for Cam"):
         to_pinocchio(Robot(next(d for d in map(random_tree, range(9)) if any(j.kind.name == "cam" for j in d.joints))))
     table = ts.Builder("t").link("a").link("b", mass=1).joint("j", "planar", "a", "b", armature=(1, 1, 0)).description()
-    with pytest.raises(ModelError, match="axes of the table"):
+    with pytest.raises(ModelError, match="fixed axes of the plane"):
         to_pinocchio(Robot(table))
 
 

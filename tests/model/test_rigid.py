@@ -401,7 +401,7 @@ BAD = [
     (lambda: rigid.momentum(GOOD, [1, 2, 3]), r"V: .*\(3,\)"),
     (lambda: rigid.momentum(rigid.sphere(1).inertia(mass=sympy.Symbol("m")), [0] * 6), "has symbols"),
     (lambda: rigid.placed(np.eye(6)), "from_matrix"),
-    (lambda: rigid.placed(GOOD, np.eye(4), xyz=(1, 0, 0)), "again"),
+    (lambda: rigid.placed(GOOD, np.eye(4), xyz=(1, 0, 0)), "not both"),
     (lambda: rigid.placed(GOOD, np.ones((2, 4, 4))), "pose"),
     (lambda: rigid.composite([]), "at least one"),
     (lambda: rigid.composite([GOOD, 1]), r"parts\[1\]"),

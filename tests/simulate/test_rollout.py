@@ -548,7 +548,7 @@ def test_every_of_a_scan(batch):
     slow = Scan(step, carry={"x": "next"})
     slow._libraries = {"one": None, "batch": None}
     assert np.array_equal(slow(x, y, every=4), whole[..., 3::4, :])
-    with pytest.raises(ArgumentError, match="divisor of 12"):
+    with pytest.raises(ArgumentError, match=r"must divide the number of steps \(12\)"):
         s(x, y, every=5)
     with pytest.raises(ArgumentError, match="runs backwards"):
         Scan(step, carry={"x": "next"}, reverse=True)(x, y, every=2)

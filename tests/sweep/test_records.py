@@ -95,7 +95,7 @@ def test_points_may_be_listed():
         ({"x": "abc"}, "list of values"),
         ({"x": np.float64(3)}, "list of values"),
         ({"x": []}, "empty"),
-        ({"k p": [1]}, "word"),
+        ({"k p": [1]}, "Python identifier"),
         ([3], r"parameters\[0\]"),
         ("abc", "not str"),
         (7, "not int"),
