@@ -39,8 +39,12 @@ def rnea(
     F&O §3.1, eqs. 3–8; MR eqs. 8.50–8.54, with geared rotors 8.104–8.112.
     """
     X, S, _, A, F = outward(model, q, v, a, wrenches, base_velocity, base_acceleration)
-    F, rotor = inward(model, X, F), rotors.joint_forces(model, A, a)  # MR 8.53, F&O 7; MR 8.112
-    return model.gathered([[t + r for t, r in zip(S[i].T @ F[i], rotor[i], strict=True)] for i in range(len(S))])  # F&O 8
+    F = inward(model, X, F)  # MR 8.53, F&O 7
+    rotor = rotors.joint_forces(model, A, a)  # MR 8.112
+    tau: list[list[Any]] = [[] for _ in model.parent]
+    for i, _ in model.outward():
+        tau[i] = [t + r for t, r in zip(S[i].T @ F[i], rotor[i], strict=True)]  # MR 8.54, F&O 8
+    return model.gathered(tau)
 
 
 def outward(
@@ -58,7 +62,8 @@ def outward(
     A0 = Motion.of(base_acceleration) if base_acceleration else Motion.zero()
     V = velocities(model, X, S, v, V0)  # MR 8.51, F&O 3
     A = accelerations(model, X, S, V, q, v, a, Acceleration.of(V0, A0, model.gravity))  # MR 8.52, F&O 4
-    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, on_bodies(model, wrenches), strict=True)]  # F&O 5
+    f = on_bodies(model, wrenches)
+    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # MR 8.53, F&O 5
     return Bodies(X, S, V, A, rotors.add_rotor_spin(model, F, A, v, a))  # MR 8.110
 
 
@@ -66,5 +71,5 @@ def inward(model: Model, X: Sequence[Transform], F: Sequence[Force]) -> list[For
     """From the tips to the base: the wrench through each joint, the body's force and those of its children (F&O 7)."""
     through = list(F)
     for i, p in model.inward():
-        through[p] = through[p] + X[i].T @ through[i]  # MR 8.53
+        through[p] = through[p] + X[i].T @ through[i]  # MR 8.53, F&O 7
     return through

@@ -58,7 +58,7 @@ def constant_runs(program: Program) -> dict[tuple[int, int], tuple[int, float]]:
 
 
 class Emitter:
-    """The chunks of one program for one builder."""
+    """The chunks of one program as text, for vectors of one width."""
 
     #: of the names of its functions
     prefix = ""
