@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import subprocess
 import sys
 import threading
@@ -78,29 +79,31 @@ def use(k):
 
 different, count = sys.argv[1] == "different", int(sys.argv[2])
 step = 2.0**-20 if different else 0.0
-for k in range(count // 4):
-    use(1 + k * step)
-gc.collect()
-before = resident()
-for k in range(count):
-    use(2 + k * step)
-gc.collect()
-print(resident() - before)
+sizes = []
+for part in range(6):
+    for k in range(count):
+        use(1 + (part * count + k) * step)
+    gc.collect()
+    sizes.append(resident())
+print(*sizes)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize(
-    ("which", "count", "most"),
+    ("which", "count"),
     [
-        ("equal", 200, 1_000_000),
-        pytest.param("equal", 10_000, 2_000_000, marks=pytest.mark.night),
-        pytest.param("different", 1000, 2_000_000, marks=pytest.mark.night),
+        ("equal", 50),
+        pytest.param("equal", 2000, marks=pytest.mark.night),
+        pytest.param("different", 200, marks=pytest.mark.night),
     ],
 )
-def test_robots_made_called_and_dropped_take_no_memory(which, count, most):
+def test_robots_made_called_and_dropped_take_no_memory(which, count):
     out = subprocess.run([sys.executable, "-c", GROWTH, which, str(count)], capture_output=True, text=True, check=True)
-    assert int(out.stdout) <= most
+    sizes = [int(size) for size in out.stdout.split()]
+    growth = sorted(after - before for before, after in itertools.pairwise(sizes))
+    # a leak grows in every part; LLVM and the allocator take more memory in one part or the other
+    assert growth[len(growth) // 2] <= 250_000
 
 
 def test_robot_dropped_unloads_its_libraries():
