@@ -10,7 +10,6 @@ import numpy as np
 from torsor.bridges.pinocchio_joints import library, made, numbers, placement
 from torsor.errors import ModelError
 from torsor.io.mjcf.words import fresh
-from torsor.kernels.checks import is_numeric
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
 from torsor.model.rotor import refuse_rotors
@@ -38,7 +37,7 @@ def to_pinocchio(robot: Robot) -> Any:
     """
     pin = library("a model of Pinocchio")
     d = robot.description
-    if not is_numeric(robot.model):
+    if not robot.model.is_numeric:
         raise ModelError(f"robot {d.name!r} has symbols where Pinocchio has numbers")
     if d.loops:
         raise ModelError(f"Pinocchio's model has no loops, and robot {d.name!r} has some; robot.without_loops() is its tree")

@@ -12,7 +12,6 @@ from torsor import algorithms as alg
 from torsor.certify.comparison import Array, Skip, per_sample
 from torsor.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
-from torsor.kernels.checks import is_numeric
 from torsor.model.names import coordinate_names
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class Subject:
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
-        if not is_numeric(robot.model):
+        if not robot.model.is_numeric:
             raise ArgumentError(f"robot {robot.name!r} has symbols where a certificate needs numbers; put values in first")
         if robot.nv == 0:
             raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")

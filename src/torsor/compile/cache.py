@@ -66,11 +66,12 @@ def load(name: str) -> bytes | None:
     except OSError as error:
         return _complain(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
     head = len(MAGIC) + DIGEST
-    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, data[head:]):
+    image = data[head:]
+    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, image):
         with contextlib.suppress(OSError):
             path.unlink()
         return _complain(f"{path} is damaged; it was removed and the kernel is compiled anew")
-    return data[head:]
+    return image
 
 
 def store(name: str, image: bytes) -> None:
@@ -112,11 +113,13 @@ def _read(path: Path) -> bytes:
             raise OSError(errno.EPERM, "it belongs to another user, or others can write it")
         if info.st_size > LARGEST:
             raise OSError(errno.EFBIG, f"larger than {LARGEST >> 20} MB")
-        return file.read(LARGEST)
+        return file.read(info.st_size)
 
 
 def _digest(name: str, image: bytes) -> bytes:
-    return hashlib.sha256(name.encode() + image).digest()
+    content = hashlib.sha256(name.encode())
+    content.update(image)
+    return content.digest()
 
 
 def _trusted(create: bool = False) -> Path | None:

@@ -19,7 +19,6 @@ from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies
 from torsor.flexible.springs import Law, Spring
 from torsor.kernels import Kernels, Quantity, Table
-from torsor.kernels.checks import is_numeric
 from torsor.kernels.quantities import labels
 from torsor.model.friction import refuse_friction
 from torsor.model.regrouping import with_fewest_parameters
@@ -63,7 +62,7 @@ class ElasticJoints:
         refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
             raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
-        if not is_numeric(robot.model):
+        if not robot.model.is_numeric:
             raise ModelError(f"robot {robot.name!r} has symbols; torsor.flexible.elastic takes them")
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)

@@ -17,7 +17,6 @@ from torsor.flexible.beam import Beam
 from torsor.flexible.energy import Energy
 from torsor.flexible.frequencies import frequencies, modes
 from torsor.kernels import Kernels, Quantity, Table
-from torsor.kernels.checks import is_numeric
 from torsor.kernels.quantities import labels
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class FlexibleRobot:
     """
 
     def __init__(self, robot: Robot, beams: Mapping[str, Beam]):
-        if not is_numeric(robot.model):
+        if not robot.model.is_numeric:
             raise ArgumentError(f"robot {robot.name!r} has symbols where numbers are needed")
         self._robot, self._beams = robot, dict(beams)
         self._flexible = flexible(robot, self._beams)

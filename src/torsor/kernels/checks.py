@@ -7,7 +7,6 @@ from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
-from torsor.spatial.vector import flat
 
 #: axes in which wrenches may be given: those of the frame they act at, or the world's
 AXES = ("body", "world")
@@ -19,17 +18,9 @@ def check_axes(expressed_in: Any) -> None:
         raise UnknownName("axes of a wrench", expressed_in, AXES)
 
 
-def is_numeric(model: Model) -> bool:
-    """Whether every constant of the model is a number."""
-    laws = (getattr(law, "numeric", True) for row in model.friction for law in row)
-    spins = tuple((r.axis, r.inertia, r.ratio) for r in model.rotors)
-    constants = flat(model.offset, model.inertia, model.gravity, model.armature, spins)
-    return all(laws) and all(isinstance(x, (int, float)) for x in constants)
-
-
 def require_numbers(model: Model, instead: str) -> None:
     """An error for a model with symbols; ``instead`` is what takes them."""
-    if not is_numeric(model):
+    if not model.is_numeric:
         raise ArgumentError(f"robot {model.name!r} has symbols where a kernel needs numbers; {instead}")
 
 

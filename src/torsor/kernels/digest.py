@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from torsor.model import Model
+
 #: folders whose code is never recorded: readers, writers, pages, checks and commands
 APART = frozenset(
     {
@@ -36,6 +38,10 @@ APART = frozenset(
 )
 
 
+#: where a model keeps its digest
+_MODEL = "_digest"
+
+
 class _UserCode(Exception):
     """A value contains code that is not torsor's."""
 
@@ -48,6 +54,10 @@ def digest(*values: Any) -> str | None:
             _collect(value, words)
     except _UserCode:
         return None
+    return _sha256(words)
+
+
+def _sha256(words: list[str]) -> str:
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -94,8 +104,20 @@ def _collect(x: Any, words: list[str]) -> None:
             _collect([x.__defaults__, x.__kwdefaults__], words)
     elif kind is partial:
         _collect([x.func, x.args, x.keywords], words)
+    elif kind is Model:
+        words.append(_model_digest(x))
     else:
         _collect_object(x, words)
+
+
+def _model_digest(model: Model) -> str:
+    """Taken once of a model, which is frozen: robot, task, constraints and rollouts of one robot share it."""
+    known = vars(model)
+    if _MODEL not in known:
+        words: list[str] = []
+        _collect_object(model, words)
+        known[_MODEL] = _sha256(words)
+    return known[_MODEL]
 
 
 def _collect_object(x: Any, words: list[str]) -> None:

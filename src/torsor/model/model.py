@@ -15,6 +15,7 @@ from torsor.errors import UnknownName
 from torsor.model.joints import JointType
 from torsor.model.rotor import RotorRow
 from torsor.spatial import Inertia, Transform, Vec
+from torsor.spatial.vector import flat
 
 
 class Coupling(NamedTuple):
@@ -94,6 +95,14 @@ class Model:
         """Names of the joints that have a friction law, in the order of the bodies."""
         rows = zip(self.joint_names, self.friction, strict=False)
         return tuple(name for name, laws in rows if any(law is not None for law in laws))
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether every constant is a number, and none a symbol."""
+        laws = (getattr(law, "numeric", True) for row in self.friction for law in row)
+        spins = tuple((r.axis, r.inertia, r.ratio) for r in self.rotors)
+        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins)
+        return all(laws) and all(isinstance(x, (int, float)) for x in constants)
 
     def frame(self, name: str) -> Frame:
         try:

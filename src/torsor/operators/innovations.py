@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from torsor.algorithms import innovations as factorization
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels import Quantity, Table
-from torsor.kernels.checks import is_numeric
 from torsor.model import Model
 from torsor.model.loops import CLOSED, refuse_loops
 
@@ -68,7 +67,7 @@ class Innovations:
     """
 
     def __init__(self, robot: Robot, q: ArrayLike):
-        if not is_numeric(robot.model):
+        if not robot.model.is_numeric:
             raise ArgumentError(
                 f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms.innovations takes them"
             )

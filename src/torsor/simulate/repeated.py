@@ -18,11 +18,11 @@ from torsor.errors import ArgumentError, SingularError, TorsorError
 from torsor.kernels import NO_LOSSES, Losses
 from torsor.kernels.checks import check_configuration
 from torsor.model import Model
-from torsor.simulate.recorded import Controller, row
-from torsor.simulate.varied import Varied, varied
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate.recorded import Controller
+    from torsor.simulate.varied import Varied
 
 
 class StepInput(NamedTuple):
@@ -86,10 +86,12 @@ class Plan(NamedTuple):
 
 def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:
     """τ (nv): the controller's, the controls, or nothing."""
+    if plan.controller is None:
+        return list(plan.by_name(fed).get("controls", [0] * model.nv))
+    from torsor.simulate.recorded import row
+
     given = {a.name: row(x, a.shape) if a.shape else x for (a, _), x in zip(plan.fed, fed, strict=True)}
     u = given.get("controls")
-    if plan.controller is None:
-        return [0] * model.nv if u is None else list(u)
     known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": u}
     return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
@@ -104,7 +106,7 @@ def next_state(
 ) -> tuple[list[Any], list[Any]]:
     """The state a step later, over any scalar."""
     given = plan.by_name(fed)
-    moving = varied(model, [(key, given[key.label]) for key in plan.vary])
+    moving = _varied(plan, model, given)
     given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
@@ -119,6 +121,15 @@ def next_state(
 
     start = None if clock is None else fed[clock]
     return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
+
+
+def _varied(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
+    """The model with those of its constants that are inputs."""
+    if not plan.vary:
+        return model
+    from torsor.simulate.varied import varied
+
+    return varied(model, [(key, given[key.label]) for key in plan.vary])
 
 
 class StepProgram:

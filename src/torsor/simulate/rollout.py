@@ -21,13 +21,13 @@ from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.recorded import Controller
 from torsor.simulate.repeated import Plan, StepInput, StepProgram, wrench_argument
 from torsor.simulate.spread import Spread, with_axes
-from torsor.simulate.varied import variations
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate.recorded import Controller
+    from torsor.simulate.varied import Varied
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -87,12 +87,13 @@ def rollout(
         if one is not None:
             return one
     _check(robot, dt)
-    q = as_rows(Argument("q0", (robot.nq,), labels(robot.model)["q0"]), q0, FLOAT64)
-    v = as_rows(Argument("v0", (robot.nv,), labels(robot.model)["v0"]), v0, FLOAT64)
+    entries = labels(robot.model)
+    q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
+    v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
     u = _controls(controls, robot.nv, controller is None)
     law = _law(robot, controller, parameters or {}, u is not None)
     axes = max(1, q.ndim - 1, v.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
-    differ = variations(robot, vary or {})
+    differ = _variations(robot, vary) if vary else {}
     feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
     feeds += _wrenches(robot, wrenches, axes)
@@ -138,6 +139,12 @@ def _check(robot: Robot, dt: Any) -> None:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 
 
+def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
+    from torsor.simulate.varied import variations
+
+    return variations(robot, vary)
+
+
 def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) -> Losses:
     """The losses that count; what varies counts, and a law that can hold its joint at rest is refused."""
     if "friction" in vary and friction is False:
@@ -154,6 +161,8 @@ def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls:
         return None
     if not callable(controller):
         raise ArgumentError(f"controller must be a function of q, v, t, u and parameters, not {type(controller).__name__}")
+    from torsor.simulate.recorded import Controller
+
     return Controller.of(controller, robot.nv, parameters, controls)
 
 

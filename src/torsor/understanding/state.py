@@ -11,7 +11,7 @@ from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.errors import ArgumentError
-from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, is_numeric
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.quantities import labels, sizes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FLOAT64 = np.dtype(np.float64)
 
 def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
-    if not is_numeric(robot.model):
+    if not robot.model.is_numeric:
         raise ArgumentError(
             f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
         )
