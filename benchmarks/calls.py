@@ -22,7 +22,7 @@ from benchmarks.goals import LARGE
 from benchmarks.robots import Case
 from benchmarks.states import SWAP, Translation, random_states
 from benchmarks.timing import AGREEMENT, Contest, Disagreement, Effort, interleaved
-from torsor.actuators.friction import StaticViscous
+from torsor.model.friction import StaticViscous
 
 #: states of a batch
 BATCH = 1024

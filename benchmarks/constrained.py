@@ -19,7 +19,7 @@ from benchmarks import robots, translated
 from benchmarks.states import SWAP
 from benchmarks.timing import Contest, Effort
 from torsor import constraints, mechanisms
-from torsor.constrained import Constrained
+from torsor.mechanics.constraints import Constrained
 
 QUANTITY = "constrained_dynamics"
 #: what moves the open tree: the check of MuJoCo's model, whose constraints are another matter

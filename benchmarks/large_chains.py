@@ -22,8 +22,8 @@ from benchmarks.timing import Effort, interleaved
 from torsor import large
 from torsor.algorithms.aba import aba
 from torsor.algorithms.dynamics import forward_dynamics_by_factors
-from torsor.compile import Argument, Kernel, Program, trace
-from torsor.large.steps import DEPTHS, depth
+from torsor.compile import Argument, Kernel, Program, record
+from torsor.mechanics.large.steps import DEPTHS, depth
 
 #: method → the longest chain it is asked for
 METHODS = {
@@ -109,7 +109,7 @@ def arm(n: int) -> ts.Robot:
 def recorded(algorithm: Callable[..., Any], robot: ts.Robot) -> Program:
     """The program of an algorithm for one robot."""
     arguments = [Argument("q", (robot.nq,)), Argument("v", (robot.nv,)), Argument("tau", (robot.nv,))]
-    return trace(lambda q, v, tau: {"a": algorithm(robot.model, q, v, tau)}, arguments)
+    return record(lambda q, v, tau: {"a": algorithm(robot.model, q, v, tau)}, arguments)
 
 
 def overtaking(counts: Sequence[int] = COUNTED, batch: int = 1024, timed: bool = True) -> list[dict[str, Any]]:

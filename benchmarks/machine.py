@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.clock import clock
 from benchmarks.timing import pinned
-from torsor.compile import native
+from torsor.compile.llvm import native
 
 PACKAGES = ("torsor", "numpy", "llvmlite", "pin", "example-robot-data", "mujoco-core", "mujoco", "dynibo", "modern-robotics")
 #: a load average above which somebody else is computing

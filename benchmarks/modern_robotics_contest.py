@@ -13,7 +13,7 @@ import numpy as np
 
 import torsor as ts
 from benchmarks.timing import QUICK, Contest, Effort, pinned
-from torsor.compat import modern_robotics as compat
+from torsor.bridges import modern_robotics as compat
 from torsor.io.mr_lists import to_mr
 
 GOAL = 1000

@@ -23,7 +23,7 @@ from torsor.compile import Argument
 from torsor.kernels import Spec
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.repeated import Plan
+from torsor.simulate.step_program import Plan
 
 #: the robots of the section
 NAMES = ("ur5", "panda", "solo12", "g1")

@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 from benchmarks import robots
 from benchmarks.timing import Contest, Effort
 from torsor.simulate import simulate
-from torsor.simulate.sampled import Sampled
+from torsor.simulate.controllers import Sampled
 
 QUANTITY = "simulate"
 DURATION, RATE = 1.0, 1000

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from torsor.constraints.loop import JointConstraint
 from torsor.io.mjcf import write_mjcf
+from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model import Description, Joint, Link, Loop, Model
 from torsor.model.description import WORLD
 from torsor.model.joints import Spherical

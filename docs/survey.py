@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import torsor
-from torsor.doctor import CODES, Checkup, check
+from torsor.checks.doctor import CODES, Checkup, check
 
 PAGE = Path(__file__).with_name("findings.md")
 

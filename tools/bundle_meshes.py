@@ -1,4 +1,4 @@
-"""Makes src/torsor/data/meshes/*.npz and the <visual> elements of the bundled URDFs from the example-robot-data wheel.
+"""Makes robot/library/data/meshes/*.npz and the <visual> elements of the bundled URDFs from the example-robot-data wheel.
 
     python tools/bundle_meshes.py [robot ...]
 
@@ -17,16 +17,16 @@ import fast_simplification
 import numpy as np
 
 import torsor as ts
-from torsor.io.places import Places
+from torsor.io.shared.places import Places
+from torsor.look.scene.archive import packed
+from torsor.look.scene.packing import welded
+from torsor.look.scene.shapes import pose, triangles
+from torsor.look.scene.triangles import Triangles
 from torsor.model.description import Geometry
-from torsor.scene.archive import packed
-from torsor.scene.packing import welded
-from torsor.scene.shapes import pose, triangles
-from torsor.scene.triangles import Triangles
 
 #: of an archive [bytes]
 LARGEST = 300_000
-DATA = Path(__file__).parents[1] / "src" / "torsor" / "data"
+DATA = Path(__file__).parents[1] / "src" / "torsor" / "robot" / "library" / "data"
 ROBOTS = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",
     "panda": "panda_description/urdf/panda.urdf",

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from extensions.pictures import figure
-from torsor import plotting
+from torsor.support import plotting
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "published.json"
 ROBOTS = {"ur5": "UR5", "panda": "Panda", "solo12": "Solo12", "g1": "G1", "talos": "Talos"}

@@ -17,7 +17,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from torsor import plotting
+from torsor.support import plotting
 
 matplotlib.use("Agg")
 

@@ -5,42 +5,21 @@
 >>> tau = robot.inverse_dynamics(q=[0.0] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
+import sys
 from typing import TYPE_CHECKING
 
-from torsor.lazy import lazy
+from torsor.support.lazy import ShortNames, lazy
 from torsor.version import __version__
 
 if TYPE_CHECKING:
-    from torsor import (
-        actuators,
-        adapters,
-        algorithms,
-        bridges,
-        compat,
-        constrained,
-        constraints,
-        export,
-        flexible,
-        joints,
-        large,
-        logs,
-        mechanisms,
-        operators,
-        replay,
-        rigid,
-        robots,
-        scalar,
-        simulate,
-        spatial,
-        sweeps,
-        symbolic,
-        task,
-    )
+    from torsor import algorithms, bridges, scalar, simulate, spatial, symbolic
+    from torsor import bridges as compat
+    from torsor.bridges import array_libraries as adapters
     from torsor.bridges import from_drake, from_mujoco, from_pinocchio, to_pinocchio
+    from torsor.checks.doctor import check, repair
     from torsor.compile.kernel import Kernel
     from torsor.compile.program import Program
     from torsor.compile.threads import threads
-    from torsor.doctor import check, repair
     from torsor.errors import (
         ArgumentError,
         CacheWarning,
@@ -55,35 +34,68 @@ if TYPE_CHECKING:
         TorsorError,
         UnknownName,
     )
-    from torsor.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
-    from torsor.model.builder import Builder
-    from torsor.robot import Robot
-    from torsor.sweeps.sweep import sweep
+    from torsor.io import logs
+    from torsor.kernels import export
+    from torsor.look import replay
+    from torsor.mechanics import constraints, flexible, large, operators, task
+    from torsor.model import actuators
+    from torsor.model.joints import custom as joints
+    from torsor.robot.builder import Builder
+    from torsor.robot.library import mechanisms, robots
+    from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
+    from torsor.robot.robot import Robot
+    from torsor.simulate import studies as sweeps
+    from torsor.simulate.studies.sweep import sweep
+    from torsor.spatial import rigid
+    from torsor.support import plotting
     from torsor.symbolic.lagrange import lagrange
 
-#: where the public names live.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy
-_ROOMS = (
-    "actuators", "adapters", "algorithms", "bridges", "compat", "compile", "constrained", "constraints", "export", "flexible",
-    "joints", "large", "logs", "mechanisms", "operators", "replay", "rigid", "robots", "scalar", "simulate", "spatial",
-    "sweeps", "symbolic", "task",
-)  # fmt: skip
+#: public names and their modules.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy
 _HOMES = {
     "torsor.bridges": ("from_drake", "from_mujoco", "from_pinocchio", "to_pinocchio"),
+    "torsor.checks.doctor": ("check", "repair"),
     "torsor.compile.kernel": ("Kernel",),
     "torsor.compile.program": ("Program",),
     "torsor.compile.threads": ("threads",),
-    "torsor.doctor": ("check", "repair"),
     "torsor.errors": (
         "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
         "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName",
     ),
-    "torsor.loading": ("from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_urdf", "to_mr"),
-    "torsor.model.builder": ("Builder",),
-    "torsor.robot": ("Robot",),
-    "torsor.sweeps": ("sweep",),
+    "torsor.robot.builder": ("Builder",),
+    "torsor.robot.loading": ("from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_urdf", "to_mr"),
+    "torsor.robot.robot": ("Robot",),
+    "torsor.simulate.studies": ("sweep",),
     "torsor.symbolic.lagrange": ("lagrange",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
+#: modules that have the name by which people call them
+_ROOMS = {name: f"torsor.{name}" for name in ("algorithms", "bridges", "compile", "scalar", "simulate", "spatial", "symbolic")}
+#: modules that people call by a shorter name: ``ts.constraints`` and ``import torsor.constraints``
+_SHORT = {
+    "actuators": "torsor.model.actuators",
+    "adapters": "torsor.bridges.array_libraries",
+    "compat": "torsor.bridges",
+    "constraints": "torsor.mechanics.constraints",
+    "demo": "torsor.cli.demo",
+    "export": "torsor.kernels.export",
+    "flexible": "torsor.mechanics.flexible",
+    "joints": "torsor.model.joints.custom",
+    "large": "torsor.mechanics.large",
+    "logs": "torsor.io.logs",
+    "mechanisms": "torsor.robot.library.mechanisms",
+    "operators": "torsor.mechanics.operators",
+    "plotting": "torsor.support.plotting",
+    "replay": "torsor.look.replay",
+    "rigid": "torsor.spatial.rigid",
+    "robots": "torsor.robot.library.robots",
+    "sweeps": "torsor.simulate.studies",
+    "task": "torsor.mechanics.task",
+}
+#: modules inside of those
+_INSIDE = {
+    "actuators.friction": "torsor.model.friction",
+    "compat.modern_robotics": "torsor.bridges.modern_robotics",
+}
 
 __all__ = [
     "ArgumentError",
@@ -109,7 +121,6 @@ __all__ = [
     "bridges",
     "check",
     "compat",
-    "constrained",
     "constraints",
     "export",
     "flexible",
@@ -126,6 +137,7 @@ __all__ = [
     "logs",
     "mechanisms",
     "operators",
+    "plotting",
     "repair",
     "replay",
     "rigid",
@@ -146,7 +158,9 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy(__name__, _HOME | {room: f"torsor.{room}" for room in _ROOMS})
+__getattr__ = lazy(__name__, _HOME, _ROOMS | _SHORT)
+# before the finder of paths, which would load torsor/bridges/modern_robotics a second time
+sys.meta_path.insert(0, ShortNames({f"torsor.{name}": home for name, home in (_SHORT | _INSIDE).items()}))
 
 
 def __dir__() -> list[str]:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.actuators import friction as fr
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import FlexibleRobot, Spring, beam, elastic_joints
+from torsor.flexible import FlexibleRobot, Spring
 from torsor.large import LargeTree
-from torsor.viewer.state import Stage
+from torsor.look.viewer.state import Stage
+from torsor.mechanics.flexible import beam, elastic_joints
+from torsor.model import friction as fr
 
 Q, V, A, F = np.array([0.3, 0.9]), np.array([0.1, -2.0]), np.array([4.0, -3.0]), np.array([0.1, -0.2, 0.3, 5.0, -4.0, 3.0])
 LAWS = {"joint1": fr.Stribeck(2.0, 1.0, 1.0, 0.2), "joint2": fr.LoadDependent(fr.StaticViscous(0.5, 0.1), 0.1)}

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from torsor.actuators import friction as fr
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 from torsor.errors import ModelError, UnknownName
+from torsor.model import friction as fr
 from torsor.scalar import Dual
 
 #: the six of the figure: the law, and its force at v ≠ 0 as the figure prints it
@@ -82,7 +82,7 @@ def test_directions_and_load():
 def test_over_every_scalar(law):
     """The same law recorded and compiled, and over SymPy, gives what floats give."""
     inputs = [Argument("v", ()), Argument("load", ())]
-    kernel = Kernel(trace(lambda v, load: {"f": law.force(v[0], load=load[0])}, inputs))
+    kernel = Kernel(record(lambda v, load: {"f": law.force(v[0], load=load[0])}, inputs))
     v, load = sp.symbols("v load", real=True)
     formula = sp.sympify(law.force(v, load=load))
     for x in (-3.0, -0.04, 0.0, 0.01, 2.0):

@@ -7,9 +7,9 @@ import pytest
 import sympy as sp
 
 from torsor.actuators import Drive, Gearbox, Motor
-from torsor.actuators.friction import Viscous
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 from torsor.errors import ArgumentError
+from torsor.model.friction import Viscous
 
 MOTOR = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6, rotor_inertia=2e-5)
 LOSSY = Gearbox(50, 0.8, inertia=1e-6, back_efficiency=0.7)
@@ -132,7 +132,7 @@ def test_compiled_equals_float():
         smooth = Drive(MOTOR, Gearbox(50, eta, smoothing=3.0))
         return [f(torque, w, acceleration=a) for d in (exact, smooth) for f in (d.motor_torque, d.torque, d.saturated_torque)]
 
-    kernel = Kernel(trace(lambda x: {"y": outputs(x)}, [Argument("x", (4,))]))
+    kernel = Kernel(record(lambda x: {"y": outputs(x)}, [Argument("x", (4,))]))
     x = np.random.default_rng(4).uniform([-90, -12, -30, 0.3], [90, 12, 30, 1], (60, 4))
     expected = np.array([[float(y) for y in outputs(row)] for row in x.tolist()])
     assert kernel(x) == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from tests.trees import random_tree, state
-from torsor.actuators import friction as fr
 from torsor.algorithms.friction import friction_force
 from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.model import friction as fr
 from torsor.robot import Robot
 
 STRIBECK = fr.Stribeck(3.0, 2.0, 0.5, 0.1)
@@ -107,7 +107,7 @@ def test_from_the_file():
     expected = [x.friction[0] * np.sign(s) + x.damping[0] * s for x, s in zip(j, v, strict=True)]
     np.testing.assert_allclose(lossy.friction_force(v), expected, rtol=1e-14)
     assert all(isinstance(laws[0], fr.StaticViscous) for laws in lossy.model.friction[1:])
-    from torsor.actuators.friction.laws import of_numbers
+    from torsor.model.friction.laws import of_numbers
 
     made = [of_numbers(*x) for x in ((0.0, 0), (1.0, 0.0), (0, 2.0), (1.0, 2.0))]
     assert made == [None, fr.Coulomb(1.0), fr.Viscous(2.0), fr.StaticViscous(1.0, 2.0)]

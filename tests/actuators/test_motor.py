@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 from torsor.actuators import RPM, Motor, Region, Thermal
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 from torsor.errors import ArgumentError
 
 K, R, V, I, CONT = 0.05, 0.5, 24.0, 20.0, 6.0
@@ -243,7 +243,7 @@ def test_compiled_equals_float():
             m.at_temperature(T).rated.power,
         ]
 
-    kernel = Kernel(trace(lambda x: {"y": outputs(x)}, [Argument("x", (6,))]))
+    kernel = Kernel(record(lambda x: {"y": outputs(x)}, [Argument("x", (6,))]))
     x = np.random.default_rng(0).uniform([0.02, 0.2, 1e-4, -2, -600, 20], [0.1, 2, 1e-2, 2, 600, 130], (50, 6))
     expected = np.array([[float(y) for y in outputs(row)] for row in x.tolist()])
     assert kernel(x) == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -10,9 +10,10 @@ import sympy as sp
 from scipy.optimize import minimize_scalar
 
 import torsor as ts
-from torsor.actuators import Drive, Gearbox, Motor, Thermal, inertia_matching_ratio, load_acceleration, sizing
-from torsor.actuators.friction import Viscous
+from torsor.actuators import Drive, Gearbox, Motor, Thermal, inertia_matching_ratio, load_acceleration
 from torsor.errors import ArgumentError, UnknownName
+from torsor.model.actuators import sizing
+from torsor.model.friction import Viscous
 
 MOTOR = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6, rotor_inertia=2e-5)
 T = np.arange(4001) * 5e-4  # two seconds, one period of what follows

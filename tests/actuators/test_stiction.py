@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from torsor.actuators import friction as fr
 from torsor.errors import ArgumentError, SingularError
-from torsor.procedures.stiction import DryFriction, accelerations, dry_friction, solve, velocities
+from torsor.model import friction as fr
+from torsor.simulate.stiction import DryFriction, accelerations, dry_friction, solve, velocities
 
 
 def levels(hold, slide=None, drag=None) -> DryFriction:

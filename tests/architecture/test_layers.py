@@ -1,13 +1,12 @@
-"""The rooms that each file belongs to, in layers: a file imports its own room and rooms of lower layers, in functions too.
+"""The rooms of the house, in layers: a file imports its own room and rooms of lower layers, in functions too.
 
-The folders have other names than the rooms so far: ``ROOM`` says where each of them goes.  Imports that still go up, or beside,
-are in ``UP``, each with the way to cut it; a new one fails the test, and so does one that is gone but still listed.
+Imports that go up are in ``UP``, each with its reason; a new one fails the test, and so does one that is gone but still listed.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,53 +14,21 @@ from pathlib import Path
 import torsor
 
 PACKAGE = Path(torsor.__file__).parent
-#: modules at the top that every room may import
-COMMON = ("errors", "version", "lazy", "locks")
+#: beside the rooms: every room may import errors and version
+TOP = {"__init__.py", "__main__.py", "errors.py", "version.py", "py.typed"}
 #: rooms of one layer do not import each other
 LAYERS = (
-    {"support", "scalar"}, {"spatial", "compile"}, {"model"}, {"algorithms", "io"}, {"kernels"}, {"mechanics", "symbolic"},
+    {"support"}, {"scalar"}, {"spatial", "compile"}, {"model"}, {"algorithms", "io"}, {"kernels"}, {"mechanics", "symbolic"},
     {"look"}, {"simulate"}, {"robot"}, {"bridges"}, {"checks"}, {"cli"},
 )  # fmt: skip
-#: room → folders and files of today; the longest path that fits a file decides
-FOLDERS = {
-    "support": ("io/files", "io/tables", "plotting", "printing", "understanding/text", "notebook/html", "simulate/progress",
-                "sweeps/progress", "cli/progress"),
-    "scalar": ("scalar",),
-    "spatial": ("spatial", "rigid", "model/arguments"),
-    "compile": ("compile",),
-    "model": ("model", "actuators", "mechanism", "views", "joints", "notebook/robots"),
-    "algorithms": ("algorithms",),
-    "io": ("io", "logs"),
-    "kernels": ("kernels", "computed", "method", "export", "understanding/state"),
-    "mechanics": ("constraints", "constrained", "procedures", "task", "operators", "flexible", "large"),
-    "symbolic": ("symbolic",),
-    "look": ("scene", "understanding", "notebook", "replay", "viewer"),
-    "simulate": ("simulate", "sweeps", "procedures/stiction", "flexible/motion", "notebook/motion"),
-    "robot": ("robot", "loading", "model/builder", "robots", "mechanisms"),
-    "bridges": ("bridges", "adapters", "compat"),
-    "checks": ("doctor", "certify"),
-    "cli": ("cli", "demo"),
-}  # fmt: skip
-ROOM = {path: room for room, paths in FOLDERS.items() for path in paths}
-#: (importing file, imported file): how it goes
+ROOMS = set().union(*LAYERS)
+#: (importing file, imported file): why it stays
 UP = {
-    ("cli/progress", "cli/out"): "one progress, which takes its stream as an argument",
-    ("flexible", "flexible/motion"): "stays: a public name of flexible",
-    ("flexible/robot", "flexible/motion"): "stays: FlexibleRobot.simulate is a public method",
-    ("io/formats", "robots"): "load adds the hint about bundled robots",
-    ("io/tables", "io/digests"): "digests move with tables",
-    ("mechanism", "notebook"): "the HTML of a robot in model",
-    ("notebook", "notebook/motion"): "the HTML of a result beside it",
-    ("printing", "model"): "the functions about models in model",
-    ("printing", "model/description"): "the functions about models in model",
-    ("replay/film", "flexible/motion"): "what is shown brings its film",
-    ("replay/film", "simulate"): "what is shown brings its film",
-    ("rigid/consistency", "model/physical"): "the conditions on an inertia in spatial",
-    ("rigid/frames", "procedures/basis"): "canonical bases in spatial",
-    ("rigid/reading", "compile/given"): "reading arrays in support",
-    ("robot", "certify/verify"): "stays: a certificate compares with other libraries, which make robots",
-    ("viewer/bending", "flexible/motion"): "FlexibleRobot.simulate",
+    ("mechanics/flexible/flexible_robot", "simulate/flexible_links"): "FlexibleRobot.simulate is a public method",
+    ("robot/robot", "checks/certify/verify"): "a certificate compares with other libraries, whose bridges make robots",
 }
+#: of a NamedTuple: public, in spite of their underscore
+NAMED_TUPLE = {"_fields", "_replace", "_asdict", "_make"}
 #: largest share of the lines that one room may have
 LARGEST = 0.15
 
@@ -72,31 +39,28 @@ def sources() -> dict[str, Path]:
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        found["/".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)] = path
-    return {name: path for name, path in found.items() if name not in ("__init__", "__main__", *COMMON)}
+        found["/".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return {name: path for name, path in found.items() if name.split("/")[0] in ROOMS}
 
 
-def room_of(name: str) -> str:
-    """The room of a file."""
-    parts = name.split("/")
-    for k in range(len(parts), 0, -1):
-        if (place := "/".join(parts[:k])) in ROOM:
-            return ROOM[place]
-    raise AssertionError(f"{name} has no room: enter it in FOLDERS")
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The files that a file imports, at module level or in a function; not for type checking alone."""
-    tree = ast.parse(path.read_text())
-    checking = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
+    """The files that a file imports: at module level, in a function, or by a table of names; not for type checking alone."""
+    checking = [n for n in ast.walk(tree(path)) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
     skipped = {id(n) for block in checking for n in ast.walk(block)}
-    for node in ast.walk(tree):
+    for node in ast.walk(tree(path)):
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Import):
             names = [a.name for a in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{a.name}" for a in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("torsor."):
+            names = [node.value.partition(":")[0]]
         else:
             continue
         for name in names:
@@ -106,15 +70,19 @@ def imported(path: Path) -> Iterator[str]:
                 yield inner if inner in sources() else "/".join(parts[1:-1]) or inner
 
 
+def test_there_are_the_rooms_of_the_table_and_nothing_beside_them():
+    entries = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert entries == ROOMS | TOP
+    assert len(ROOMS) <= 16
+
+
 def test_imports_go_down():
     level = {room: k for k, rooms in enumerate(LAYERS) for room in rooms}
     found = set()
     for name, path in sources().items():
         for other in imported(path):
-            if other.split("/")[0] in COMMON or other not in sources():
-                continue
-            here, there = room_of(name), room_of(other)
-            if here != there and level[there] >= level[here]:
+            here, there = name.split("/")[0], other.split("/")[0]
+            if other in sources() and here != there and level[there] >= level[here]:
                 found.add((name, other))
     assert not found - set(UP), "imports that go up"
     assert not set(UP) - found, "cut, and still listed"
@@ -123,7 +91,41 @@ def test_imports_go_down():
 def test_no_room_is_too_large():
     lines = Counter[str]()
     for name, path in sources().items():
-        lines[room_of(name)] += len(path.read_text().splitlines())
-    assert set(lines) == set(FOLDERS) == set().union(*LAYERS)
-    assert len(lines) <= 16
+        lines[name.split("/")[0]] += len(path.read_text().splitlines())
+    assert set(lines) == ROOMS
     assert max(lines.values()) <= LARGEST * lines.total()
+
+
+def test_each_room_says_what_belongs_there_and_what_it_may_import():
+    for room in ROOMS:
+        text = ast.get_docstring(tree(PACKAGE / room / "__init__.py")) or ""
+        assert "import" in text.lower(), f"{room}/__init__.py does not say what the room may import"
+
+
+def test_no_room_reaches_into_the_private_names_of_another():
+    defined = defaultdict(set)
+    for name, path in sources().items():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                defined[name.split("/")[0]].add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                defined[name.split("/")[0]].add(node.attr)
+            elif isinstance(node, ast.AnnAssign | ast.Assign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                defined[name.split("/")[0]] |= {t.id for t in targets if isinstance(t, ast.Name)}
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                defined[name.split("/")[0]].add(node.value)  # __slots__, setattr
+    theirs = set().union(*defined.values())
+    reached = []
+    for name, path in sources().items():
+        own = defined[name.split("/")[0]]
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                names = [node.attr]
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torsor"):
+                names = [a.name for a in node.names]
+            else:
+                continue
+            private = (n for n in names if n.startswith("_") and not n.startswith("__") and n not in NAMED_TUPLE)
+            reached += [f"{name}:{node.lineno} {n}" for n in private if n in theirs - own]
+    assert not reached, reached

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.compile import Argument, Kernel, build, cache, entry, native, trace
+from torsor.compile import Argument, Kernel, build, cache, entry, record
+from torsor.compile.llvm import native
 
 X = np.random.default_rng(0).normal(size=(9, 2))
 EXPECTED = np.stack([X[:, 0] * X[:, 1], X[:, 0] - X[:, 1]], axis=1)
@@ -20,7 +21,7 @@ EXPECTED = np.stack([X[:, 0] * X[:, 1], X[:, 0] - X[:, 1]], axis=1)
 def fresh(**options) -> Kernel:
     """A kernel that nothing in this process has built."""
     build._libraries.clear()  # equal kernels share their machine code
-    return Kernel(trace(lambda x: {"y": [x[0] * x[1], x[0] - x[1]]}, [Argument("x", (2,))]), **options)
+    return Kernel(record(lambda x: {"y": [x[0] * x[1], x[0] - x[1]]}, [Argument("x", (2,))]), **options)
 
 
 @pytest.fixture
@@ -144,7 +145,7 @@ def test_cache_file_that_is_not_the_users_own_regular_file_is_not_loaded(folder,
 
 
 def test_another_kernels_file_under_this_name_is_not_run(folder):
-    other = Kernel(trace(lambda x: {"y": [x[0] + 1, x[1] + 2]}, [Argument("x", (2,))]))
+    other = Kernel(record(lambda x: {"y": [x[0] + 1, x[1] + 2]}, [Argument("x", (2,))]))
     other(X)
     (theirs,) = files(folder)
     fresh()(X)
@@ -162,7 +163,7 @@ def test_whatever_decides_the_code_decides_the_key(folder, monkeypatch):
     same = (h.triple, h.cpu, h.features, h.width, h.fma, h.llvm)
     changes = {
         "precision": lambda: fresh(dtype=np.float32),
-        "program": lambda: Kernel(trace(lambda x: {"y": [x[0] * x[1], x[0] - 2 * x[1]]}, [Argument("x", (2,))])),
+        "program": lambda: Kernel(record(lambda x: {"y": [x[0] * x[1], x[0] - 2 * x[1]]}, [Argument("x", (2,))])),
     }
     hosts = {
         "features": (*same[:2], h.features + ",+sse2", *same[3:]),
@@ -272,7 +273,7 @@ def test_old_files_make_room(folder, monkeypatch):
     monkeypatch.setattr(cache, "CAPACITY", 4)
     monkeypatch.setattr(cache, "PRUNING", 0)
     for k in range(9):
-        Kernel(trace(lambda x, k=k: {"y": [x[0] + k]}, [Argument("x", (2,))]))(X)
+        Kernel(record(lambda x, k=k: {"y": [x[0] + k]}, [Argument("x", (2,))]))(X)
     assert len(files(folder)) <= 4
 
 

@@ -17,7 +17,7 @@ LIMITED = """
 import resource, sys
 import numpy as np
 import torsor as ts
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 
 def chain(x):
     for k in range(1500):
@@ -30,7 +30,7 @@ def limit(more):
     resource.setrlimit(resource.RLIMIT_AS, (now + more if more else resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 if sys.argv[1] == "chain":
-    kernel, state = Kernel(trace(chain, [Argument("x", (2,))])), np.zeros(2)
+    kernel, state = Kernel(record(chain, [Argument("x", (2,))])), np.zeros(2)
 else:
     robot = ts.robots.humanoid()
     kernel, state = robot.kernel("christoffel_symbols"), robot.neutral()

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.actuators import Drive, Gearbox, Motor, load_acceleration, sizing
-from torsor.actuators.friction import Coulomb, LuGre
+from torsor.actuators import Drive, Gearbox, Motor, load_acceleration
 from torsor.algorithms.friction import friction_force
-from torsor.flexible import Beam, Law, Spring, elastic_joints
-from torsor.operators import operators
-from torsor.procedures.stiction import dry_friction
+from torsor.flexible import Beam, Law, Spring
+from torsor.mechanics.flexible import elastic_joints
+from torsor.mechanics.operators import operators
+from torsor.model.actuators import sizing
+from torsor.model.friction import Coulomb, LuGre
+from torsor.simulate.stiction import dry_friction
 from torsor.symbolic import point_force
 
 TWO = np.zeros(2)

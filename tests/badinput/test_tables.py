@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 
 import torsor as ts
-from torsor.compat import modern_robotics as mr
-from torsor.compile.given import as_array
+from torsor.bridges import modern_robotics as mr
 from torsor.errors import ArgumentError
 from torsor.large import LargeTree
+from torsor.support.given import as_array
 
 ARM = ts.robots.two_link()
 NAMES = list(ARM.joints)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.certify import Certificate, Row, verify
-from torsor.certify.certificate import WIDTH
-from torsor.certify.machine import digest, machine
-from torsor.certify.verify import CHECKS, LOOPS, PEERS
+from torsor.checks.certify import Certificate, Row, verify
+from torsor.checks.certify.certificate import WIDTH
+from torsor.checks.certify.machine import digest, machine
+from torsor.checks.certify.verify import CHECKS, LOOPS, PEERS
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_certificate_without_a_pass_has_not_passed():
 def test_digest():
     """Of the numbers: the same in another process, another for another mass."""
     arm = ts.robots.two_link()
-    code = "import torsor as ts; from torsor.certify.machine import digest; print(digest(ts.robots.two_link().model))"
+    code = "import torsor as ts; from torsor.checks.certify.machine import digest; print(digest(ts.robots.two_link().model))"
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert digest(arm.model) == there
     assert digest(arm.model) != digest(ts.robots.two_link(m1=1.0 + 1e-15).model)
@@ -103,7 +103,7 @@ def test_machine():
 
 def test_without_mpmath(monkeypatch):
     """The rows that need it are skipped, and say what to install; the peers' are in test_peers.py."""
-    from torsor.certify import references
+    from torsor.checks.certify import references
 
     monkeypatch.setattr(references, "find_spec", lambda name: None)
     row = verify(ts.robots.two_link(), samples=1, peers=False)["kernel: mass_matrix"]

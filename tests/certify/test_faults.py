@@ -8,11 +8,11 @@ import pytest
 import torsor as ts
 from tests.certify.faults import changed, corrupted, failing
 from torsor.algorithms.closed_loops import Saddle
-from torsor.certify import verify
-from torsor.constrained import equations
+from torsor.checks.certify import verify
 from torsor.kernels import losses
 from torsor.kernels.quantities import QUANTITIES
-from torsor.large import divide_and_conquer
+from torsor.mechanics.constraints import equations
+from torsor.mechanics.large import divide_and_conquer
 from torsor.spatial import Acceleration
 
 

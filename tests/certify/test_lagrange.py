@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import torsor as ts
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
-from torsor.certify.lagrange import lagrange
+from torsor.checks.certify.lagrange import lagrange
 from torsor.model import Description, Link
 from torsor.spatial import Inertia, Sym, Vec
 

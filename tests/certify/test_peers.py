@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import torsor as ts
 from tests.certify.faults import changed
 from tests.trees import Cam, joint_type, random_tree
-from torsor.certify.subject import Subject
-from torsor.certify.verify import PEERS, row
+from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.verify import PEERS, row
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from tests.trees import random_tree
-from torsor.certify import verify
+from torsor.checks.certify import verify
 
 #: looked at by day
 DAY = {"scara": ts.robots.scara, "four_bar": ts.mechanisms.four_bar}
@@ -70,7 +70,7 @@ def test_rotors_and_friction():
 
 
 def _coulomb():
-    from torsor.actuators.friction import Coulomb
+    from torsor.model.friction import Coulomb
 
     return Coulomb(0.4)
 

@@ -8,14 +8,14 @@ import pytest
 
 import torsor as ts
 from torsor import algorithms as alg
-from torsor.certify.comparison import Comparison, compared, worst
-from torsor.certify.rounding import EPS, deviations
-from torsor.compile import Argument, trace
+from torsor.checks.certify.comparison import Comparison, compared, worst
+from torsor.checks.certify.rounding import EPS, deviations
+from torsor.compile import Argument, record
 from torsor.scalar import sin, sqrt, where
 
 
 def sigma(function, x):
-    return deviations(trace(lambda v: {"y": function(v)}, [Argument("x", np.shape(x)[-1:])]), [np.asarray(x, float)])[0]
+    return deviations(record(lambda v: {"y": function(v)}, [Argument("x", np.shape(x)[-1:])]), [np.asarray(x, float)])[0]
 
 
 def test_a_sum_that_cancels_keeps_the_error_of_its_terms():

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor import doctor
+from torsor.checks import doctor
+from torsor.checks.doctor.finding import Finding
 from torsor.cli.robots import bundled
-from torsor.doctor.finding import Finding
-from torsor.understanding.survey import survey, tips
+from torsor.look.explain.survey import survey, tips
 
 # -- info --------------------------------------------------------------------------------------------------------
 
@@ -309,7 +309,7 @@ def test_verify_has_an_exit_code(torsor, monkeypatch):
     assert ended.code == 0
     assert ended.json["passed"] is True
     right = ts.Robot.mass_matrix
-    from torsor.certify import subject
+    from torsor.checks.certify import subject
 
     kernel = subject.Subject.kernel
     wrong = lambda s, spec, *x: kernel(s, spec, *x) * (1.001 if spec == "mass_matrix" else 1)  # noqa: E731
@@ -356,7 +356,7 @@ def test_check_repairs_what_it_is_told_to(torsor):
 
 
 def test_the_demo_writes_a_page(torsor, monkeypatch):
-    from torsor import demo
+    from torsor.cli import demo
 
     monkeypatch.setattr(demo, "main", lambda: print("so much for numbers"))
     ended = torsor("demo", "--replay", "fall.html")

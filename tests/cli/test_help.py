@@ -69,7 +69,7 @@ def test_every_command_has_lines_to_try():
 def test_lines_to_try_work(torsor, monkeypatch, line):
     monkeypatch.setattr(webbrowser, "open", lambda url: True)
     if " view " in line:
-        viewer = pytest.importorskip("torsor.viewer.viewer")
+        viewer = pytest.importorskip("torsor.look.viewer.viewer")
         monkeypatch.setattr(viewer.Viewer, "wait", lambda self: None)
     ts.save_urdf(ts.robots.two_link(), "plain.urdf")
     text = Path("plain.urdf").read_text()

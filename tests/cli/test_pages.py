@@ -69,7 +69,7 @@ def typed(torsor, line: Line) -> str:
 
 def run(page: Path, torsor, monkeypatch) -> int:
     monkeypatch.setattr(webbrowser, "open", lambda url: True)
-    viewer = pytest.importorskip("torsor.viewer.viewer")
+    viewer = pytest.importorskip("torsor.look.viewer.viewer")
     monkeypatch.setattr(viewer.Viewer, "wait", lambda self: None)
     text, count, namespace = page.read_text(encoding="utf-8"), 0, {}
     for found in _FENCE.finditer(text):

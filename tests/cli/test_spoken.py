@@ -14,8 +14,10 @@ from torsor.cli.spoken import spoken
 
 ROOT = Path(ts.__file__).parent
 #: what the command line reaches with words of its own
-REACHED = ("io", "logs", "doctor", "model/physical.py", "model/description.py", "spatial/linear.py", "procedures/null_space.py",
-           "loading.py", "simulate/system.py")  # fmt: skip
+REACHED = (
+    "io", "checks/doctor", "model/physical.py", "model/description.py", "spatial/linear.py",
+    "mechanics/constraints/null_space.py", "robot/loading.py", "simulate/system.py",
+)  # fmt: skip
 PYTHON = re.compile(
     r"\b(mimic|strict|format|loops|base|roots|xacro_args|topic|gravity|damping)=|\bts\.|\brobot\.(?!urdf|loops)[a-z]"
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import torsor.compat.modern_robotics as mr
-from torsor.compat.modern_robotics import chain
+import torsor.bridges.modern_robotics as mr
+from torsor.bridges.modern_robotics import chain
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def rng(request):
 def patience(request, monkeypatch):
     """Both ways a function of compat is computed."""
     _forget()
-    monkeypatch.setattr("torsor.compat.modern_robotics.patience.PATIENCE", request.param)
+    monkeypatch.setattr("torsor.bridges.modern_robotics.patience.PATIENCE", request.param)
     yield
     _forget()
 

@@ -1,4 +1,4 @@
-"""torsor.compat.modern_robotics against the modern_robotics wheel: chapters 8, 9 and 11, on random chains."""
+"""torsor.bridges.modern_robotics against the modern_robotics wheel: chapters 8, 9 and 11, on random chains."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import modern_robotics as book
 import numpy as np
 import pytest
 
-import torsor.compat.modern_robotics as mr
+import torsor.bridges.modern_robotics as mr
 from tests.compat.chains import lists, pose, same
-from torsor.compat.modern_robotics import chain as chains
-from torsor.compat.modern_robotics import patience, simulation
+from torsor.bridges.modern_robotics import chain as chains
+from torsor.bridges.modern_robotics import patience, simulation
 from torsor.errors import ArgumentError, ModelError, SingularError
 
 GRAVITY = np.array([0.3, -2.0, -9.81])

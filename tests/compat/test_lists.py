@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-import torsor.compat.modern_robotics as mr
+import torsor.bridges.modern_robotics as mr
 from tests.tolerance import assert_close
 from torsor.errors import ModelError, ModelWarning, UnknownName
 from torsor.io.mr_lists import to_mr

@@ -1,4 +1,4 @@
-"""torsor.compat.modern_robotics against the modern_robotics wheel: names, and chapters 3 to 6, on random inputs."""
+"""torsor.bridges.modern_robotics against the modern_robotics wheel: names, and chapters 3 to 6, on random inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import modern_robotics as book
 import numpy as np
 import pytest
 
-import torsor.compat.modern_robotics as mr
+import torsor.bridges.modern_robotics as mr
 from tests.compat.chains import lists, pose, rotation, same
 from torsor.errors import ArgumentError
 
@@ -32,13 +32,13 @@ def test_every_function_is_there_with_the_same_arguments_in_the_same_order(name)
 
 def test_star_import_brings_what_the_package_brings():
     space: dict = {}
-    exec("from torsor.compat.modern_robotics import *", space)
+    exec("from torsor.bridges.modern_robotics import *", space)
     assert {*PUBLIC, "np"} <= set(space)
 
 
 def test_import_brings_in_nothing_heavy():
     code = (
-        "import sys, torsor.compat.modern_robotics; print([m for m in ('llvmlite', 'matplotlib', 'lxml') if m in sys.modules])"
+        "import sys, torsor.bridges.modern_robotics; print([m for m in ('llvmlite', 'matplotlib', 'lxml') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -7,8 +7,8 @@ import numpy as np
 import torsor as ts
 from tests.trees import axis, random_tree, transform
 from torsor import algorithms as alg
-from torsor.constraints.base import Rows, State, stack_rows
-from torsor.constraints.loop import JointConstraint
+from torsor.mechanics.constraints.base import Rows, State, stack_rows
+from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model.joints import (
     Continuous,
     Cylindrical,

@@ -24,8 +24,8 @@ from torsor import algorithms as alg
 from torsor import constraints as C
 from torsor.algorithms.closed_loops.multipliers import multipliers
 from torsor.algorithms.inverse_mass import by_factors
-from torsor.constraints.base import State, stack_rows
-from torsor.constraints.frames import relative
+from torsor.mechanics.constraints.base import State, stack_rows
+from torsor.mechanics.constraints.frames import relative
 from torsor.scalar import cos, sin, sqrt
 from torsor.spatial import Transform
 

@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import constraints as C
 from torsor import mechanisms
-from torsor.procedures.basis import canonical_axes, fix_signs, null_space_basis
+from torsor.spatial.rigid.basis import canonical_axes, fix_signs, null_space_basis
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
 

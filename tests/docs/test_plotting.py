@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor import plotting
+from torsor.support import plotting
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -21,7 +21,7 @@ Q = np.array([0.3, 0.5])
 def pictures():
     """Every kind of picture torsor makes, as a function of the axes to draw into."""
     from torsor.actuators import Motor
-    from torsor.actuators.friction import Coulomb
+    from torsor.model.friction import Coulomb
 
     motor = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20)
     return {

@@ -50,7 +50,7 @@ def names():
         "torsor.flexible.box": "function",
         "torsor.rigid.cone": "function",
         "torsor.compile.forward": "function",
-        "torsor.views.JointView.damping": "attribute",
+        "torsor.model.part_views.JointView.damping": "attribute",
     }
     places = {full: SimpleNamespace(objtype=kind, aliased=False) for full, kind in kinds.items()}
     places["torsor.errors.ClosureError"] = SimpleNamespace(objtype="exception", aliased=True)

@@ -14,8 +14,8 @@ import torsor as ts
 from tests.doctor.test_codes import HAVE, examined
 from tests.doctor.urdf import arm, joint, link
 from tests.trees import random_tree
-from torsor.doctor import CODES, REPAIRS, check
-from torsor.doctor.symmetry import stem, twins
+from torsor.checks.doctor import CODES, REPAIRS, check
+from torsor.checks.doctor.symmetry import stem, twins
 from torsor.errors import ArgumentError, FileError
 
 DOCS = Path(__file__).parents[2] / "docs"

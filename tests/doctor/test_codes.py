@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.doctor.urdf import arm, box_inertia, joint, link, marked, robot, shape
-from torsor.doctor import CODES, check
-from torsor.doctor.finding import SEVERITIES
-from torsor.doctor.locks import locks
-from torsor.doctor.reading import subject_of
+from torsor.checks.doctor import CODES, check
+from torsor.checks.doctor.finding import SEVERITIES
+from torsor.checks.doctor.locks import locks
+from torsor.checks.doctor.reading import subject_of
 
 BOX = box_inertia()
 STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # of 2 kg at z = 0.6 m

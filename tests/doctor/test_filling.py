@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests.doctor.urdf import arm, joint
-from torsor.doctor import check, repair
+from torsor.checks.doctor import check, repair
 from torsor.errors import ArgumentError, ModelWarning
 
 NAMED = ["mass-from-density"]

@@ -8,8 +8,8 @@ import pytest
 import torsor as ts
 from tests.doctor.test_codes import HAVE
 from tests.doctor.urdf import arm, box_inertia, link
-from torsor.doctor import check, repair
-from torsor.doctor.reading import subject_of
+from torsor.checks.doctor import check, repair
+from torsor.checks.doctor.reading import subject_of
 from torsor.errors import ArgumentError, FileError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.doctor.test_codes import pair, turned
 from tests.doctor.urdf import box_inertia, link, shape
-from torsor.doctor import check
+from torsor.checks.doctor import check
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 #: a slanted box: no product of inertia is zero

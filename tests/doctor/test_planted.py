@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.doctor.urdf import inertia
-from torsor.doctor import check, repair
+from torsor.checks.doctor import check, repair
 from torsor.io.urdf import read_urdf
 
 PREFIX = next(p for p in Path(find_spec("pinocchio").origin).parents if p.name == "cmeel.prefix")
@@ -151,9 +151,9 @@ TEN = [
 def everywhere():
     """(fault, code expected, codes found by the shape, by the other side) for every link of ten robots and every fault that
     changes its inertia by a third."""
-    from torsor.doctor import cad, symmetry
-    from torsor.doctor.geometry import shaped
-    from torsor.doctor.reading import subject_of
+    from torsor.checks.doctor import cad, symmetry
+    from torsor.checks.doctor.geometry import shaped
+    from torsor.checks.doctor.reading import subject_of
 
     for file in TEN:
         subject = subject_of(ROBOTS / file, [SHARE], True, "fixed")

@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from tests.doctor.test_codes import HAVE
 from tests.doctor.urdf import arm, joint, link, marked
-from torsor.doctor import REPAIRS, check, repair
+from torsor.checks.doctor import REPAIRS, check, repair
 from torsor.errors import ArgumentError, FileError, UnknownName
 
 #: code → the repair that mends it
@@ -88,7 +88,7 @@ def test_other_bytes_stay(encoding, tmp_path):
 
 def test_how_much_the_dynamics_change(tmp_path):
     """max |ΔM_ij|/√(M_ii M_jj) over the doctor's samples, here from the mass matrices of both robots."""
-    from torsor.doctor.dynamics import Dynamics
+    from torsor.checks.doctor.dynamics import Dynamics
 
     (made,) = repair(HAVE["triangle-inequality"], tmp_path / "out.urdf")
     with pytest.warns(ts.ModelWarning):

@@ -7,11 +7,11 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from tests.doctor.urdf import arm, link
-from torsor.doctor import check
-from torsor.doctor.cad import excess
-from torsor.doctor.records import LinkRecord
-from torsor.doctor.shape import Shape, Shapes
-from torsor.io.places import Places
+from torsor.checks.doctor import check
+from torsor.checks.doctor.cad import excess
+from torsor.checks.doctor.records import LinkRecord
+from torsor.checks.doctor.shape import Shape, Shapes
+from torsor.io.shared.places import Places
 from torsor.model.description import Geometry
 from torsor.rigid import box, cylinder
 
@@ -101,7 +101,7 @@ DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COL
 
 
 def mesh_of_a_box(path, up, size, centre):
-    from torsor.scene.triangles import box as surface
+    from torsor.look.scene.triangles import box as surface
 
     shape = surface(*size)
     corners = " ".join(f"{x:.6f}" for x in (shape.vertices + np.array(centre)).ravel())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.doctor.urdf import box_inertia, joint, link, robot
-from torsor.doctor import check, repair
-from torsor.doctor.unshaped import ball, gyration, meant
+from torsor.checks.doctor import check, repair
+from torsor.checks.doctor.unshaped import ball, gyration, meant
 
 UNITS = {"g·m²": 1e3, "kg·mm²": 1e6, "g·mm²": 1e9}
 BOX = box_inertia()
@@ -98,7 +98,7 @@ def test_at_most_one_unit_fits():
 
 def test_radius_of_gyration():
     """A shell of radius R has tr Σ = m R²."""
-    from torsor.doctor.records import LinkRecord
+    from torsor.checks.doctor.records import LinkRecord
 
     shell = LinkRecord("shell", mass=3.0, inertia=2 / 3 * 3.0 * 0.25**2 * np.eye(3))
     assert gyration(shell) == pytest.approx(0.25, rel=1e-14)

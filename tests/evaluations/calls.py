@@ -13,8 +13,8 @@ import numpy as np
 
 import torsor as ts
 from tests.trees import random_tree
-from torsor.actuators.friction import LoadDependent, StaticViscous
-from torsor.constrained import Constrained
+from torsor.mechanics.constraints import Constrained
+from torsor.model.friction import LoadDependent, StaticViscous
 from torsor.robot import Robot
 from torsor.task import Task
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 import torsor as ts
-from torsor.compile import Argument, Kernel, Scan, trace
+from torsor.compile import Argument, Kernel, Scan, record
 
 #: states of a batch
 N = 1_000_000
@@ -41,7 +41,7 @@ def calls() -> dict[str, Callable[[int], object]]:
     force = np.ones(6, np.float32)
     numpy_only = Kernel(pendulum.program("forward_dynamics"))
     numpy_only._libraries = {"one": None, "batch": None}  # as without LLVM
-    step = trace(lambda x, y: {"x": x[0] * 0.5 + y[0]}, [Argument("x", ()), Argument("y", ())])
+    step = record(lambda x, y: {"x": x[0] * 0.5 + y[0]}, [Argument("x", ()), Argument("y", ())])
     outward = Scan(step, gather={"x": "x"})
     parent, inputs = np.arange(-1, 4 * N - 1), np.ones(4 * N)
 

@@ -14,7 +14,9 @@ import pytest
 
 import torsor as ts
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, Scan, forms, llvm, native, rolled, scan_ir, trace
+from torsor.compile import Argument, Kernel, Scan, forms, record, rolled
+from torsor.compile.llvm import emit as llvm
+from torsor.compile.llvm import native, scan_ir
 
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 HARNESS = Path(__file__).with_name("aarch64.c")
@@ -94,7 +96,7 @@ def test_sin_and_cos_on_aarch64_have_the_bits_of_x86_64(width, machine, tmp_path
     near = rng.integers(-63660, 63660, 3000) * (math.pi / 2)
     spread = [rng.uniform(-10, 10, 3000), 10.0 ** rng.uniform(-300, 5, 999), [0.0, 1e5]]
     x = np.concatenate([near, np.nextafter(near, 9e9), *spread])
-    program = trace(lambda a: {"y": [s.sin(a[0]), s.cos(a[0])]}, [Argument("a", (1,))])
+    program = record(lambda a: {"y": [s.sin(a[0]), s.cos(a[0])]}, [Argument("a", (1,))])
     here = Kernel(program)(x[:, None])
     ir = llvm.batch_module(program, width, True)
     (there,) = on_aarch64(machine, tmp_path, ir, "batch", [x[:, None]], [np.empty_like(here)])
@@ -111,7 +113,7 @@ def test_large_results_and_buffers_on_aarch64(machine, tmp_path):
             total = total * 0.5 + value * value
         return {"y": [total, *[0.25] * 500, *made[::5]]}
 
-    program = trace(f, [Argument("x", (2,))])
+    program = record(f, [Argument("x", (2,))])
     x = np.random.default_rng(7).normal(size=(9, 2))
     here = Kernel(program)(x)
     (there,) = on_aarch64(machine, tmp_path, llvm.batch_module(program, 2, True), "batch", [x], [np.empty_like(here)])
@@ -119,7 +121,7 @@ def test_large_results_and_buffers_on_aarch64(machine, tmp_path):
 
 
 def test_scan_on_aarch64_has_the_bits_of_x86_64(machine, tmp_path):
-    step = trace(lambda x, u: {"next": [s.sin(x[0]) * x[1] + u[0], x[0] * x[1] * 0.25 - u[1]]},
+    step = record(lambda x, u: {"next": [s.sin(x[0]) * x[1] + u[0], x[0] * x[1] * 0.25 - u[1]]},
                  [Argument("x", (2,)), Argument("u", (2,))])  # fmt: skip
     rng = np.random.default_rng(8)
     x, u = rng.normal(size=(11, 2)), rng.normal(size=(11, 60, 2))

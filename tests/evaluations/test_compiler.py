@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 import torsor
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, forward, llvm, native, replay, reverse, threads, trace
+from torsor.compile import Argument, Kernel, forward, interpret, record, reverse, threads
+from torsor.compile.llvm import emit as llvm
+from torsor.compile.llvm import native
 from torsor.scalar import Graph
 
 
 def kernel(function, *sizes, **options):
-    return Kernel(trace(function, [Argument(f"x{k}", (n,)) for k, n in enumerate(sizes)]), **options)
+    return Kernel(record(function, [Argument(f"x{k}", (n,)) for k, n in enumerate(sizes)]), **options)
 
 
 # -- recording ---------------------------------------------------------------------------------------------------
@@ -58,7 +60,7 @@ def test_dead_code_is_removed_and_operations_counted():
         s.sin(x[0])  # recorded, not returned
         return {"y": [x[0] * x[1] + 1, x[0] * x[1]]}
 
-    p = trace(f, [Argument("x", (2,))])
+    p = record(f, [Argument("x", (2,))])
     assert p.operations == 2
     assert dict(p.counts) == {"mul": 1, "add": 1}
 
@@ -96,8 +98,8 @@ def test_binary_functions_and_comparisons():
     a, b = x[:, 0], y[:, 0]
     chosen = [np.where(a < b, 10.0, 20.0), np.where(a <= b, a, b), a > b]
     expected = np.stack([np.minimum(a, b), np.maximum(a, b), *chosen], 1)
-    program = trace(f, [Argument("a", (1,)), Argument("b", (1,))])
-    for z in (Kernel(program)(x, y), replay(program, [x, y])[0]):
+    program = record(f, [Argument("a", (1,)), Argument("b", (1,))])
+    for z in (Kernel(program)(x, y), interpret(program, [x, y])[0]):
         np.testing.assert_array_equal(np.delete(z, 2, axis=1), expected)
         with mpmath.workdps(50):
             for angle, opposite, adjacent in zip(z[:, 2], a, b, strict=True):
@@ -112,7 +114,7 @@ def ulps(value: float, exact) -> float:
 @pytest.mark.parametrize("fma", [True, False])
 @pytest.mark.parametrize("width", ["one", "batch"])
 def test_sin_and_cos_err_by_less_than_stated(width, fma, monkeypatch):
-    """1.5 ulp, without FMA 2.5, as :mod:`torsor.compile.sincos` states; 60 digits."""
+    """1.5 ulp, without FMA 2.5, as :mod:`torsor.compile.llvm.sincos` states; 60 digits."""
     host = dataclasses.replace(native.host(), fma=native.host().fma and fma)
     monkeypatch.setattr(native, "host", lambda: host)
     rng = np.random.default_rng(2)
@@ -157,7 +159,7 @@ def test_every_width_gives_the_same_bits(width, fma, monkeypatch):
 
     rng = np.random.default_rng(3)
     values = [rng.normal(size=(23, 3)), rng.normal(size=(23, 3))]
-    p = trace(f, [Argument("a", (3,)), Argument("b", (3,))])
+    p = record(f, [Argument("a", (3,)), Argument("b", (3,))])
     host = native.host()
     results = {}
     for w in (2, width):
@@ -176,7 +178,7 @@ def test_cut_into_many_functions_gives_the_same_bits(monkeypatch):
             x = [a * b * 0.3 + s.sin(c) for a, b, c in zip(x, x[1:] + x[:1], x[2:] + x[:2], strict=True)]
         return {"y": x}
 
-    p = trace(f, [Argument("x", (7,))])
+    p = record(f, [Argument("x", (7,))])
     x = np.random.default_rng(0).normal(size=(29, 7)) * 0.5
     whole = Kernel(p)(x)
     for chunk in (3, 17, 100_000):
@@ -243,7 +245,7 @@ def sample(x, y):
 
 @pytest.mark.parametrize("mode", [forward, reverse])
 def test_derivatives_against_complex_free_differences(mode):
-    p = trace(sample, [Argument("x", (3,)), Argument("y", (1,))])
+    p = record(sample, [Argument("x", (3,)), Argument("y", (1,))])
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
     dd, de = Kernel(mode(p, ["x", "y"]))(x, y)
@@ -270,12 +272,14 @@ def test_forward_and_reverse_agree(seed):
             pool.append([a * b, a + b, a - 2 * b, s.sin(a), s.cos(a) * b, a / (2 + b * b)][int(rng.integers(0, 6))])
         return {"y": pool[-3:]}
 
-    p = trace(f, [Argument("x", (3,))])
+    p = record(f, [Argument("x", (3,))])
     x = rng.normal(size=(4, 3))
-    np.testing.assert_allclose(replay(forward(p, ["x"]), [x])[0], replay(reverse(p, ["x"]), [x])[0], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        interpret(forward(p, ["x"]), [x])[0], interpret(reverse(p, ["x"]), [x])[0], rtol=1e-10, atol=1e-10
+    )
 
 
 def test_derivative_of_an_unknown_input_is_refused():
-    p = trace(lambda x: {"y": [x[0]]}, [Argument("x", (1,))])
+    p = record(lambda x: {"y": [x[0]]}, [Argument("x", (1,))])
     with pytest.raises(ValueError, match="no input 'q'"):
         forward(p, ["q"])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import torsor as ts
 from torsor import algorithms
 from torsor import scalar as s
-from torsor.compile import Argument, trace
-from torsor.compile.replay import replay
+from torsor.compile import Argument, record
+from torsor.compile.interpret import interpret
 from torsor.scalar import Dual, rate, value
 from torsor.scalar.expr import BINARY, UNARY
 
@@ -120,13 +120,13 @@ def test_nested_duals_give_the_second_derivative():
 
 
 def test_recorded_duals_are_the_floats():
-    program = trace(
+    program = record(
         lambda x, d: {"z": [part(formula(Dual(x[0], d[0]), Dual(x[1], d[1]))) for part in (value, rate)]},
         [Argument("x", (2,)), Argument("d", (2,))],
     )
     x, d = np.array([0.4, -0.7]), np.array([1.2, 0.3])
     z = formula(Dual(0.4, 1.2), Dual(-0.7, 0.3))
-    (ours,) = replay(program, [x, d])
+    (ours,) = interpret(program, [x, d])
     assert np.allclose(ours, [z.value, z.rate], rtol=1e-14)
 
 
@@ -137,7 +137,7 @@ def test_constants_cost_nothing():
     assert (3 / c).rate == 0
     assert s.sin(c).rate == 0
     assert (c - c).rate == 0
-    counted = trace(lambda x: {"y": rate(s.sin(Dual(x[0])) * x[1])}, [Argument("x", (2,))])
+    counted = record(lambda x: {"y": rate(s.sin(Dual(x[0])) * x[1])}, [Argument("x", (2,))])
     assert counted.operations == 0
 
 

@@ -18,9 +18,10 @@ import pytest
 from numpy.typing import ArrayLike
 
 import torsor as ts
-from torsor.compile import Argument, Kernel, entry, layout, native, trace
+from torsor.compile import Argument, Kernel, entry, layout, record
+from torsor.compile.llvm import native
 from torsor.errors import ArgumentError
-from torsor.method import kernel_method
+from torsor.kernels.kernel_method import kernel_method
 
 RNG = np.random.default_rng(12)
 Q, V, A = (RNG.normal(size=(5, 6)) for _ in range(3))
@@ -45,7 +46,7 @@ def sums(*shapes: tuple[int, ...], **options) -> Kernel:
     def function(*values):
         return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}  # inputs are flat here
 
-    return Kernel(trace(function, inputs), **options)
+    return Kernel(record(function, inputs), **options)
 
 
 # -- ways of calling ---------------------------------------------------------------------------------------------------
@@ -249,7 +250,7 @@ def test_number_with_a_default_may_be_absent(arm):
         assert same(got, one)
     assert same(arm.integrate(Q, V)[0], one)
     assert same(arm.integrate(Q[0], V[0], np.float64(0.25)), arm.integrate(Q[0], V[0], dt=np.full((), 0.25)))
-    kernel = Kernel(trace(lambda x, dt: {"y": [x[0] * dt[0]]}, [Argument("x", (1,)), Argument("dt", (), (), 3.0)]))
+    kernel = Kernel(record(lambda x, dt: {"y": [x[0] * dt[0]]}, [Argument("x", (1,)), Argument("dt", (), (), 3.0)]))
     for got in (kernel([2.0]), kernel(np.array([2.0])), kernel(x=np.array([2.0])), kernel([2.0], 3)):
         assert got == [6.0]
     with pytest.raises(ArgumentError, match=r"takes 2 arrays \(x, dt\), 0 given"):
@@ -588,7 +589,7 @@ def test_kernel_has_a_signature_and_its_class_has_help(arm):
     assert callable(kernel)
     number = Argument("dt", (), (), 3.0)
     for inputs, text in (([number], "(dt=3.0, *, out=None)"), ([number, Argument("x", (1,))], "(dt, x, *, out=None)")):
-        assert str(inspect.signature(Kernel(trace(lambda dt, *_: {"y": dt}, inputs)))) == text
+        assert str(inspect.signature(Kernel(record(lambda dt, *_: {"y": dt}, inputs)))) == text
     assert "kernel(*inputs, out=None)" in pydoc.render_doc(kernel)
     assert "program" in inspect.signature(Kernel).parameters
     assert list(inspect.signature(arm.jacobian).parameters) == ["q", "frame", "expressed_in", "out"]
@@ -605,7 +606,7 @@ GROWTH = """
 import sys
 import numpy as np
 import torsor as ts
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 from typing import NamedTuple
 
 class Pair(NamedTuple):

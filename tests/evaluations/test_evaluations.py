@@ -13,7 +13,7 @@ import sympy
 
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor.compile import replay
+from torsor.compile import interpret
 from torsor.compile.program import flatten
 from torsor.kernels import Quantity, quantities
 from torsor.kernels.spec import split_name
@@ -74,7 +74,7 @@ def test_one_state_batch_lists_and_replay(robot, spec):
     values = inputs(robot, spec, BATCH)
     kernel = robot.kernel(spec)
     batch = kernel(*values)
-    replayed = replay(kernel.program, values)[0]
+    replayed = interpret(kernel.program, values)[0]
     for k in range(0, BATCH, 6):
         state = [np.array(v[k]) for v in values]
         expected = source(robot, spec, state)

@@ -25,7 +25,7 @@ COUNTING = """
 import json, sys, warnings
 import numpy as np
 import torsor as ts
-from torsor.compile import native
+from torsor.compile.llvm import native
 from torsor.scalar import Graph
 counts = {"recordings": 0, "compilations": 0}
 codes = {Graph.__init__.__code__: "recordings", native.compile_ir.__code__: "compilations"}
@@ -210,7 +210,7 @@ def test_edited_source_of_torsor_gives_its_own_results_with_an_old_cache(tmp_pat
 
 MINE = """
 from dataclasses import dataclass
-from torsor.actuators.friction import Friction, Levels
+from torsor.model.friction import Friction, Levels
 from torsor.model.joints import JointType
 from torsor.spatial import Motion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import ZERO

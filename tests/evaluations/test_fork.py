@@ -16,12 +16,12 @@ SCRIPT = """
 import os, signal, sys, threading, time, warnings
 import numpy as np
 import torsor as ts
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 advises against fork beside threads
 arm = ts.robots.two_link()
 expected = ts.robots.two_link().mass_matrix(np.zeros(2))
-shared = [Kernel(trace(lambda x: {"y": [x[0] * k + x[1]]}, [Argument("x", (2,))])) for k in range(1000)]
+shared = [Kernel(record(lambda x: {"y": [x[0] * k + x[1]]}, [Argument("x", (2,))])) for k in range(1000)]
 done, failures = threading.Event(), 0
 
 def compile_all():

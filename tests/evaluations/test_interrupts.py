@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torsor.compile import Argument, Kernel, Scan, threads, trace
-from torsor.compile.replay import STATES
+from torsor.compile import Argument, Kernel, Scan, record, threads
+from torsor.compile.interpret import STATES
 from torsor.compile.threads import LONGEST_PIECE, run_in_threads
 
 posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
@@ -111,7 +111,7 @@ def test_spread_waits_for_other_threads_however_often_it_is_interrupted(interrup
 
 
 def test_pieces_of_any_size_give_the_same_bits(monkeypatch):
-    step = trace(lambda x, y: {"x": [x[0] * 0.9 + y[0]]}, [Argument("x", (1,)), Argument("y", (1,))])
+    step = record(lambda x, y: {"x": [x[0] * 0.9 + y[0]]}, [Argument("x", (1,)), Argument("y", (1,))])
     scan = Scan(step, carry={"x": "x"})
     kernel = Kernel(step)
     rng = np.random.default_rng(0)
@@ -125,7 +125,7 @@ def test_pieces_of_any_size_give_the_same_bits(monkeypatch):
 
 
 def test_numpy_fallback_computes_long_batches_in_pieces(monkeypatch):
-    program = trace(lambda x, k: {"y": [x[0] * k[0], x[1]], "z": x[0] - k[0]}, [Argument("x", (2,)), Argument("k", ())])
+    program = record(lambda x, k: {"y": [x[0] * k[0], x[1]], "z": x[0] - k[0]}, [Argument("x", (2,)), Argument("k", ())])
     kernel = Kernel(program)
     kernel._libraries = {"one": None, "batch": None}
     x = np.random.default_rng(0).normal(size=(STATES // 1000 + 3, 1001, 2))

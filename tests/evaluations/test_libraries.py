@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.compile import Argument, Kernel, trace
+from torsor.compile import Argument, Kernel, record
 
 
 def kernel(factor: float) -> Kernel:
-    return Kernel(trace(lambda x: {"y": [x[0] * factor, x[0] + x[1]]}, [Argument("x", (2,))]))
+    return Kernel(record(lambda x: {"y": [x[0] * factor, x[0] + x[1]]}, [Argument("x", (2,))]))
 
 
 def test_equal_kernels_share_a_library_until_none_uses_it():

@@ -5,15 +5,15 @@ import pytest
 
 import torsor
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, build, trace
-from torsor.compile.replay import replay_with_check
+from torsor.compile import Argument, Kernel, build, record
+from torsor.compile.interpret import interpret_with_check
 from torsor.compile.scan import NotFinite, Scan
 
 HUGE = 1e308
 
 
 def recorded(function, n=1):
-    return trace(function, [Argument("x", (n,))])
+    return record(function, [Argument("x", (n,))])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_infinite_divisor_is_an_error_and_not_zero():
 
 @pytest.mark.usefixtures("engine")
 def test_infinite_divisor_stops_a_scan():
-    p = trace(lambda x, u: {"x": x[0] * 1e100, "y": 1 / x[0]}, [Argument("x", ()), Argument("u", ())])
+    p = record(lambda x, u: {"x": x[0] * 1e100, "y": 1 / x[0]}, [Argument("x", ()), Argument("u", ())])
     with pytest.raises(NotFinite) as caught:
         Scan(p, carry={"x": "x"}, each=["y"])(1.0, np.zeros(9))
     assert caught.value.step == 3  # x = 1, 1e100, 1e200, 1e300, inf: the fourth step makes it infinite
@@ -83,7 +83,7 @@ def test_large_constants_are_checked_at_the_outputs():
 
 def test_checked_replay_finds_the_state_with_an_infinite_divisor():
     p = recorded(lambda x: {"y": [1 / (x[0] * x[0])]})
-    results, sound = replay_with_check(p, [np.array([[1.0], [1e200], [2.0]])])
+    results, sound = interpret_with_check(p, [np.array([[1.0], [1e200], [2.0]])])
     assert sound.tolist() == [True, False, True]
     assert results[0].ravel().tolist() == [1.0, 0.0, 0.25]
 

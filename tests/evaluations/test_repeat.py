@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from torsor.algorithms.steps import step
-from torsor.compile import Argument, Kernel, Scan, forward, outline, replay, trace
+from torsor.compile import Argument, Kernel, Scan, forward, interpret, outline, record
 from torsor.errors import TorsorError
 from torsor.scalar import repeatable, sin
 
@@ -42,7 +42,7 @@ def by_floats(x, k):
 
 
 def test_copies_are_noted_in_the_program_and_share_what_does_not_depend_on_operands():
-    program = trace(thrice, X)
+    program = record(thrice, X)
     (repeat,) = program.repeats
     assert len(repeat.starts) == 3
     stretches = [[op for op, _ in program.code[s : s + repeat.length]] for s in repeat.starts]
@@ -54,7 +54,7 @@ def test_copies_are_noted_in_the_program_and_share_what_does_not_depend_on_opera
 
 @pytest.mark.parametrize("k", [0.0, 0.7])
 def test_kernel_gives_the_results_of_floats_and_the_same_bits_in_every_form(k):
-    program = trace(thrice, X)
+    program = record(thrice, X)
     kernel = Kernel(program)
     y, z = kernel(STATES, k)
     assert_close(np.column_stack([y, z]), [by_floats(x, k) for x in STATES])
@@ -66,16 +66,16 @@ def test_kernel_gives_the_results_of_floats_and_the_same_bits_in_every_form(k):
     twice = kernel(y, k)
     assert np.array_equal(scanned[0][:, 0], y)
     assert np.array_equal(scanned[0][:, 1], twice[0])
-    assert_close(replay(program, [STATES, np.asarray(k)])[0], y)
+    assert_close(interpret(program, [STATES, np.asarray(k)])[0], y)
 
 
 def test_single_precision_kernel():
-    program = trace(thrice, X)
+    program = record(thrice, X)
     assert_close(Kernel(program, dtype="float32")(STATES, 0.7)[0], Kernel(program)(STATES, 0.7)[0], relative=1e-5)
 
 
 def test_derivative_is_that_of_the_straight_line_code():
-    copied, straight = (forward(trace(f, X), ("x",)) for f in (thrice, lambda x, k: _without_copies(x, k)))
+    copied, straight = (forward(record(f, X), ("x",)) for f in (thrice, lambda x, k: _without_copies(x, k)))
     assert_close(Kernel(copied)(STATES, 0.3)[0], Kernel(straight)(STATES, 0.3)[0])
 
 
@@ -95,7 +95,7 @@ def test_a_call_with_other_constants_is_recorded_by_itself():
         c = again([x[0], x[1]], [x[0], x[0]])
         return {"y": [*a, *b, *c]}
 
-    program = trace(function, X)
+    program = record(function, X)
     assert [len(r.starts) for r in program.repeats] == [2]  # b and c
     x, y, z = STATES.T
     expected = [y, x - 1, x * z + y, x - y, x * x + y, 0 * x]
@@ -108,7 +108,7 @@ def test_an_operand_that_the_function_uses_otherwise_too_is_not_replaced():
         return {"y": again(again([x[0]]))}
 
     x, y, _ = STATES.T
-    assert_close(Kernel(trace(function, X))(STATES, 0.0), ((x * x + y) * x + y)[:, None])
+    assert_close(Kernel(record(function, X))(STATES, 0.0), ((x * x + y) * x + y)[:, None])
 
 
 def test_results_that_only_some_copies_need():
@@ -120,7 +120,7 @@ def test_results_that_only_some_copies_need():
         return {"y": [second[0]]}
 
     x, y, z = STATES.T
-    assert_close(Kernel(trace(function, X))(STATES, 0.0), np.sin(x / (y * y + 2))[:, None])
+    assert_close(Kernel(record(function, X))(STATES, 0.0), np.sin(x / (y * y + 2))[:, None])
 
 
 def test_a_division_by_zero_inside_a_copy_is_found():
@@ -129,7 +129,7 @@ def test_a_division_by_zero_inside_a_copy_is_found():
     def function(x, k):
         return {"y": [again([again([x[0]])[0] * x[1]])[0]]}
 
-    kernel = Kernel(trace(function, X))
+    kernel = Kernel(record(function, X))
     with pytest.raises(TorsorError, match="not finite"):
         kernel(np.array([[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]), 0.0)
     assert kernel(np.array([2.0, 3.0, 1.0]), 0.0) == [6.0]
@@ -146,7 +146,7 @@ def test_an_error_while_recording_leaves_the_graph_usable():
             refused(x)
         return {"y": again(again([x[0]]))}
 
-    assert math.isclose(Kernel(trace(function, X))(np.array([1.5, 0.0, 0.0]), 0.0)[0], 1.5**4)
+    assert math.isclose(Kernel(record(function, X))(np.array([1.5, 0.0, 0.0]), 0.0)[0], 1.5**4)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "variational"])

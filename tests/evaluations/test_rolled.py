@@ -12,15 +12,16 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor.compile import Kernel, forms, forward, native, replay, rolled, trace
+from torsor.compile import Kernel, forms, forward, interpret, record, rolled
 from torsor.compile import kernel as kernels
+from torsor.compile.llvm import native
 from torsor.compile.rolled import DeferredInverse, elimination_tree
 
 
 def recorded(robot, *specs):
     """The whole program, with the facts about inverses in it."""
     spec = robot.spec(*specs)
-    return trace(partial(robot.kernels.evaluate, spec), robot.kernels.inputs(spec))
+    return record(partial(robot.kernels.evaluate, spec), robot.kernels.inputs(spec))
 
 
 def compiled(monkeypatch, program, *, width=4, least=0, fma=None, dtype=np.float64, long=10**9):
@@ -155,7 +156,7 @@ def test_deferred_program_is_recorded_when_its_code_is_read():
     assert "whole" not in vars(program)
     whole = recorded(robot, "mass_matrix_inverse")
     assert (program.operations, program.code, program.results) == (whole.operations, whole.code, whole.results)
-    (expected,) = replay(program, [q])
+    (expected,) = interpret(program, [q])
     assert_close(W, expected, condition=np.linalg.cond(robot.mass_matrix(q)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compile import Argument, Kernel, Scan, scan, trace
+from torsor.compile import Argument, Kernel, Scan, record, scan
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 
@@ -23,7 +23,7 @@ def slow(s: Scan) -> Scan:
 
 
 def test_fibonacci():
-    step = trace(lambda x: {"next": [x[1], x[0] + x[1]]}, [Argument("x", (2,))])
+    step = record(lambda x: {"next": [x[1], x[0] + x[1]]}, [Argument("x", (2,))])
     both = Scan(step, carry={"x": "next"})([0.0, 1.0], steps=60)
     a, b = 0, 1
     for row in both:
@@ -40,7 +40,7 @@ def test_sums_over_a_tree(batch):
     T = 40
     parent = np.array([int(rng.integers(-1, t)) if t else -1 for t in range(T)])
     y = rng.integers(-50, 50, size=(*batch, T, 5)).astype(float)
-    step = trace(lambda x, y: {"sum": [a + b for a, b in zip(x, y, strict=True)]}, [Argument("x", (5,)), Argument("y", (5,))])
+    step = record(lambda x, y: {"sum": [a + b for a, b in zip(x, y, strict=True)]}, [Argument("x", (5,)), Argument("y", (5,))])
     out = Scan(step, gather={"x": "sum"})(np.full(5, 3.0), y, index=parent)
     back = Scan(step, scatter={"x": "sum"}, reverse=True)(None, y, index=parent)
     above, below = y.copy(), y.copy()
@@ -70,7 +70,7 @@ def every_role(reverse, dtype=np.float64):
     gather, scatter = ({}, {"s": "ns"}) if reverse else ({"g": "ng"}, {})
     fixed = ["k", "g"] if reverse else ["k", "s"]
     each = ["nz", "view"] if reverse else ["nz", "ng", "view"]
-    return Scan(trace(wild, ROLES), carry={"x": "nx", "z": "nz"}, gather=gather, scatter=scatter, fixed=fixed, each=each,
+    return Scan(record(wild, ROLES), carry={"x": "nx", "z": "nz"}, gather=gather, scatter=scatter, fixed=fixed, each=each,
                 last=["nx", "ns"], reverse=reverse, dtype=dtype)  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def test_single_precision():
 @pytest.mark.parametrize("batch", [(), (11,)])
 def test_what_is_not_finite_is_found(make, batch):
     """1/(x − 3), with x counted up: the state that begins at 0 fails at its third step."""
-    step = trace(lambda x: {"next": x[0] + 1, "y": 1 / (x[0] - 3)}, [Argument("x", ())])
+    step = record(lambda x: {"next": x[0] + 1, "y": 1 / (x[0] - 3)}, [Argument("x", ())])
     x = np.full(batch, 0.5)
     if batch:
         x[6] = 0.0
@@ -163,7 +163,7 @@ def test_what_is_not_finite_is_found(make, batch):
 
 
 def test_an_index_that_points_outside_is_refused():
-    step = trace(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
+    step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
     out, back = Scan(step, gather={"x": "sum"}), Scan(step, scatter={"x": "sum"}, reverse=True)
     for index, where in (([-1, 1, 0], 1), ([-1, 0, 5], 2), ([-2, 0, 0], 0)):
         with pytest.raises(ArgumentError, match=rf"index\[{where}\]"):
@@ -177,7 +177,7 @@ def test_an_index_that_points_outside_is_refused():
 
 
 def test_wiring_that_does_not_fit_is_refused():
-    step = trace(lambda x, y: {"sum": x[0] + y[0], "two": [x[0], y[0]]}, [Argument("x", ()), Argument("y", ())])
+    step = record(lambda x, y: {"sum": x[0] + y[0], "two": [x[0], y[0]]}, [Argument("x", ()), Argument("y", ())])
     for wiring, words in (
         ({"carry": {"w": "sum"}}, "no input 'w'; it has x, y"),
         ({"carry": {"x": "z"}}, "no output 'z'"),

@@ -9,7 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from torsor.compile import Argument, Kernel, Scan, forms, kernel, native, trace, workspace
+from torsor.compile import Argument, Kernel, Scan, forms, kernel, record, workspace
+from torsor.compile.llvm import native
 
 #: of a thread [bytes]; Linux gives 8 MB, musl 128 kB.  An overflow ends the process, and with it the test run
 SMALL = 256 * 1024
@@ -43,7 +44,7 @@ def large(size):
         products = [x[0] * x[k] for k in range(4)]
         return {"y": [products[k % 4] if k % 5000 < 11 else 0.25 for k in range(size)]}
 
-    return trace(f, [Argument("x", (4,))])
+    return record(f, [Argument("x", (4,))])
 
 
 def expected(x, size):
@@ -90,7 +91,7 @@ def alive(n):
             total = total * 0.5 + value * value
         return {"y": [total]}
 
-    return trace(f, [Argument("x", (2,))])
+    return record(f, [Argument("x", (2,))])
 
 
 def test_drivers_keep_at_most_32_kilobytes_on_the_stack():
@@ -115,7 +116,7 @@ def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypat
 
 @pytest.mark.parametrize("batch", [(), (9,)])
 def test_scan_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypatch):
-    step = trace(lambda x, u: {"next": [v * 0.3 + u[0] for v in x]}, [Argument("x", (20,)), Argument("u", (1,))])
+    step = record(lambda x, u: {"next": [v * 0.3 + u[0] for v in x]}, [Argument("x", (20,)), Argument("u", (1,))])
     rng = np.random.default_rng(2)
     values = rng.normal(size=(*batch, 20)), rng.normal(size=(*batch, 5, 1))
 

@@ -9,8 +9,9 @@ import pytest
 
 import torsor as ts
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, forms, native, replay, trace
+from torsor.compile import Argument, Kernel, forms, interpret, record
 from torsor.compile import kernel as kernels
+from torsor.compile.llvm import native
 from torsor.compile.tape import PRODUCT, TURN, tape
 from torsor.errors import ArgumentError, TorsorError
 
@@ -28,11 +29,11 @@ def every_operation(x):
 
 
 PROGRAMS = {
-    "operations": lambda: trace(every_operation, [Argument("x", (4,))]),
+    "operations": lambda: record(every_operation, [Argument("x", (4,))]),
     "dynamics": lambda: ts.robots.quadruped().program("forward_dynamics"),
     "matrix": lambda: ts.robots.panda().program("coriolis_matrix"),
     "number": lambda: ts.robots.ur5().program("kinetic_energy"),
-    "sparse": lambda: trace(lambda x: {"y": [x[k % 4] if k % 9 == 5 else 0.0 for k in range(101)]}, [Argument("x", (4,))]),
+    "sparse": lambda: record(lambda x: {"y": [x[k % 4] if k % 9 == 5 else 0.0 for k in range(101)]}, [Argument("x", (4,))]),
     "configuration": lambda: ts.robots.quadruped().program("difference"),
 }
 
@@ -99,7 +100,7 @@ def test_tape_reports_values_that_are_not_finite_as_straight_line_code_does(name
 
 
 def test_tape_reports_nan_in_an_input_that_nothing_depends_on(monkeypatch):
-    program = trace(lambda x: {"y": [x[0] * x[0] + 1]}, [Argument("x", (2,))])
+    program = record(lambda x: {"y": [x[0] * x[0] + 1]}, [Argument("x", (2,))])
     kernel = compiled(monkeypatch, program, 0, 4)
     with pytest.raises(ArgumentError, match="x"):
         kernel(np.array([1.0, np.nan]))
@@ -115,7 +116,7 @@ def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
             total = total + c * x[0]
         return {"y": [total, x[1]]}
 
-    program = trace(f, [Argument("x", (2,))])
+    program = record(f, [Argument("x", (2,))])
     x = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 7.0]])
     kernel = compiled(monkeypatch, program, 0, 4)
     expected = np.stack([x[:, 0] * np.sum(numbers), x[:, 1]], axis=1)
@@ -138,5 +139,5 @@ def test_christoffel_symbols_of_a_humanoid_are_a_tape_that_agrees_with_numpy():
     kernel = robot.kernel("christoffel_symbols")
     assert kernel.operations >= forms.LONG
     q = robot.random_configuration(0)
-    (expected,) = replay(kernel.program, [q])
+    (expected,) = interpret(kernel.program, [q])
     np.testing.assert_allclose(kernel(q), expected, rtol=0, atol=1e-12 * np.abs(expected).max())

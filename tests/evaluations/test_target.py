@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.compile import Argument, Kernel, Scan, native, trace
+from torsor.compile import Argument, Kernel, Scan, record
+from torsor.compile.llvm import native
 from torsor.compile.target import LANES, TARGETS, Host, can_run, from_environment
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +92,7 @@ def kernels(robot):
     yield robot.mass_matrix(q * 1e3)
     single = Kernel(robot.kernel("inverse_dynamics").program, dtype=np.float32)
     yield single(*(x.astype(np.float32) for x in (q, v, tau)))
-    step = trace(lambda x, u: {"next": [ts.scalar.sin(x[0]) * x[1] + u[0], x[0] * x[1] - u[1]]},
+    step = record(lambda x, u: {"next": [ts.scalar.sin(x[0]) * x[1] + u[0], x[0] * x[1] - u[1]]},
                  [Argument("x", (2,)), Argument("u", (2,))])  # fmt: skip
     yield Scan(step, carry={"x": "next"})(q[:, :2], np.broadcast_to(v[:, None, :2], (37, 9, 2)))
 

@@ -12,8 +12,8 @@ import pytest
 
 import torsor as ts
 from torsor import scalar as s
-from torsor.compile import Argument, replay, trace
-from torsor.compile.c import c_function, c_helpers
+from torsor.compile import Argument, interpret, record
+from torsor.compile.text.c import c_function, c_helpers
 from torsor.export import export_c
 
 CC = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
@@ -204,7 +204,7 @@ def everything(x, y):
 @pytest.mark.parametrize("chunk", [1, 3, 7, 500])
 @pytest.mark.parametrize("single", [False, True])
 def test_every_operation_at_every_cut(single, chunk, fma, tmp_path):
-    program = trace(everything, [Argument("x", (3,)), Argument("y", (1,))])
+    program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
     f = c_function(program, "f", single=single, fma=fma, chunk=chunk)
     text = f"#include <math.h>\n{c_helpers([f], single)}\n{f.declaration};\n{f.definition}\n"
     (tmp_path / "f.c").write_text(text)
@@ -212,7 +212,7 @@ def test_every_operation_at_every_cut(single, chunk, fma, tmp_path):
     rng = np.random.default_rng(0)
     for x in [*rng.normal(size=(6, 3)), np.array([1.0, 1.0, 0.0625]), np.array([-0.5, 2.0, 2.0])]:
         given = [x.astype(kind), np.array([0.3], kind)]
-        expected = replay(program, given, kind.type)
+        expected = interpret(program, given, kind.type)
         got = call(function, given, [e.shape for e in expected], kind)
         for o, e, g in zip(program.outputs, expected, got, strict=True):
             eps = np.finfo(kind).eps
@@ -220,7 +220,7 @@ def test_every_operation_at_every_cut(single, chunk, fma, tmp_path):
 
 
 def test_nan_is_handed_on(tmp_path):
-    program = trace(lambda x: {"y": [s.minimum(x[0], x[1]), s.sign(x[0])]}, [Argument("x", (2,))])
+    program = record(lambda x: {"y": [s.minimum(x[0], x[1]), s.sign(x[0])]}, [Argument("x", (2,))])
     f = c_function(program, "f")
     (tmp_path / "f.c").write_text(f"{c_helpers([f], False)}\n{f.declaration};\n{f.definition}\n")
     (y,) = call(library(tmp_path, "f").f, [np.array([np.nan, 1.0])], [(2,)])
@@ -237,7 +237,7 @@ def test_arguments_nothing_depends_on(tmp_path):
 def test_argument_names_that_c_would_misread(tmp_path):
     names = ("int", "t3", "x", "x_0", "sin", "wrenches['a*/b']", "scratch")
     inputs = [Argument(name, (2,)) for name in names]
-    program = trace(lambda *xs: {"double": [sum(x[0] * x[1] for x in xs), s.sin(xs[2][0])]}, inputs)
+    program = record(lambda *xs: {"double": [sum(x[0] * x[1] for x in xs), s.sin(xs[2][0])]}, inputs)
     f = c_function(program, "f", chunk=4)
     (tmp_path / "f.c").write_text(f"#include <math.h>\n{c_helpers([f], False)}\n{f.declaration};\n{f.definition}\n")
     x = np.random.default_rng(0).normal(size=(7, 2))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.compile import Argument, replay, trace
-from torsor.compile.source import python_function
+from torsor.compile import Argument, interpret, record
+from torsor.compile.text.python import python_function
 from torsor.export import export_python
 
 from .test_c import FRAMES, everything, nasty, specs
@@ -67,22 +67,22 @@ def test_wrenches_and_damping(tmp_path):
 
 def test_every_operation_to_the_bit():
     """Parentheses keep the order of evaluation: the text gives the bits of the replay."""
-    program = trace(everything, [Argument("x", (3,)), Argument("y", (1,))])
+    program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
     namespace = {"np": np}
     exec(python_function(program, "f"), namespace)
     x, y = np.random.default_rng(0).normal(size=(50, 3)), np.array([0.3])
-    for got, expected in zip(namespace["f"](x, y), replay(program, [x, y]), strict=True):
+    for got, expected in zip(namespace["f"](x, y), interpret(program, [x, y]), strict=True):
         np.testing.assert_array_equal(got, expected)
 
 
 def test_matrices_as_arguments_and_no_arguments_at_all():
-    program = trace(lambda A, x: {"y": [A[0] * x[0] + A[1] * x[1], A[2] * x[0] + A[3] * x[1]]},
+    program = record(lambda A, x: {"y": [A[0] * x[0] + A[1] * x[1], A[2] * x[0] + A[3] * x[1]]},
                     [Argument("A", (2, 2)), Argument("x", (2,))])  # fmt: skip
     namespace = {"np": np}
     exec(python_function(program, "f"), namespace)
     A, x = np.random.default_rng(0).normal(size=(5, 2, 2)), np.array([1.0, 2.0])
     np.testing.assert_allclose(namespace["f"](A, x), A @ x)
-    exec(python_function(trace(lambda: {"y": [1.0, -2.0]}, []), "g"), namespace)
+    exec(python_function(record(lambda: {"y": [1.0, -2.0]}, []), "g"), namespace)
     np.testing.assert_array_equal(namespace["g"](), [1, -2])
 
 

@@ -10,7 +10,9 @@ import pytest
 import torsor as ts
 from torsor.algorithms import potential_energy
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import Law, Spring, elastic, elastic_joints
+from torsor.flexible import Law, Spring
+from torsor.mechanics.flexible import elastic_joints
+from torsor.mechanics.flexible import joint_equations as elastic
 from torsor.scalar import Dual, exp, log, sqrt
 
 RNG = np.random.default_rng(5)

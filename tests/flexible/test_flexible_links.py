@@ -12,9 +12,11 @@ import torsor as ts
 from torsor import algorithms
 from torsor.algorithms import kinetic_energy, potential_energy
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import FlexibleRobot, beam, box, links, rod, tube
-from torsor.flexible.frequencies import frequencies
-from torsor.flexible.shapes import FAMILIES, cantilever_root, gauss
+from torsor.flexible import FlexibleRobot, box, rod, tube
+from torsor.mechanics.flexible import beam
+from torsor.mechanics.flexible import link_equations as links
+from torsor.mechanics.flexible.frequencies import frequencies
+from torsor.mechanics.flexible.shapes import FAMILIES, cantilever_root, gauss
 from torsor.scalar import Dual, value
 
 RNG = np.random.default_rng(7)

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from tests import trees
 from torsor import Robot, algorithms
-from torsor.flexible import FlexibleRobot, Spring, beam, elastic, elastic_joints, links
+from torsor.flexible import FlexibleRobot, Spring
+from torsor.mechanics.flexible import beam, elastic_joints
+from torsor.mechanics.flexible import joint_equations as elastic
+from torsor.mechanics.flexible import link_equations as links
 from torsor.scalar import Dual
 
 SEEDS = st.integers(0, 10**6)

@@ -30,7 +30,6 @@ import numpy as np
 import torsor
 from torsor.errors import TorsorError
 from torsor.io.dh.files import read_dh
-from torsor.io.digests import MARK
 from torsor.io.loops_file import read_loops
 from torsor.io.mjcf import read_mjcf
 from torsor.io.urdf import read_urdf
@@ -39,6 +38,7 @@ from torsor.model import Description
 from torsor.simulate import simulate
 from torsor.simulate.files import load
 from torsor.spatial.vector import flat
+from torsor.support.digests import MARK
 
 #: words that mean something to some parser; the last are long
 WORDS = [

@@ -9,7 +9,7 @@ import pytest
 import torsor as ts
 from torsor.errors import FileError, UnknownName
 from torsor.io.urdf.writer import write_urdf
-from torsor.loading import load
+from torsor.robot.loading import load
 
 pytest.importorskip("robot_descriptions")
 URDF = write_urdf(ts.robots.description("panda")).replace("package://", "package://x/")

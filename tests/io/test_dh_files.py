@@ -10,7 +10,7 @@ import pytest
 from torsor.errors import FileError
 from torsor.io.dh import from_dh
 from torsor.io.dh.files import read_dh
-from torsor.loading import load
+from torsor.robot.loading import load
 
 ROWS = [
     {"alpha": pi / 2, "d": 0.4, "mass": 4.0, "com": [0.1, 0, 0.2], "inertia": [0.03, 0, 0, 0.02, 0, 0.04]},

@@ -14,11 +14,11 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import FileError, TorsorError
-from torsor.io.digests import MARK
 from torsor.simulate.events import Event
 from torsor.simulate.files import load
-from torsor.sweeps.record import decode, encode
-from torsor.sweeps.store import Folder
+from torsor.simulate.studies.record import decode, encode
+from torsor.simulate.studies.store import Folder
+from torsor.support.digests import MARK
 
 
 class Kind(NamedTuple):

@@ -11,8 +11,8 @@ import torsor as ts
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
 from torsor.io.formats import FORMATS, recognised
 from torsor.io.urdf.writer import write_urdf
-from torsor.loading import load, save
 from torsor.model.description import Mimic
+from torsor.robot.loading import load, save
 
 URDF = write_urdf(ts.robots.description("two_link"))
 MJCF = '<mujoco model="bob"><worldbody><body name="bob"><joint name="hinge"/><geom size=".1"/></body></worldbody></mujoco>'

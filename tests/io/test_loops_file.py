@@ -12,9 +12,9 @@ from tests.model.test_loops import closed_graph, four_bar
 from tests.trees import Cam
 from torsor.errors import FileError
 from torsor.io.loops_file import read_loops, with_loops, write_loops
-from torsor.loading import load, save_loops, save_urdf
 from torsor.model import Loop
 from torsor.model.joints import Helical, Universal
+from torsor.robot.loading import load, save_loops, save_urdf
 from torsor.spatial import Vec
 from torsor.spatial.vector import flat
 

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from tests.mjcf.test_random_trees import sayable
 from tests.trees import random_tree
-from torsor.actuators.friction import Coulomb
 from torsor.errors import ModelError
 from torsor.io.formats import FORMATS
 from torsor.io.loops_file import with_loops, write_loops
-from torsor.io.losses import FEATURES, losses
 from torsor.io.mjcf import read_mjcf, write_mjcf
-from torsor.io.notes import listed
+from torsor.io.shared.losses import FEATURES, losses
+from torsor.io.shared.notes import listed
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.friction import Coulomb
 from torsor.model.joints import (
     Continuous,
     Cylindrical,

@@ -14,8 +14,8 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import FileError, ModelError, ModelWarning, TorsorError, printable
-from torsor.sweeps.record import encode
-from torsor.sweeps.store import Folder
+from torsor.simulate.studies.record import encode
+from torsor.simulate.studies.store import Folder
 
 #: ESC, the one-character CSI, right-to-left override, isolates, line and paragraph separators, DEL, zero width, tag, newline
 OBEYED = [

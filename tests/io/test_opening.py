@@ -12,17 +12,17 @@ import pytest
 import torsor
 from torsor import logs
 from torsor.errors import FileError
-from torsor.io import tables
-from torsor.io.files import open_regular, read_bytes, read_stream
-from torsor.io.packages import folders
-from torsor.io.places import Places
+from torsor.io.shared.packages import folders
+from torsor.io.shared.places import Places
+from torsor.look.scene.shapes import triangles
+from torsor.look.scene.upright import lies
 from torsor.model.description import Geometry
-from torsor.rigid.mesh import read_mesh
-from torsor.scene.shapes import triangles
-from torsor.scene.upright import lies
 from torsor.simulate.files import load
+from torsor.simulate.studies.store import Folder
 from torsor.spatial import Transform
-from torsor.sweeps.store import Folder
+from torsor.spatial.rigid.meshes import read_mesh
+from torsor.support import tables
+from torsor.support.files import open_regular, read_bytes, read_stream
 
 READERS = {
     "robot.urdf": torsor.load,
@@ -53,7 +53,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_refused(tmp_path, monkeypatch)
     os.mkfifo(tmp_path / "log.csv")
     (tmp_path / "file").touch()
     real = os.stat
-    monkeypatch.setattr("torsor.io.files.os.stat", lambda path: real(tmp_path / "file"))
+    monkeypatch.setattr("torsor.support.files.os.stat", lambda path: real(tmp_path / "file"))
     with pytest.raises(FileError, match="is not a regular file"):
         open_regular(tmp_path / "log.csv")
 
@@ -111,14 +111,14 @@ def test_read_stream_stops_above_the_largest_size():
 OWN = {
     "cli/outcome.py": "the null device",
     "cli/symbols.py": "files it has just written",
-    "certify/machine.py": "/proc/cpuinfo",
+    "checks/certify/machine.py": "/proc/cpuinfo",
     "compile/cache.py": "checks owner and mode itself",
     "compile/memory.py": "/proc/meminfo and /proc/self/statm",
-    "replay/document.py": "files of the package",
-    "robots.py": "files of the package",
+    "look/replay/document.py": "files of the package",
+    "robot/library/robots.py": "files of the package",
     "kernels/digest.py": "files of the package",
-    "scene/archive.py": "files of the package",
-    "io/files.py": "is the road",
+    "look/scene/archive.py": "files of the package",
+    "support/files.py": "is the road",
 }
 
 
@@ -127,11 +127,11 @@ OPENS = re.compile(r"(?<![\w.])open\(|(?<!webbrowser)\.open\(|\.read_(?:text|byt
 
 
 def test_files_are_opened_in_one_place():
-    """In io/files.py, by open_regular, or in the list above; doctests and comments are not counted."""
+    """In support/files.py, by open_regular, or in the list above; doctests and comments are not counted."""
     package, found = Path(torsor.__file__).parent, set()
     for path in package.rglob("*.py"):
         lines = (line.partition("#")[0] for line in path.read_text("utf-8").splitlines())
         if any(OPENS.search(line) and not line.lstrip().startswith((">>>", "...")) for line in lines):
             found.add(path.relative_to(package).as_posix())
-    assert "io/files.py" in found
-    assert found - {"io/tables.py"} <= set(OWN)  # tables.py: numpy.load of a stream that was opened by that road
+    assert "support/files.py" in found
+    assert found - {"support/tables.py"} <= set(OWN)  # tables.py: numpy.load of a stream that was opened by that road

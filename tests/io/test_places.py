@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torsor.errors import FileError
-from torsor.io.places import Places
+from torsor.io.shared.places import Places
 
 
 @pytest.fixture

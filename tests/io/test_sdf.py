@@ -9,7 +9,7 @@ import pytest
 
 from torsor.errors import FileError, MissingExtra
 from torsor.io.sdf.included import check_includes
-from torsor.loading import load
+from torsor.robot.loading import load
 
 SDF = """<?xml version="1.0"?>
 <sdf version="1.9">

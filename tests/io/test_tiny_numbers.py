@@ -3,7 +3,7 @@
 import pytest
 
 import torsor as ts
-from torsor.io.decimals import notes_on_tiny_numbers
+from torsor.io.shared.decimals import notes_on_tiny_numbers
 
 INERTIA = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
 ZERO = "line {}: {} is below the smallest double, 4.9e-324, and is read as 0"

@@ -30,9 +30,9 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )  # fmt: skip
-from torsor.model.physical import problems
 from torsor.scalar import Graph
 from torsor.spatial import Inertia, Quaternion, Sym, Transform, Vec, from_rpy
+from torsor.spatial.rigid.physical import problems
 from torsor.spatial.vector import flat
 
 SKEW = Vec(0.6, 0.0, 0.8)

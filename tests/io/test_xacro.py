@@ -7,7 +7,7 @@ from math import pi
 import pytest
 
 from torsor.errors import ArgumentError, FileError
-from torsor.loading import load
+from torsor.robot.loading import load
 
 pytest.importorskip("xacrodoc")
 

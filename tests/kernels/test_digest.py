@@ -109,7 +109,7 @@ def test_source_digest_changes_with_any_file_that_a_recording_may_run(tmp_path):
         return out.stdout.strip()
 
     seen = {of_copy()}
-    for name in ("algorithms/rnea.py", "spatial/vector.py", "kernels/quantities.py", "task/quantities.py"):
+    for name in ("algorithms/rnea.py", "spatial/vector.py", "kernels/quantities.py", "mechanics/task/quantities.py"):
         with open(copy / name, "a") as file:
             file.write("\n# a line more\n")
         seen.add(of_copy())
@@ -120,7 +120,9 @@ def test_source_digest_changes_with_any_file_that_a_recording_may_run(tmp_path):
 
 def test_folders_left_out_of_the_source_digest_are_not_imported_by_recordings():
     """What is recorded may import at module level only what the digest covers."""
-    recorded = "import torsor.kernels, torsor.task, torsor.constrained, torsor.operators, torsor.symbolic.forces, sys;"
+    recorded = (
+        "import torsor.kernels, torsor.task, torsor.mechanics.constraints, torsor.operators, torsor.symbolic.forces, sys;"
+    )
     listed = recorded + "print(*sorted(m.split('.')[1] for m in sys.modules if m.startswith('torsor.') and m.count('.')))"
     out = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
     assert not APART & set(out.stdout.split())

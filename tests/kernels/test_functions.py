@@ -8,7 +8,7 @@ import pytest
 from torsor.compile import Argument
 from torsor.kernels import functions
 from torsor.kernels.functions import function_kernel, recorded
-from torsor.large.sweeps import STEPS
+from torsor.mechanics.large.recursions import STEPS
 
 X = [Argument("x", (2,))]
 

@@ -8,10 +8,11 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor.flexible import FlexibleRobot, beam
-from torsor.flexible.elastic_joints import elastic_joints
-from torsor.flexible.springs import Spring
-from torsor.operators import operators
+from torsor.flexible import FlexibleRobot
+from torsor.mechanics.flexible import beam
+from torsor.mechanics.flexible.elastic_joints import elastic_joints
+from torsor.mechanics.flexible.springs import Spring
+from torsor.mechanics.operators import operators
 from torsor.robot import Robot
 
 

@@ -14,10 +14,11 @@ from torsor.algorithms.constraint_force import complement, dual
 from torsor.algorithms.joining import EMPTY, Joint, compliance, onto_joint, onto_segment
 from torsor.algorithms.stacked import Matrix, Vector
 from torsor.errors import ArgumentError, SingularError, UnknownName
-from torsor.large.constraint_force import odd_even, sequential
-from torsor.large.contraction import contraction, preorder
-from torsor.large.divide_and_conquer import plan
-from torsor.large.steps import depth, height
+from torsor.mechanics.large import chains
+from torsor.mechanics.large.constraint_force import odd_even, sequential
+from torsor.mechanics.large.contraction import contraction, preorder
+from torsor.mechanics.large.divide_and_conquer import plan
+from torsor.mechanics.large.steps import depth, height
 from torsor.model.joints import Floating, Prismatic, Revolute, Universal
 from torsor.spatial import Motion, Subspace, Vec
 
@@ -254,7 +255,7 @@ def flat(x):
 def test_force_bases():
     """TᵀS = 0, TᵀT = 1, SᵀS* = 1 for every joint type."""
     rng = np.random.default_rng(9)
-    for joint in (*large.builders.EVERY_TYPE, Universal(X, Z), Floating()):
+    for joint in (*chains.EVERY_TYPE, Universal(X, Z), Floating()):
         S = joint.subspace([float(x) for x in joint.random(rng, [-np.inf] * joint.nq, [np.inf] * joint.nq)])
         T = np.array(complement(S)).reshape(-1, 6)
         columns = np.array([[*s.w, *s.v] for s in S])

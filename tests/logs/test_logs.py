@@ -10,9 +10,9 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
-from torsor.io import tables
-from torsor.logs.columns import meaning, numbered
-from torsor.logs.log import coordinates
+from torsor.io.logs.columns import meaning, numbered
+from torsor.io.logs.log import coordinates
+from torsor.support import tables
 
 ENDINGS = ("csv", "parquet", "npz", "mcap")
 

@@ -11,7 +11,7 @@ import pytest
 
 from torsor import logs
 from torsor.errors import ArgumentError, FileError
-from torsor.logs.joint_state import DEFINITION, SCHEMA, JointState, decode_cdr, decode_json, encode_cdr
+from torsor.io.logs.joint_state import DEFINITION, SCHEMA, JointState, decode_cdr, decode_json, encode_cdr
 
 writer = pytest.importorskip("mcap.writer")
 

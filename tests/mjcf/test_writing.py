@@ -21,9 +21,9 @@ from torsor.io.mjcf.compiling import compiled
 from torsor.io.urdf import read_urdf
 from torsor.model import Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.assembly import assemble
-from torsor.model.builder import Builder
 from torsor.model.joints import Fixed, Floating, Prismatic, Revolute, Spherical, Universal
 from torsor.model.surgery import rotors_as_armature
+from torsor.robot.builder import Builder
 from torsor.spatial import Inertia, Sym, Transform, Vec
 
 #: one file has no links at all
@@ -155,7 +155,7 @@ def _turn(angle: float):
 
 
 def test_other_loops_and_friction_laws_are_told_in_a_comment():
-    from torsor.actuators.friction import Coulomb
+    from torsor.model.friction import Coulomb
 
     d = replace(arm(laws=(Coulomb(1.0),)), loops=(Loop("slot", Prismatic(Vec(1, 0, 0)), "base", "two"),))
     text = write_mjcf(d)

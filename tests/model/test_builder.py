@@ -10,9 +10,9 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.rnea import rnea
 from torsor.errors import ModelError, UnknownName
 from torsor.model.assembly import assemble
-from torsor.model.builder import Builder
 from torsor.model.description import Mimic
 from torsor.model.joints import JOINT_TYPES, Revolute
+from torsor.robot.builder import Builder
 from torsor.spatial import Vec, from_rpy
 
 

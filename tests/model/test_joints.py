@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from tests.trees import Cam, axis
-from torsor.compile import Argument, replay, trace
+from torsor.compile import Argument, interpret, record
 from torsor.model.joints import (
     JOINT_TYPES,
     Continuous,
@@ -263,7 +263,7 @@ def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
         def both(q, kind=kind):
             return {"T, q": [*flat(kind.complement(q)), *kind.coordinates(kind.transform(q))]}
 
-        (recorded,) = replay(trace(both, [Argument("q", (kind.nq,))]), [np.array(q)])
+        (recorded,) = interpret(record(both, [Argument("q", (kind.nq,))]), [np.array(q)])
         np.testing.assert_allclose(recorded, np.array(both(q)["T, q"], float), rtol=1e-14, atol=1e-14, err_msg=str(kind))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import torsor as ts
 from torsor import Builder, FileError, ModelError
-from torsor.actuators.friction import Coulomb
+from torsor.model.friction import Coulomb
 from torsor.model.joints import Helical, Revolute
 from torsor.model.magnitudes import LARGEST, SMALLEST_MASS
 from torsor.spatial import Vec

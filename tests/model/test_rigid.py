@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from torsor import rigid
-from torsor.compile import replay, trace
+from torsor.compile import interpret, record
 from torsor.compile.program import Argument
 from torsor.spatial import Force, Inertia, Motion, Sym, Vec
 from torsor.spatial.vector import flat
@@ -52,8 +52,8 @@ def test_shapes_can_be_recorded():
     def f(size):
         return {"G": list(flat(rigid.cone(size[0], size[1]).inertia(density=1000.0)))}
 
-    program = trace(f, [Argument("size", (2,))])
-    assert np.allclose(replay(program, [np.array([0.1, 0.3])])[0], f([0.1, 0.3])["G"])
+    program = record(f, [Argument("size", (2,))])
+    assert np.allclose(interpret(program, [np.array([0.1, 0.3])])[0], f([0.1, 0.3])["G"])
 
 
 def test_structural_zeros_stay_whole():

@@ -12,9 +12,9 @@ from torsor.algorithms.kinematics import from_world, joints, velocities
 from torsor.algorithms.rnea import rnea
 from torsor.errors import ModelError, UnknownName
 from torsor.model.assembly import assemble
-from torsor.model.builder import Builder
 from torsor.model.joints import Universal
 from torsor.model.surgery import attach, lock, payload, rebase, subtree, with_base, with_gravity, without_couplings
+from torsor.robot.builder import Builder
 from torsor.spatial import Vec
 
 RNG = np.random.default_rng(3)

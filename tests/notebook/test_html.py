@@ -10,7 +10,7 @@ import pytest
 
 import torsor as ts
 from tests.replay.conftest import EVIL, evil_run
-from torsor.notebook.html import element, table
+from torsor.support.html import element, table
 
 
 class Reader(HTMLParser):
@@ -89,7 +89,7 @@ def test_result_is_a_page_in_a_sandbox():
 
 
 def test_large_result_is_not_kept_in_the_notebook(monkeypatch):
-    monkeypatch.setattr("torsor.notebook.motion.LARGEST", 1000)
+    monkeypatch.setattr("torsor.simulate.html.LARGEST", 1000)
     text = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)._repr_html_()
     assert "iframe" not in text
     assert "result.replay(path)" in text

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from torsor.large import LargeTree, chain, random_tree
-from torsor.large.sparse import forward_dynamics
+from torsor.mechanics.large.sparse import forward_dynamics
+from torsor.mechanics.operators.bodies import Bodies
+from torsor.mechanics.operators.operators import of_bodies
 from torsor.model.joints import Revolute
-from torsor.operators.bodies import Bodies
-from torsor.operators.operators import of_bodies
 from torsor.spatial import Vec
 
 

@@ -15,9 +15,9 @@ from tests.trees import random_tree, state
 from torsor.algorithms import crba
 from torsor.algorithms import innovations as alg
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.mechanics.operators import innovations, operators
 from torsor.model import Description, Joint, Link
 from torsor.model.joints import Revolute
-from torsor.operators import innovations, operators
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Vec
 

@@ -12,9 +12,9 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.mechanics.operators import operators
 from torsor.model import Description, Joint, Link
 from torsor.model.joints import Revolute, Spherical
-from torsor.operators import operators
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY

@@ -17,7 +17,7 @@ from tests.constraints.mechanisms import closed_mechanism, pose
 from tests.references.pinocchio_states import ROBOTS, Twin
 from tests.trees import axis
 from torsor import constraints as C
-from torsor.constraints.loop import JointConstraint
+from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model.joints import Fixed, Prismatic, Revolute, Spherical
 
 SOLO = ("solo_description/robots/solo12.urdf", True)

@@ -11,7 +11,7 @@ import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
-from torsor.certify.lagrange import lagrange
+from torsor.checks.certify.lagrange import lagrange
 from torsor.errors import ArgumentError, UnknownName
 from torsor.robot import Robot
 from torsor.simulate import limits

@@ -9,9 +9,10 @@ import pytest
 
 import torsor as ts
 from torsor import replay
-from torsor.flexible import FlexibleRobot, beam
-from torsor.flexible.motion import Motion
-from torsor.model.builder import Builder
+from torsor.flexible import FlexibleRobot
+from torsor.mechanics.flexible import beam
+from torsor.robot.builder import Builder
+from torsor.simulate.flexible_links import FlexibleResult
 
 EVIL = '</script><img src=x onerror="window.hacked=1">&\u2028'
 
@@ -41,7 +42,7 @@ def vibration():
     """Joints that stand still, and a beam that swings at 2 Hz."""
     arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
     t = np.linspace(0, 1, 101)
-    return Motion(arm, t, np.stack((0 * t, 0 * t, 0.1 * np.sin(4 * np.pi * t)), axis=-1))
+    return FlexibleResult(arm, t, np.stack((0 * t, 0 * t, 0.1 * np.sin(4 * np.pi * t)), axis=-1))
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.flexible import FlexibleRobot, Spring, beam
-from torsor.flexible.motion import Motion
-from torsor.replay.film import film_of
-from torsor.scene.elastic import PIECES
-from torsor.scene.loops import carried
+from torsor.flexible import FlexibleRobot, Spring
+from torsor.look.replay.film import film_of
+from torsor.look.scene.elastic import PIECES
+from torsor.look.scene.loops import carried
+from torsor.mechanics.flexible import beam
+from torsor.simulate.flexible_links import FlexibleResult
 
 
 def test_beams_are_cut_into_pieces_that_bend(vibration):
@@ -29,7 +30,7 @@ def test_pictures_are_as_many_as_the_vibration_wants():
     stiff = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=5e4, modes=(1, 0, 0))})
     slowest = stiff.frequencies(stiff.neutral(), joints="locked")[0] / (2 * np.pi)
     assert slowest > 10
-    still = Motion(stiff, [0.0, 1.0], np.zeros((2, 3)))
+    still = FlexibleResult(stiff, [0.0, 1.0], np.zeros((2, 3)))
     assert len(film_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
 
 

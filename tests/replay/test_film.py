@@ -16,11 +16,11 @@ import torsor as ts
 from tests.replay.conftest import EVIL, evil_run
 from torsor import replay
 from torsor.errors import ArgumentError, FileError
-from torsor.replay.document import TRIANGLES, page
-from torsor.replay.film import film_of
-from torsor.replay.thinning import clustered, envelope
-from torsor.scene import Part, Triangles, packing
-from torsor.scene.triangles import sphere
+from torsor.look.replay.document import TRIANGLES, page
+from torsor.look.replay.film import film_of
+from torsor.look.replay.thinning import clustered, envelope
+from torsor.look.scene import Part, Triangles, packing
+from torsor.look.scene.triangles import sphere
 
 
 def held(text: str):
@@ -136,7 +136,7 @@ def test_clustered_surface_has_fewer_triangles_and_about_the_volume():
 def test_too_many_triangles_are_merged_and_a_note_says_so(monkeypatch):
     from dataclasses import replace
 
-    monkeypatch.setattr("torsor.replay.document.TRIANGLES", 500)
+    monkeypatch.setattr("torsor.look.replay.document.TRIANGLES", 500)
     film = film_of(ts.robots.two_link(), "auto", (), 30)
     film = replace(film, parts=(*film.parts, Part(film.links[0], "visual", sphere(1.0))))
     described, _ = held(page(film))

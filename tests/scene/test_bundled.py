@@ -9,12 +9,12 @@ import pytest
 
 import torsor as ts
 from torsor.errors import FileError
-from torsor.scene import Scene, Triangles
-from torsor.scene.archive import bundled, packed, unpacked
-from torsor.scene.triangles import box, sphere
+from torsor.look.scene import Scene, Triangles
+from torsor.look.scene.archive import bundled, packed, unpacked
+from torsor.look.scene.triangles import box, sphere
 
 ROBOTS = {"ur5": "ur5", "panda": "panda", "solo12": "quadruped", "g1": "humanoid"}
-DATA = Path(ts.__file__).parent / "data"
+DATA = Path(ts.__file__).parent / "robot" / "library" / "data"
 
 
 @pytest.mark.parametrize("name", ROBOTS)

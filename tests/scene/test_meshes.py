@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.io.places import Places
+from torsor.io.shared.places import Places
+from torsor.look.scene import Scene
+from torsor.look.scene.shapes import triangles
 from torsor.model.description import Geometry
-from torsor.scene import Scene
-from torsor.scene.shapes import triangles
 
 trimesh = pytest.importorskip("trimesh")
 LINK = '<link name="{0}"><visual><geometry>{1}</geometry></visual></link>'

@@ -8,13 +8,13 @@ import pytest
 import torsor as ts
 from torsor import algorithms
 from torsor.errors import ArgumentError
-from torsor.model.builder import Builder
-from torsor.rigid.mesh import mesh
-from torsor.scene import Scene
-from torsor.scene.loops import carried
-from torsor.scene.scene import placements
-from torsor.scene.skeleton import ellipsoid
-from torsor.scene.triangles import along, bone, box, capsule, cylinder, sphere
+from torsor.look.scene import Scene
+from torsor.look.scene.loops import carried
+from torsor.look.scene.scene import placements
+from torsor.look.scene.skeleton import ellipsoid
+from torsor.look.scene.triangles import along, bone, box, capsule, cylinder, sphere
+from torsor.robot.builder import Builder
+from torsor.spatial.rigid.meshes import mesh
 
 SOLIDS = {
     "box": (box(0.2, 0.3, 0.4), 0.2 * 0.3 * 0.4),

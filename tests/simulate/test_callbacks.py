@@ -7,9 +7,10 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot, Spring, beam
-from torsor.flexible.motion import simulate as simulate_flexible
+from torsor.flexible import FlexibleRobot, Spring
+from torsor.mechanics.flexible import beam
 from torsor.simulate import Event, Sampled, Stopped
+from torsor.simulate.flexible_links import simulate_flexible
 
 GOAL = np.array([0.5, 0.8])
 

@@ -8,10 +8,10 @@ from scipy.integrate import solve_ivp
 
 import torsor as ts
 from torsor.actuators import Drive, Gearbox, Motor
-from torsor.actuators.thermal import Thermal
 from torsor.errors import ArgumentError, UnknownName
+from torsor.model.actuators.thermal import Thermal
 from torsor.simulate import simulate
-from torsor.simulate.sampled import Sampled
+from torsor.simulate.controllers import Sampled
 
 MOTOR = {"torque_constant": 0.05, "resistance": 0.5}
 J = 0.01

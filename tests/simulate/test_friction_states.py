@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import torsor as ts
-from torsor.actuators import friction
-from torsor.actuators.friction import Coulomb, LuGre, Stribeck
 from torsor.algorithms.steps import STEPS
 from torsor.errors import ArgumentError
+from torsor.model import friction
+from torsor.model.friction import Coulomb, LuGre, Stribeck
 from torsor.simulate import simulate
 
 CURVE = Stribeck(1.5, 1.0, 0.4, v_stribeck=0.05)

@@ -27,9 +27,9 @@ def end(run):
 def ur5_falling():
     """Exercise 8.15: from the home configuration, 3 s, no joint forces; Pinocchio's aba through SciPy at 1e-12."""
     pin = pytest.importorskip("pinocchio")
-    from importlib.resources import files
+    from torsor.support.files import DATA
 
-    model = pin.buildModelFromXML((files("torsor") / "data" / "ur5.urdf").read_text())
+    model = pin.buildModelFromXML((DATA / "ur5.urdf").read_text())
     data, tau = model.createData(), np.zeros(6)
 
     def rhs(t, y):

@@ -12,13 +12,13 @@ import pytest
 
 import torsor as ts
 from torsor import scalar
-from torsor.actuators.friction import StaticViscous
 from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import STEPS
-from torsor.compile import Argument, Scan, build, trace
+from torsor.compile import Argument, Scan, build, record
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.model.friction import StaticViscous
 from torsor.simulate import (
     computed_torque,
     gravity_compensation,
@@ -168,8 +168,8 @@ def test_threads_change_no_bit(arm):
 def test_what_is_recorded_is_a_part_of_all(arm):
     q0, v0 = states(arm, 6)
     whole = rollout(arm, q0, v0, dt=DT, steps=60)
-    for record, kept in ((1, whole.q), ("last", whole.q[:, -1:]), (20, whole.q[:, 19::20])):
-        r = rollout(arm, q0, v0, dt=DT, steps=60, record=record)
+    for every, kept in ((1, whole.q), ("last", whole.q[:, -1:]), (20, whole.q[:, 19::20])):
+        r = rollout(arm, q0, v0, dt=DT, steps=60, record=every)
         assert np.array_equal(r.q, kept)
         assert r.t.shape == (kept.shape[1],)
         assert r.t[-1] == whole.t[-1]
@@ -539,7 +539,7 @@ def test_a_quaternion_of_zeros_is_named(flyer):
 
 @pytest.mark.parametrize("batch", [(), (5,)])
 def test_every_of_a_scan(batch):
-    step = trace(lambda x, y: {"next": [x[0] + y[0], x[1] * 0.5]}, [Argument("x", (2,)), Argument("y", ())])
+    step = record(lambda x, y: {"next": [x[0] + y[0], x[1] * 0.5]}, [Argument("x", (2,)), Argument("y", ())])
     s = Scan(step, carry={"x": "next"})
     x, y = np.ones((*batch, 2)), np.arange(12.0)
     whole = s(x, y)

@@ -10,16 +10,17 @@ import pytest
 
 import torsor as ts
 from tests.trees import random_tree
-from torsor.actuators import Drive, Gearbox, Motor, friction
+from torsor.actuators import Drive, Gearbox, Motor
 from torsor.cli.starting import start_of
 from torsor.errors import ArgumentError, ClosureError, SingularError, UnknownName
 from torsor.flexible import Spring
+from torsor.model import friction
 from torsor.scalar import sin
 from torsor.simulate import simulate
+from torsor.simulate.controllers import Sampled
 from torsor.simulate.events import Event
-from torsor.simulate.march import grid
 from torsor.simulate.result import Stopped
-from torsor.simulate.sampled import Sampled
+from torsor.simulate.time_loop import grid
 
 G = 9.81
 

@@ -10,8 +10,9 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot, beam
-from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps, adaptive
+from torsor.flexible import FlexibleRobot
+from torsor.mechanics.flexible import beam
+from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps, adaptive, simulate_flexible
 from torsor.simulate.adaptive import Budget
 
 
@@ -92,7 +93,7 @@ def test_flexible_simulation_with_too_many_steps_is_refused():
     links = {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}
     robot = FlexibleRobot.of(ts.robots.two_link(), links)
     with pytest.raises(ArgumentError, match=r"1e\+09 steps; at most 1e\+07"):
-        ts.flexible.motion.simulate(robot, robot.neutral(), np.zeros(robot.nv), 1e3, dt=1e-6)
+        simulate_flexible(robot, robot.neutral(), np.zeros(robot.nv), 1e3, dt=1e-6)
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.sweeps import sweep
-from torsor.sweeps.fingerprint import fingerprint
-from torsor.sweeps.study import Study
+from torsor.simulate.studies import sweep
+from torsor.simulate.studies.fingerprint import fingerprint
+from torsor.simulate.studies.study import Study
 
 from .studies import inverse, swing
 
@@ -59,7 +59,7 @@ def test_equal_robots_have_equal_fingerprints():
 
 
 SCRIPT = """
-from torsor.sweeps.fingerprint import fingerprint
+from torsor.simulate.studies.fingerprint import fingerprint
 import math
 GAIN = {gain}
 class Law:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.sweeps import sweep
+from torsor.simulate.studies import sweep
 
 from . import studies
 from .killing import alive, kill_whoever_writes

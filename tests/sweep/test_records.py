@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import torsor as ts
-from torsor.sweeps.points import points_of
-from torsor.sweeps.record import Record, decode, digest, encode
-from torsor.sweeps.store import Folder
+from torsor.simulate.studies.points import points_of
+from torsor.simulate.studies.record import Record, decode, digest, encode
+from torsor.simulate.studies.store import Folder
 
 from .same import same
 

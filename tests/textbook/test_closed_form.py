@@ -22,13 +22,13 @@ from torsor.algorithms.kinematics import joints, velocities
 from torsor.algorithms.stacked import Matrix, Stacked, Vector, rotor_inertia
 from torsor.algorithms.stacked import stacked as generic
 from torsor.algorithms.terms import mass_matrix_by_link
-from torsor.compile import Argument, trace
+from torsor.compile import Argument, record
 from torsor.errors import ArgumentError, UnknownName
+from torsor.look.explain import stacked
 from torsor.model.assembly import assemble
 from torsor.model.joints import Planar, Universal
 from torsor.robot import Robot
 from torsor.spatial import Vec
-from torsor.understanding import stacked
 
 STEP = 1e-6
 seeds = st.integers(0, 10**6)
@@ -260,7 +260,7 @@ def test_composite_bodies_are_the_efficient_form():
         return {"M": [[sum(M[i][j] for M in shares) for j in range(6)] for i in range(6)]}
 
     q = [Argument("q", (6,))]
-    sums, composite = trace(by_links, q), trace(lambda q: {"M": alg.crba(robot.model, q)}, q)
+    sums, composite = record(by_links, q), record(lambda q: {"M": alg.crba(robot.model, q)}, q)
     assert composite.operations < sums.operations / 2
 
 

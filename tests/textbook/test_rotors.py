@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.algorithms.crba import crba
-from torsor.compat.modern_robotics import Adjoint, MatrixExp6, RpToTrans, TransInv, VecTose3, ad
+from torsor.bridges.modern_robotics import Adjoint, MatrixExp6, RpToTrans, TransInv, VecTose3, ad
 from torsor.spatial import from_rpy
 
 #: a motor of mass 1: how stator and rotor share it does not matter in the plane

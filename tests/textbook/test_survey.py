@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.understanding import survey as room
-from torsor.understanding.survey import survey
+from torsor.look.explain import survey as room
+from torsor.look.explain.survey import survey
 
 
 def test_condition_of_the_two_link_arm():

@@ -11,8 +11,8 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.errors import UnknownName
+from torsor.look.explain import newton_euler_trace
 from torsor.robot import Robot
-from torsor.understanding import newton_euler_trace
 
 seeds = st.integers(0, 10**6)
 WRENCHES = {"frame3": [1.0, -2.0, 3.0, -4.0, 5.0, 6.0], "link2": [0.5, 0.0, 0.0, 0.0, 0.0, -1.0]}

@@ -15,10 +15,10 @@ from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import ArgumentError, MissingExtra, SingularError, UnknownName
+from torsor.look.explain import acceleration_ellipsoid, explain, mass_ellipsoid, torque_ellipsoid
 from torsor.model.assembly import assemble
 from torsor.robot import Robot
-from torsor.understanding import acceleration_ellipsoid, explain, mass_ellipsoid, torque_ellipsoid
-from torsor.understanding.text import columns, width
+from torsor.support.text import columns, width
 
 seeds = st.integers(0, 10**6)
 WRENCHES = {"frame3": [1.0, -2.0, 3.0, -4.0, 5.0, 6.0], "link2": [0.5, 0.0, 0.0, 0.0, 0.0, -1.0]}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import torsor as ts
-from torsor.model.builder import Builder
+from torsor.robot.builder import Builder
 
 EVIL = '<img src=x onerror="window.hacked=1">'
 
@@ -29,7 +29,7 @@ def evil_arm():
 @pytest.fixture(scope="module")
 def shown(browser):
     """``viewer``, its ``page`` in the browser, and what the browser said and asked for meanwhile."""
-    from torsor.viewer import view
+    from torsor.look.viewer import view
 
     robot = evil_arm()
     viewer = view(robot, [0.4, -0.8], open=False)

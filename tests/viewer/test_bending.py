@@ -7,11 +7,12 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot, beam
-from torsor.scene.elastic import PIECES, ElasticScene
-from torsor.scene.loops import carried
-from torsor.viewer.bending import BendingStage
-from torsor.viewer.session import Session
+from torsor.flexible import FlexibleRobot
+from torsor.look.scene.elastic import PIECES, ElasticScene
+from torsor.look.scene.loops import carried
+from torsor.look.viewer.bending import BendingStage
+from torsor.look.viewer.session import Session
+from torsor.mechanics.flexible import beam
 
 L, EI, RHO = 1.0, 200.0, 1.0
 

@@ -15,7 +15,7 @@ import viser
 from websockets.datastructures import Headers
 
 from torsor.errors import ArgumentError
-from torsor.viewer import guard, serving
+from torsor.look.viewer import guard, serving
 
 UPGRADE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"

@@ -23,7 +23,7 @@ ALLOWED = 100
 SHOWN = """
 import sys
 import torsor as ts
-from torsor.viewer import view
+from torsor.look.viewer import view
 robot = ts.robots.panda()
 fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, 2.0)
 viewer = view(robot, result=fall, open=False)

@@ -9,14 +9,14 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.model.builder import Builder
-from torsor.viewer.camera import view
-from torsor.viewer.panels import bars
-from torsor.viewer.panels.forces import Forces
-from torsor.viewer.session import Session
-from torsor.viewer.sliders import Sliders
-from torsor.viewer.state import Stage
-from torsor.viewer.track import Track
+from torsor.look.viewer import bars
+from torsor.look.viewer.camera import view
+from torsor.look.viewer.forces_panel import Forces
+from torsor.look.viewer.session import Session
+from torsor.look.viewer.sliders import Sliders
+from torsor.look.viewer.state import Stage
+from torsor.look.viewer.track import Track
+from torsor.robot.builder import Builder
 
 NAMES = ("two_link", "ur5", "cart_pole")
 

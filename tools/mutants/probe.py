@@ -143,7 +143,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
     from torsor.algorithms.wrenches import joint_forces_of_wrenches
-    from torsor.constraints.base import State, stack_rows
+    from torsor.mechanics.constraints.base import State, stack_rows
     from torsor.scalar import cos, sin
 
     kinds = list(LOOP_JOINTS)

@@ -2,6 +2,7 @@
 
 An algorithm takes a :class:`~torsor.model.Model` and sequences of scalars and returns nested lists of scalars.  It allocates no
 arrays, assigns into none, branches on no value and knows nothing of batches.
+May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba

@@ -92,7 +92,7 @@ def outward(model: Model, bodies: ArticulatedBodies, u: Sequence[Scalars]) -> li
     return model.gathered(a)
 
 
-# -- one joint, which :mod:`torsor.large.sweeps` takes too ----------------------------------------------------------------
+# -- one joint; torsor.mechanics.large.recursions uses these too -------------------------------------------------
 
 
 def joint_factors(IA: ArticulatedInertia, S: Subspace, drive: Scalars, name: str = "") -> tuple[list[Force], Factors]:

@@ -2,22 +2,26 @@
 
 :func:`from_pinocchio` and :func:`to_pinocchio` translate models through the library's own interface, :func:`from_mujoco` a
 compiled MjModel; :mod:`torsor.bridges.states` converts q, v, a and τ.  None of these libraries is imported before it is used.
+``modern_robotics`` has the functions of that package, ``array_libraries`` functions for CasADi, JAX and PyTorch.
+May import every room up to robot.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.lazy import lazy
+from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from torsor.bridges import states
+    from torsor.bridges import array_libraries, modern_robotics, states
     from torsor.bridges.drake import from_drake
     from torsor.bridges.mujoco import from_mujoco
     from torsor.bridges.reading_pinocchio import from_pinocchio
     from torsor.bridges.writing_pinocchio import to_pinocchio
 
-__all__ = ["from_drake", "from_mujoco", "from_pinocchio", "states", "to_pinocchio"]
+__all__ = [
+    "array_libraries", "from_drake", "from_mujoco", "from_pinocchio", "modern_robotics", "states", "to_pinocchio",
+]  # fmt: skip
 
 __getattr__ = lazy(
     __name__,
@@ -25,7 +29,7 @@ __getattr__ = lazy(
         "from_drake": "torsor.bridges.drake",
         "from_mujoco": "torsor.bridges.mujoco",
         "from_pinocchio": "torsor.bridges.reading_pinocchio",
-        "states": "torsor.bridges.states",
         "to_pinocchio": "torsor.bridges.writing_pinocchio",
     },
+    {name: f"torsor.bridges.{name}" for name in ("array_libraries", "modern_robotics", "states")},
 )

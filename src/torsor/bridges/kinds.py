@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from torsor.rigid import reading as read
-from torsor.rigid.motions import from_quaternion
 from torsor.spatial import Mat, Quaternion, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.rigid import reading as read
+from torsor.spatial.rigid.motions import from_quaternion
 from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 

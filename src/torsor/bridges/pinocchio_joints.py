@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import MissingExtra, ModelError
-from torsor.io.poses import placed, unit
+from torsor.io.shared.poses import placed, unit
 from torsor.model.joints import (
     Continuous,
     Cylindrical,

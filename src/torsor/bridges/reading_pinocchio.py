@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.bridges.pinocchio_joints import Part, library, parts, transform
 from torsor.errors import ArgumentError
-from torsor.io.notes import Notes, listed
+from torsor.io.shared.notes import Notes, listed
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
 from torsor.model.joints import Continuous, Floating, Planar, Prismatic, Revolute
 from torsor.model.physical import warn_or_refuse

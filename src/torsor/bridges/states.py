@@ -60,7 +60,7 @@ def _kind(word: str, kinds: dict[str, Kind]) -> Kind:
 def mujoco(robot: Robot, model: Any) -> Convention:
     """The states of a robot as a ``mujoco.MjModel`` of the same robot has them: ``qpos``, ``qvel``, ``qacc``, ``qfrc_...``."""
     from torsor.io.mjcf.selection import BALL, FREE, select
-    from torsor.io.notes import Notes
+    from torsor.io.shared.notes import Notes
 
     found = _Matching(robot, "MuJoCo")
     joints = {name: k for k, name in select(model, None, Notes()).joints.items()}

@@ -1,7 +1,7 @@
-"""The command line, ``torsor``: each command parses what was typed, calls a room of the house, and prints what it says.
+"""The command line, ``torsor``: each command parses what was typed, calls another room, and prints the result.
 
-No dynamics and no file format of a robot lives here.  Nothing but typer is imported before a command runs, so that
-``torsor --help`` comes at once.
+It contains no dynamics and no file format.  May import every room.  Nothing but typer is imported before a command
+runs, so that ``torsor --help`` comes at once.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from torsor.cli.robots import on_robot
 from torsor.cli.words import A, Json, Q, V, Wrench
 
 if TYPE_CHECKING:
+    from torsor.look.explain import Explanation
+    from torsor.look.explain.survey import Condition, Survey
     from torsor.robot import Robot
-    from torsor.understanding import Explanation
-    from torsor.understanding.survey import Condition, Survey
 
 Samples = Annotated[
     int, typer.Option(metavar="N", min=1, max=1_000_000, help="Random configurations for the condition and the reach.")
@@ -29,7 +29,7 @@ MANY = 12
 def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
     """What a robot is: its tree, joints, masses, conditioning, reach."""
     from torsor.cli.out import emit, listing
-    from torsor.understanding.survey import survey
+    from torsor.look.explain.survey import survey
 
     found = survey(robot, samples, seed)
     parts = [str(robot), *([_joints(robot)] if robot.joints else []), _facts(robot, found)]

@@ -34,8 +34,8 @@ def export(
     """Code in C or Python, a URDF or MJCF, or Modern Robotics' lists."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
-    from torsor.compile.infix import identifier
-    from torsor.io.losses import losses
+    from torsor.compile.text.infix import identifier
+    from torsor.io.shared.losses import losses
     from torsor.kernels.quantities import QUANTITIES as EVERY
 
     if to not in ("c", "python") and quantity:
@@ -77,7 +77,7 @@ def _saved(robot: Robot, path: str, format: str | None) -> tuple[list[str], list
     from torsor.cli.outcome import Typed
     from torsor.io.formats import writer
     from torsor.io.loops_file import beside
-    from torsor.loading import save
+    from torsor.robot.loading import save
 
     ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
     if ending and format and ending != format:
@@ -95,7 +95,7 @@ def _lists(robot: Robot, path: str) -> str:
 
     import torsor
     from torsor.cli.outcome import Typed
-    from torsor.io.files import replacing, write_text
+    from torsor.support.files import replacing, write_text
 
     arrays: dict[str, Any] = dict(zip(("Mlist", "Glist", "Slist"), torsor.to_mr(robot), strict=True))
     ending = os.path.splitext(path)[1].lower()

@@ -10,8 +10,8 @@ from torsor.cli.robots import Base, Name, Xacro, on_robot, xacro_arguments
 from torsor.cli.words import Json
 
 if TYPE_CHECKING:
-    from torsor.certify import Certificate
-    from torsor.doctor import Checkup
+    from torsor.checks.certify import Certificate
+    from torsor.checks.doctor import Checkup
     from torsor.robot import Robot
 
 FailOn = Annotated[Literal["error", "warning", "note"], typer.Option(help="Exit code 1 from this severity on.")]
@@ -30,11 +30,11 @@ def check(
     mesh_root: Roots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
     """What is wrong with a file: inertias, units, axes, limits, meshes."""
-    from torsor import doctor
+    from torsor.checks import doctor
+    from torsor.checks.doctor.finding import SEVERITIES
     from torsor.cli.out import emit, listing
     from torsor.cli.outcome import FOUND, Typed
     from torsor.cli.robots import bundled, source
-    from torsor.doctor.finding import SEVERITIES
 
     if only and repair is None:
         raise Typed("--only names repairs; give --repair OUT too")
@@ -59,9 +59,9 @@ def check(
 
 def _findings(found: Checkup) -> list[Any]:
     """As the doctor writes them; on a terminal in colours, as wide as it is."""
+    from torsor.checks.doctor.text import grouped, headline
     from torsor.cli.out import listing, stdout, styled
     from torsor.cli.spoken import spoken
-    from torsor.doctor.text import grouped, headline
 
     if not stdout().is_terminal:
         return [spoken(str(found))]
@@ -86,7 +86,7 @@ def verify(
     robot: Robot, samples: Samples = 16, seed: Seed = 0, thorough: Thorough = False, peers: Peers = True, json: Json = False
 ) -> None:
     """Certify the dynamics on this machine, computed in several ways."""
-    from torsor.certify import verify as certified
+    from torsor.checks.certify import verify as certified
     from torsor.cli.out import emit
     from torsor.cli.outcome import FOUND
 
@@ -98,7 +98,7 @@ def verify(
 
 def _rows(certificate: Certificate) -> Any:
     """The checks as a table, in colours; on a narrow terminal without equations and places."""
-    from torsor.certify.certificate import COLUMNS
+    from torsor.checks.certify.certificate import COLUMNS
     from torsor.cli.out import stdout, table
 
     left_out = () if stdout().width >= 120 else ("compared", "worst at")

@@ -68,7 +68,7 @@ def jacobian(
 def _tip(robot: Robot) -> str:
     """The frame a robot ends in, if there is one and only one."""
     from torsor.cli.outcome import Typed
-    from torsor.understanding.survey import tips
+    from torsor.look.explain.survey import tips
 
     ends = tips(robot) or (robot.links if len(robot.links) == 1 else ())
     if len(ends) == 1:
@@ -81,7 +81,7 @@ def _tip(robot: Robot) -> str:
 
 def _place(T: np.ndarray) -> np.ndarray:
     """Poses (..., 4, 4) as position and quaternion (..., 7)."""
-    from torsor.scene.scene import placements
+    from torsor.look.scene.scene import placements
 
     return placements(T)
 

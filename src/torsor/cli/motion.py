@@ -142,7 +142,7 @@ def view(
     from torsor.cli.jobs import typed
     from torsor.cli.out import emit
     from torsor.cli.showing import browse
-    from torsor.viewer import view as viewed
+    from torsor.look.viewer import view as viewed
 
     at = None if q is None else typed(robot, q=q).values["q"]
     with viewed(robot, at, port=port, roots=tuple(mesh_root or ()), open=False) as viewer:

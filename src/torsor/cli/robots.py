@@ -110,7 +110,7 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 def bundled() -> dict[str, Callable[[], Robot]]:
     """Every robot and mechanism that comes with torsor, by name."""
-    from torsor import mechanisms, robots
+    from torsor.robot.library import mechanisms, robots
 
     return {name: getattr(robots, name) for name in robots.names()} | {
         name: getattr(mechanisms, name) for name in mechanisms.__all__
@@ -119,7 +119,7 @@ def bundled() -> dict[str, Callable[[], Robot]]:
 
 def source(robot: str) -> str | bytes:
     """A path that is there, or what stdin says."""
-    from torsor.io.files import label, read_stream
+    from torsor.support.files import label, read_stream
 
     if robot == "-":
         return read_stream(sys.stdin.buffer)

@@ -19,10 +19,10 @@ from torsor.cli.outcome import Typed, say
 from torsor.cli.progress import progress
 from torsor.cli.writing import Column, written
 from torsor.errors import FileError, TorsorError
-from torsor.io.files import label, open_regular
-from torsor.logs import Log, read_chunks
-from torsor.logs.log import QUANTITIES
-from torsor.logs.reading import FORMATS
+from torsor.io.logs import Log, read_chunks
+from torsor.io.logs.log import QUANTITIES
+from torsor.io.logs.reading import FORMATS
+from torsor.support.files import label, open_regular
 
 if TYPE_CHECKING:
     from torsor.cli.jobs import Job, State, Table

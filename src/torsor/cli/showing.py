@@ -21,8 +21,8 @@ PAGES = (".html", ".htm")
 
 def save_figure(figure: Any, path: str) -> None:
     """A matplotlib figure as a file, all or nothing."""
-    from torsor.io.files import write_bytes
-    from torsor.plotting import pyplot, style
+    from torsor.support.files import write_bytes
+    from torsor.support.plotting import pyplot, style
 
     data = io.BytesIO()
     with style():
@@ -41,7 +41,7 @@ def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ..
     """The replay of a motion as a page; without a path, one that is kept in the folder for temporary files."""
     import tempfile
 
-    from torsor import replay
+    from torsor.look import replay
 
     if path is None:
         path = os.path.join(tempfile.mkdtemp(prefix="torsor-"), "replay.html")
@@ -69,7 +69,7 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
     import sys
 
     import torsor
-    from torsor import demo as shown
+    from torsor.cli import demo as shown
     from torsor.cli.out import emit
 
     known("--replay", replay, PAGES)

@@ -40,7 +40,7 @@ def equations(
     document = {"robot": robot.name, "format": format, "parameters": "numbers" if format == "c" else parameters or "symbols",
                 "quantities": names, "text": text}  # fmt: skip
     if out is not None:
-        from torsor.io.files import write_text
+        from torsor.support.files import write_text
 
         write_text(out, text + "\n")
         emit(json, {**document, "file": out}, f"wrote {out}")

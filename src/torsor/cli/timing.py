@@ -94,9 +94,9 @@ def _seconds(work: Callable[[], object], times: int) -> float:
 
 def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
     """The same robot in Pinocchio, held against torsor first; or why there is none."""
-    from torsor.certify import pinocchio as twins
-    from torsor.certify.comparison import Skip, worst
-    from torsor.certify.subject import Subject
+    from torsor.checks.certify import pinocchio as twins
+    from torsor.checks.certify.comparison import Skip, worst
+    from torsor.checks.certify.subject import Subject
 
     subject, found, why = Subject(robot, samples=4, seed=0), {}, ""
     try:

@@ -15,8 +15,8 @@ import numpy as np
 from torsor.cli.out import json_text, plain
 from torsor.cli.outcome import Typed
 from torsor.errors import FileError, printable
-from torsor.io import parquet, tables
-from torsor.io.files import label, replacing
+from torsor.support import parquet, tables
+from torsor.support.files import label, replacing
 
 Array: TypeAlias = np.ndarray
 

@@ -1,10 +1,13 @@
-"""trace → Program → machine code.  Knows nothing of robots."""
+"""record → Program → machine code or text.  Knows nothing of robots.
+
+May import scalar and support.
+"""
 
 from torsor.compile.derivative import forward, reverse
+from torsor.compile.interpret import interpret
 from torsor.compile.kernel import Kernel
-from torsor.compile.program import Argument, Program, shortest, trace
-from torsor.compile.replay import replay
+from torsor.compile.program import Argument, Program, record, shortest
 from torsor.compile.scan import Scan
 from torsor.compile.threads import threads
 
-__all__ = ["Argument", "Kernel", "Program", "Scan", "forward", "replay", "reverse", "shortest", "threads", "trace"]
+__all__ = ["Argument", "Kernel", "Program", "Scan", "forward", "interpret", "record", "reverse", "shortest", "threads"]

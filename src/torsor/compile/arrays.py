@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.given import as_array, refuse_mask
 from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
+from torsor.support.given import as_array, refuse_mask
 
 #: numbers up to which an array is copied into C order for the built-in entry of a kernel
 SMALL = 16_384

@@ -7,7 +7,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from torsor.compile import cache, entry, native
+from torsor.compile import cache, entry
+from torsor.compile.llvm import native
 from torsor.errors import CacheWarning, TorsorError
 from torsor.version import __version__
 

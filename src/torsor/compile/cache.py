@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from torsor.compile.native import busy
+from torsor.compile.llvm.native import busy
 from torsor.errors import CacheWarning
 
 MAGIC = b"torsor1\n"

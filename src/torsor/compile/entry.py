@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.compile import entry_ir, layout
-from torsor.compile.entry_helpers import TABLE
-from torsor.compile.lanes import LIBM
+from torsor.compile import layout
 from torsor.compile.layout import FRAMES, MOST, EntryInfo, SignatureInfo
-from torsor.compile.llvm import PYTHON_API
-from torsor.compile.native import Library, c_library
+from torsor.compile.llvm import entry_ir
+from torsor.compile.llvm.emit import PYTHON_API
+from torsor.compile.llvm.entry_helpers import TABLE
+from torsor.compile.llvm.lanes import LIBM
+from torsor.compile.llvm.native import Library, c_library
 from torsor.compile.threads import patience
 from torsor.errors import TorsorError
-from torsor.locks import new_lock
+from torsor.support.locks import new_lock
 
 if TYPE_CHECKING:
     from torsor.compile.kernel import Kernel

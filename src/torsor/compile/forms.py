@@ -1,20 +1,20 @@
 """The three forms that a program takes as machine code, and how a module is put together from them.
 
-Most programs are straight-line code (:mod:`torsor.compile.llvm`), very long ones a tape (:mod:`torsor.compile.tape`).  Either
-may leave the inverse of a matrix to a loop behind it (:mod:`torsor.compile.rolled`).  The choice depends on the program alone,
-never on the batch; straight-line code and tape give the same bits.
+Most programs are straight-line code (:mod:`torsor.compile.llvm.emit`), very long ones a tape (:mod:`torsor.compile.tape`).
+Either may leave the inverse of a matrix to a loop behind it (:mod:`torsor.compile.rolled`).  The choice depends on the program
+alone, never on the batch; straight-line code and tape give the same bits.
 """
 
 from __future__ import annotations
 
-from torsor.compile.drivers import batch_driver, one_driver
-from torsor.compile.lanes import IRWriter
-from torsor.compile.llvm import Emitter, header
+from torsor.compile.llvm.drivers import batch_driver, one_driver
+from torsor.compile.llvm.emit import Emitter, header
+from torsor.compile.llvm.lanes import IRWriter
+from torsor.compile.llvm.rolled_ir import InverseLoop
+from torsor.compile.llvm.tape_ir import TapeEmitter
 from torsor.compile.outline import outline
 from torsor.compile.program import Program, no_garbage
 from torsor.compile.rolled import Split, split, with_factors
-from torsor.compile.rolled_ir import InverseLoop
-from torsor.compile.tape_ir import TapeEmitter
 from torsor.compile.target import Host
 
 #: one state is computed in vectors of two: faster than scalars on every processor tried

@@ -11,19 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, forms, native
+from torsor.compile import entry, forms
 from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, in_order, output, rescale_quaternions, rows
 from torsor.compile.build import available
-from torsor.compile.dasked import is_lazy, over_blocks, refuse_out
-from torsor.compile.given import float_type
+from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
+from torsor.compile.interpret import interpret_rows
 from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
+from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
-from torsor.compile.replay import replay_rows
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.locks import new_lock
+from torsor.support.given import float_type
+from torsor.support.locks import new_lock
 
 #: result size [bytes] above which streaming stores bypass the caches
 CACHES = 16_000_000
@@ -244,7 +245,7 @@ class Kernel:
             return
         library = self._library("batch" if batch else "one")
         if library is None:
-            bad = not replay_rows(self.program, arrays, batch, results).all()
+            bad = not interpret_rows(self.program, arrays, batch, results).all()
         elif not batch:
             kept = [np.require(a, requirements=["C", "A"]) for a in arrays]
             pointers = (ctypes.c_void_p * (len(kept) + len(results)))(*map(address, (*kept, *results)))
@@ -282,7 +283,7 @@ class Kernel:
         for o, r in zip(self.outputs, results, strict=True):
             self._check(o.name, np.asarray(np.isfinite(np.reshape(r, (-1, o.size))).all(axis=1)), arrays, batch)
         if self._divides:  # 1/inf = 0: an overflow that no result shows
-            sound = replay_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
+            sound = interpret_rows(self.program, arrays, batch, [np.empty_like(r) for r in results])
             self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:

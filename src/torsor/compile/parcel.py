@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from torsor.errors import ArgumentError, TorsorError
-from torsor.locks import new_lock
+from torsor.support.locks import new_lock
 
 #: parcels a process keeps open; an open robot has its kernels, so that the next task finds them compiled
 KEPT = 32

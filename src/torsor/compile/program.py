@@ -110,12 +110,12 @@ class Program:
         return f"Program({names} -> {', '.join(o.name for o in self.outputs)}; {self.operations} operations)"
 
 
-def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]) -> Program:
+def record(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]) -> Program:
     """The program of a function of scalars.
 
     ``function`` is called with one flat list of recorded scalars per input and returns ``{name: nested sequences}``.
 
-    >>> trace(lambda x: {"y": [x[0] * x[1], 0 * x[0]]}, [Argument("x", (2,))]).operations
+    >>> record(lambda x: {"y": [x[0] * x[1], 0 * x[0]]}, [Argument("x", (2,))]).operations
     1
     """
     graph = Graph()
@@ -129,7 +129,7 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
 
 def shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
     """The program of fewest operations, of several functions that compute the same."""
-    return min((trace(function, inputs) for function in functions), key=lambda p: p.operations)
+    return min((record(function, inputs) for function in functions), key=lambda p: p.operations)
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.compile import build, cache, native
+from torsor.compile import build, cache
+from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.threads import cost
 

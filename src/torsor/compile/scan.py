@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import native
 from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, rescale_quaternions, rows
 from torsor.compile.build import available
-from torsor.compile.given import float_type
+from torsor.compile.interpret_scan import replay_scan
+from torsor.compile.llvm import native
+from torsor.compile.llvm.scan_ir import scan_module
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
-from torsor.compile.scan_ir import scan_module
-from torsor.compile.scan_replay import replay_scan
 from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import wired
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.locks import new_lock
+from torsor.support.given import float_type
+from torsor.support.locks import new_lock
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2
@@ -61,8 +61,8 @@ class Scan:
     2k−1, ... of those in ``each``: ``(..., T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
     whatever the batch, its place there, and the number of threads.
 
-    >>> from torsor.compile import Argument, trace
-    >>> step = trace(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
+    >>> from torsor.compile import Argument, record
+    >>> step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
     >>> Scan(step, carry={"x": "sum"})(0.0, [1.0, 2.0, 3.0])
     array([1., 3., 6.])
     """

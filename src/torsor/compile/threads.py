@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from torsor.compile.lanes import LIBM
-from torsor.compile.native import busy
+from torsor.compile.llvm.lanes import LIBM
+from torsor.compile.llvm.native import busy
 from torsor.compile.program import Program
 from torsor.errors import ArgumentError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from torsor.compile.native import Library
+    from torsor.compile.llvm.native import Library
 
 #: bytes of a driver's arrays that may be on the stack
 STACK = 32_768

@@ -1,19 +1,20 @@
 """Robots from files and to files.
 
-``formats`` is the table of what can be read and written, and tells one file from another.  Then a room a format:
+``formats`` is the table of what can be read and written, and tells one file from another.  Then a folder for each format:
 
 * ``urdf`` (with xacro), ``mjcf``, ``sdf`` (through Drake), ``dh``; ``loops_file`` beside any of them;
 * ``screws`` and ``mr_lists`` are Modern Robotics' lists; ``described`` finds robots of the package ``robot_descriptions``.
 
-What readers share: ``files`` (in whole, out all or nothing), ``document`` and ``start_tags`` (XML), ``yaml_nodes``, ``tables``
-(columns of numbers), ``decimals``, ``notes`` (what was changed or left out), ``packages`` (ROS's folders), ``poses``.
+``shared`` has what several readers need: ``document`` and ``start_tags`` (XML), ``yaml_nodes``, ``decimals``, ``notes`` (what
+was changed or left out), ``places`` and ``packages`` (folders), ``poses``.  ``logs`` are tables of joint states.
+May import support, scalar, spatial and model: a file becomes a description here, and a robot in :mod:`torsor.robot`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.lazy import lazy
+from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.io.mjcf import read_mjcf, write_mjcf

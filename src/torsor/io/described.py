@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from torsor.errors import FileError, MissingExtra, UnknownName
-from torsor.io.files import read_bytes
-from torsor.locks import new_lock
+from torsor.support.files import read_bytes
+from torsor.support.locks import new_lock
 
 PREFIX = "robot_descriptions:"
 #: while a module runs, the package's own function is another

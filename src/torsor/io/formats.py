@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.described import PREFIX
-from torsor.io.files import is_markup, label, read_bytes
 from torsor.model import surgery
 from torsor.model.description import Description
+from torsor.support.files import is_markup, label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
 
@@ -100,7 +100,7 @@ def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
     side = write_loops(d) if d.loops else ""  # first, so that a loop that cannot be written stops it all
     write_urdf(d, path)
     if side:
-        from torsor.io.files import write_text
+        from torsor.support.files import write_text
 
         write_text(beside(path), side)
 
@@ -160,13 +160,7 @@ def recognised(source: Any, options: Options | None = None) -> Format:
 
 def _by_contents(path: str | os.PathLike[str]) -> Format:
     """Of a file whose name does not tell."""
-    try:
-        data = read_bytes(path)
-    except FileError as error:
-        hint = _bundled(os.fsdecode(path))
-        if not hint:
-            raise
-        raise FileError(f"{error.reason}{hint}", file=label(path)) from error
+    data = read_bytes(path)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b""):
         return _by_root(data)
     if os.fsdecode(path).lower().endswith(_XML):
@@ -176,13 +170,6 @@ def _by_contents(path: str | os.PathLike[str]) -> Format:
         f"is not XML, and its name does not say what it is; torsor knows {endings}, or give format=: {', '.join(_NAMES)}",
         file=label(path),
     )
-
-
-def _bundled(name: str) -> str:
-    """A hint where a file is asked for by the name of a robot that torsor brings along."""
-    from torsor.robots import names
-
-    return f"; torsor brings a robot of that name: ts.robots.{name}()" if name in names() else ""
 
 
 _PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)", re.DOTALL)

@@ -10,7 +10,7 @@
 ``xyz`` [m] and ``rpy`` [rad] place the joint frame on either link, at the link's own frame where left out; ``link: world`` is
 the fixed frame.  ``name``, ``type`` and the two links must be there.  Keys besides these are refused, not ignored.
 
-YAML is read as a tree of words with a line each (:mod:`torsor.io.yaml_nodes`), and numbers are plain decimals.
+YAML is read as a tree of words with a line each (:mod:`torsor.io.shared.yaml_nodes`), and numbers are plain decimals.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
-from torsor.io.decimals import notes_on_tiny_numbers
-from torsor.io.files import write_text
-from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
+from torsor.io.shared.decimals import notes_on_tiny_numbers
+from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.description import Description, Loop
 from torsor.model.joint_words import loop_joint
 from torsor.model.joints import JOINT_TYPES
 from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO, flat
+from torsor.support.files import write_text
 
 #: how many numbers each key holds; 1 is a plain number, no list
 _NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1}

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ModelError
-from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Helical, JointType, Prismatic, Revolute
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Motion, Sym, Transform, Vec
+from torsor.spatial import arguments as read
 from torsor.spatial.vector import IDENTITY
 
 #: a pitch [m/rad] or an axis component below this times its size is rounding

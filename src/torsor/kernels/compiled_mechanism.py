@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.compile import Kernel, Program
-from torsor.compile.given import float_type
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import QUANTITIES, kernels_of
 from torsor.kernels.spec import Name, Spec, split_name
-from torsor.locks import new_lock
-from torsor.mechanism import Mechanism
 from torsor.model import Description
+from torsor.model.mechanism import Mechanism
+from torsor.support.given import float_type
+from torsor.support.locks import new_lock
 
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]

@@ -19,25 +19,8 @@ import numpy as np
 
 from torsor.model import Model
 
-#: folders whose code is never recorded: readers, writers, pages, checks and commands
-APART = frozenset(
-    {
-        "bridges",
-        "certify",
-        "cli",
-        "data",
-        "doctor",
-        "io",
-        "logs",
-        "notebook",
-        "replay",
-        "scene",
-        "sweeps",
-        "viewer",
-    }
-)
-
-
+#: rooms whose code is never recorded: readers, writers, pages, checks and commands
+APART = frozenset({"checks", "cli", "io", "look"})
 #: where a model keeps its digest
 _MODEL = "_digest"
 

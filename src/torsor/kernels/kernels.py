@@ -21,9 +21,9 @@ from torsor.kernels.checks import check_axes, check_configuration, check_wrenche
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import Spec
-from torsor.locks import new_lock
 from torsor.model import Model
-from torsor.model.loops import refuse_loops
+from torsor.model.refusals import refuse_loops
+from torsor.support.locks import new_lock
 
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")

@@ -10,8 +10,8 @@ from torsor.algorithms.friction import friction_force
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
-from torsor.model.loops import CLOSED, DRIVEN, DRIVES
 from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")

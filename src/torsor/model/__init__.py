@@ -1,4 +1,7 @@
-"""The robot as data: its description, the numbered tree, the joints, and surgery on them."""
+"""The robot as data: description, numbered tree, joints, rotors, friction laws, actuators, surgery, how it prints.
+
+May import support, scalar and spatial.
+"""
 
 from torsor.model.assembly import assemble
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame

@@ -62,7 +62,7 @@ class Joint:
 
     Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
     degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
-    and ``friction`` are what a file says of it: objects of :mod:`torsor.actuators.friction`, or None.
+    and ``friction`` are what a file says of it: objects of :mod:`torsor.model.friction`, or None.
     """
 
     name: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
-from torsor.model import arguments as read
 from torsor.model.description import Loop
 from torsor.model.joints import JOINT_TYPES, Helical, JointType, Planar, Universal
+from torsor.spatial import arguments as read
 
 #: the axis of a joint that is not given one
 Z = (0, 0, 1)

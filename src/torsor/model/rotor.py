@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ModelError
-from torsor.model import arguments as read
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
+from torsor.spatial import arguments as read
 from torsor.spatial.vector import flat
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def make_rotor(
     name: str, joint: str, link: str, *, mass: Any = 0, com: Any = (0, 0, 0), inertia: Any = None, ratio: Any = 1,
     xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), axis: Any = (0, 0, 1),
 ) -> Rotor:  # fmt: skip
-    """A rotor from numbers, as :meth:`torsor.model.builder.Builder.rotor` takes them."""
+    """A rotor from numbers, as :meth:`torsor.robot.builder.Builder.rotor` takes them."""
     what = f"rotor {name!r}"
     body = read.mass_properties(mass, com, inertia, (0, 0, 0), what)
     G, u = read.scalar(ratio, f"{what}: ratio"), read.axis(axis, f"{what}: axis")

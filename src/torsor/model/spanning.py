@@ -45,7 +45,7 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     Link frames, inertias and named frames stay as they are.  Limits, armature, damping and friction of a joint that is cut
     have no place in a loop: the report tells what was dropped.  A loop that holds a floating robot to the world stays one.
 
-    >>> from torsor.model.builder import Builder
+    >>> from torsor.robot.builder import Builder
     >>> b = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
     >>> b = b.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))
     >>> b = b.joint("C", "revolute", "coupler", "rocker", xyz=(3, 0, 0))

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
-from torsor.model import arguments as read
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
 from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
@@ -18,6 +17,7 @@ from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.model.spanning import fresh, grounded, joint_fields
 from torsor.spatial import Transform
+from torsor.spatial import arguments as read
 
 
 def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
@@ -271,7 +271,7 @@ def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
     """The robot with friction laws at the named joints: a law, one a degree of freedom, or None to take it away (MR §8.9.4).
 
     >>> from torsor import robots
-    >>> from torsor.actuators.friction import Coulomb
+    >>> from torsor.model.friction import Coulomb
     >>> d = with_friction(robots.description("two_link"), {"joint2": Coulomb(0.5)})
     >>> [j.laws for j in d.joints if j.laws]
     [(Coulomb(b_static=0.5),)]
@@ -284,7 +284,7 @@ def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
         row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
         for law in row:
             if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):
-                raise ModelError(f"joint {name!r}: {law!r} is no friction law; torsor.actuators.friction.LAWS has them")
+                raise ModelError(f"joint {name!r}: {law!r} is no friction law; torsor.model.friction.LAWS has them")
         rows[name] = row if any(law is not None for law in row) else ()
     if not rows:
         return d

@@ -2,6 +2,7 @@
 
 Every algorithm in torsor is written once over scalars that support ``+ - * /`` and the functions of
 :mod:`torsor.scalar.ops`.  Floats give a result, :class:`Expr` records a program, SymPy symbols give a closed form.
+May import support.
 """
 
 from torsor.scalar.dual import Dual, rate, value

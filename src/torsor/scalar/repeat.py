@@ -33,9 +33,9 @@ def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
 
     It must depend on its arguments alone, and on values that stay the same.  Over other scalars nothing changes.
 
-    >>> from torsor.compile import Argument, trace
+    >>> from torsor.compile import Argument, record
     >>> square = repeatable(lambda x: [x[0] * x[0]])
-    >>> trace(lambda x: {"y": square(square(x))}, [Argument("x", (1,))]).repeats
+    >>> record(lambda x: {"y": square(square(x))}, [Argument("x", (1,))]).repeats
     (Repeat(starts=(1, 2), length=1),)
     """
 

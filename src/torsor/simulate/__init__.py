@@ -1,25 +1,28 @@
-"""Motion over time: one robot with all that acts on it, and rollouts of many robots in one kernel (MR §8.5)."""
+"""Motion over time: one robot with all that acts on it, and rollouts of many robots in one kernel (MR §8.5).
+
+``studies`` runs parameter studies.  May import every room up to look.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.lazy import lazy
-
 # a function that has the name of its module is imported here and now: later, the module would hide it
 from torsor.simulate.rollout import Rollout, rollout
+from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.simulate.adaptive import TooManySteps
     from torsor.simulate.audit import Audit
+    from torsor.simulate.axes import per_robot, per_robot_and_step, per_step
     from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity
+    from torsor.simulate.controller_functions import recorded_once
+    from torsor.simulate.controllers import Sampled
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load
-    from torsor.simulate.recorded import recorded_once
+    from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
     from torsor.simulate.result import Animation, Interrupted, Result, Stopped
     from torsor.simulate.run import simulate
-    from torsor.simulate.sampled import Sampled
-    from torsor.simulate.spread import per_robot, per_robot_and_step, per_step
     from torsor.simulate.stages import Unsettled
 
 #: a module of this package → the names of it that are public; a rollout needs none of them
@@ -29,11 +32,12 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity"),
     "events": ("Event", "Occurrence"),
     "files": ("load",),
-    "recorded": ("recorded_once",),
+    "flexible_links": ("FlexibleResult", "simulate_flexible"),
+    "controller_functions": ("recorded_once",),
     "result": ("Animation", "Interrupted", "Result", "Stopped"),
     "run": ("simulate",),
-    "sampled": ("Sampled",),
-    "spread": ("per_robot", "per_robot_and_step", "per_step"),
+    "controllers": ("Sampled",),
+    "axes": ("per_robot", "per_robot_and_step", "per_step"),
     "stages": ("Unsettled",),
 }
 
@@ -41,6 +45,7 @@ __all__ = [
     "Animation",
     "Audit",
     "Event",
+    "FlexibleResult",
     "Interrupted",
     "Occurrence",
     "Result",
@@ -60,6 +65,7 @@ __all__ = [
     "recorded_once",
     "rollout",
     "simulate",
+    "simulate_flexible",
 ]
 
 __getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})

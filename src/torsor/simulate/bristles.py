@@ -9,7 +9,7 @@ import numpy as np
 from torsor.model.model import Model
 
 if TYPE_CHECKING:
-    from torsor.actuators.friction import LuGre
+    from torsor.model.friction import LuGre
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray

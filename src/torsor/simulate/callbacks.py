@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from torsor.compile.given import is_masked_array
 from torsor.errors import ArgumentError
+from torsor.support.given import is_masked_array
 
 Array: TypeAlias = np.ndarray
 #: (t, q, v) → an array of a fixed size

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torsor.algorithms import gravity_force, rnea
 from torsor.algorithms.configuration import difference
-from torsor.model.loops import refuse_loops
+from torsor.model.refusals import refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
-from torsor.simulate.recorded import recorded_once
+from torsor.simulate.controller_functions import recorded_once
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

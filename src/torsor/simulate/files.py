@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
-from torsor.io import parquet, tables
-from torsor.io.digests import Damaged
-from torsor.io.files import label, read_bytes, replacing
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
+from torsor.support import parquet, tables
+from torsor.support.digests import Damaged
+from torsor.support.files import label, read_bytes, replacing
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

@@ -15,7 +15,7 @@ from torsor.algorithms.steps import Midpoint, scaled, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.simulate.repeated import Plan, next_state
+from torsor.simulate.step_program import Plan, next_state
 
 Inertias = tuple[float, ...]
 

@@ -14,14 +14,15 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
 from torsor.model.names import configuration_names, coordinate_names
-from torsor.plotting import drawing
-from torsor.printing import count
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
+from torsor.support.plotting import drawing
+from torsor.support.text import count
 
 if TYPE_CHECKING:
-    from torsor.constrained import Constrained
-    from torsor.flexible import ElasticJoints
+    from torsor.look.replay.film import Film
+    from torsor.mechanics.constraints import Constrained
+    from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
     from torsor.simulate.audit import Audit
 
@@ -97,7 +98,7 @@ class Result:
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
-        from torsor.notebook import of_result
+        from torsor.simulate.html import of_result
 
         return of_result(self)
 
@@ -111,7 +112,7 @@ class Result:
         if self.elastic is not None and self.theta is not None and self.omega is not None:
             kinetic, potential, elastic = self.elastic.energy(self.q, self.v, self.theta, self.omega)
             return {"kinetic": kinetic, "potential": potential, "elastic": elastic}
-        robot = self._its_robot()
+        robot = self.require_robot()
         both = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
         rigid = dict(zip(("kinetic", "potential"), both, strict=True))
         return rigid | ({"bristles": bristles.stored(robot.model, self.states["z"])} if "z" in self.states else {})
@@ -144,7 +145,7 @@ class Result:
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, v) at times between the records: along the manifold at constant velocity, v in a straight line."""
-        robot, wanted = self._its_robot(), np.asarray(t, float)
+        robot, wanted = self.require_robot(), np.asarray(t, float)
         if wanted.size and (wanted.min() < self.t[0] or wanted.max() > self.t[-1]):
             asked = f"{wanted.min():g} to {wanted.max():g} s"
             raise ArgumentError(f"times from {asked} were asked for; the simulation has {self.t[0]:g} to {self.t[-1]:g} s")
@@ -157,7 +158,7 @@ class Result:
 
     def animate(self, frames: Sequence[str] | None = None, *, fps: float = 30.0, speed: float = 1.0) -> Animation:
         """Poses of the frames (every link, unless named) for a viewer that shows ``fps`` pictures a second."""
-        robot = self._its_robot()
+        robot = self.require_robot()
         count = max(1, int((self.t[-1] - self.t[0]) * fps / speed) + 1)
         times = np.minimum(self.t[0] + np.arange(count) * speed / fps, self.t[-1])
         q, _ = self.at(times)
@@ -186,9 +187,15 @@ class Result:
 
         Without a path the page goes to a file of its own among the temporary ones, and is opened in the browser.
         """
-        from torsor.replay import opened, write
+        from torsor.look.replay import opened, write
 
         return opened(self, **how) if path is None else write(self, path, **how)
+
+    def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
+        """The pictures and curves of a replay page."""
+        from torsor.simulate.film import film_of_result
+
+        return film_of_result(self, style, roots, fps)
 
     # -- keeping it ------------------------------------------------------------------------------------------
 
@@ -198,7 +205,8 @@ class Result:
 
         save(self, path)
 
-    def _its_robot(self) -> Robot:
+    def require_robot(self) -> Robot:
+        """The robot; ArgumentError if the result was loaded without it."""
         if self.robot is None:
             raise ArgumentError("this result was loaded without its robot; ts.simulate.load(path, robot=robot) has it")
         return self.robot

@@ -20,14 +20,14 @@ from torsor.kernels import Spec
 from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
+from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.repeated import Plan, StepInput, StepProgram, wrench_argument
-from torsor.simulate.spread import Spread, with_axes
+from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate.recorded import Controller
-    from torsor.simulate.varied import Varied
+    from torsor.simulate.controller_functions import Controller
+    from torsor.simulate.parameters import Varied
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -72,7 +72,7 @@ def rollout(
     ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
     the world's, spread as parameters are.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
-    (:data:`torsor.simulate.varied.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
+    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
     Friction laws that the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
     cannot hold a joint at rest: ``law.smooth(width)`` is one that cannot.  ``damping=True`` counts the model's damping instead.
 
@@ -140,7 +140,7 @@ def _check(robot: Robot, dt: Any) -> None:
 
 
 def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
-    from torsor.simulate.varied import variations
+    from torsor.simulate.parameters import variations
 
     return variations(robot, vary)
 
@@ -161,7 +161,7 @@ def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls:
         return None
     if not callable(controller):
         raise ArgumentError(f"controller must be a function of q, v, t, u and parameters, not {type(controller).__name__}")
-    from torsor.simulate.recorded import Controller
+    from torsor.simulate.controller_functions import Controller
 
     return Controller.of(controller, robot.nv, parameters, controls)
 

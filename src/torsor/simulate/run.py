@@ -13,25 +13,26 @@ from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
-from torsor.simulate import adaptive, march
+from torsor.kernels.one_state import one_state
+from torsor.simulate import adaptive
 from torsor.simulate import limits as hard_stops
 from torsor.simulate import system as systems
+from torsor.simulate import time_loop as march
 from torsor.simulate.adaptive import METHODS
+from torsor.simulate.compiled_run import held_step, whole
+from torsor.simulate.controllers import Control, HeldForces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
 from torsor.simulate.result import Interrupted, Result, Stopped, names_of, records_from_columns
-from torsor.simulate.sampled import Control, HeldForces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Unsettled, advance, stages
-from torsor.simulate.whole import held_step, whole
 from torsor.simulate.windings import COMMANDS, Windings
-from torsor.understanding.state import one_state
 
 if TYPE_CHECKING:
-    from torsor.actuators import Drive
-    from torsor.constraints import Constraint
-    from torsor.flexible import ElasticJoints, Law, Spring
+    from torsor.mechanics.constraints import Constraint
+    from torsor.mechanics.flexible import ElasticJoints, Law, Spring
+    from torsor.model.actuators import Drive
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
@@ -168,7 +169,7 @@ def _system(
 ) -> systems.System:
     """Which equations of motion these words ask for."""
     if springs is not None:
-        from torsor.flexible import ElasticJoints, elastic_joints
+        from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
         if losses.damping or constraints:
             raise ArgumentError("springs go with neither damping= nor constraints=; a Spring has a damping of its own")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from torsor.errors import SingularError
-from torsor.procedures.null_space import RANK, in_metric
+from torsor.mechanics.constraints.null_space import RANK, in_metric
 
 if TYPE_CHECKING:
-    from torsor.constrained import Constrained
+    from torsor.mechanics.constraints import Constrained
 
 Array: TypeAlias = np.ndarray
 

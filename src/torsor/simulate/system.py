@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.constrained.system import Constrained, Stabilization
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
+from torsor.mechanics.constraints.constrained_robot import Constrained, Stabilization
 from torsor.model.model import Model
-from torsor.procedures import stiction
+from torsor.simulate import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
 from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
-    from torsor.constraints import Constraint
-    from torsor.flexible import ElasticJoints
+    from torsor.mechanics.constraints import Constraint
+    from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
@@ -104,7 +104,7 @@ def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> 
 
 
 def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
-    """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.procedures.stiction`)."""
+    """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.simulate.stiction`)."""
     model = robot.model
     rows = stiction.sticking_rows(model)
     bristles = Bristles(robot) if bristle_rows(model) else None

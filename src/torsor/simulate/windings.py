@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from torsor.actuators.parameters import clip
 from torsor.errors import ArgumentError, UnknownName
+from torsor.model.actuators.parameters import clip
 
 if TYPE_CHECKING:
-    from torsor.actuators import Drive, Motor
+    from torsor.model.actuators import Drive, Motor
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray

@@ -1,4 +1,7 @@
-"""Rigid-body geometry and inertia over any scalar; no robot in sight."""
+"""Vectors, rotations, transforms, twists, wrenches and inertias over any scalar; ``rigid``: one body, over arrays.
+
+May import support and scalar; outside ``rigid`` no NumPy.
+"""
 
 from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.articulated import ArticulatedInertia

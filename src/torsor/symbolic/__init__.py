@@ -2,11 +2,12 @@
 
 SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made, not before; what
 :mod:`torsor.symbolic.forces` computes in numbers needs none.
+May import every room up to kernels.
 """
 
 from __future__ import annotations
 
-from torsor.lazy import lazy
+from torsor.support.lazy import lazy
 
 # two functions have the name of their module, so they are imported here and now: later, the module would hide them
 from torsor.symbolic.kane import kane as kane
@@ -21,10 +22,10 @@ _HOMES = {
     "change_coordinates": "coordinates",
     "coordinate_symbols": "equations",
     "generalized_force": "coordinates",
-    "identical": "trig",
+    "identical": "trig_normal_form",
     "kane_of": "kane",
     "lagrange_of": "lagrange",
-    "neat": "trig",
+    "neat": "trig_normal_form",
     "passivity_matrix": "forces",
     "point_force": "forces",
     "symbolic": "closed_form",

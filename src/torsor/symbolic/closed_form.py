@@ -1,8 +1,8 @@
 """The equations of motion of a robot, written out: M(q), c(q, v), g(q), Γ(q) and Jacobians, as formulas.
 
 Every formula is the recording of the algorithm that computes it (:mod:`torsor.algorithms`), with the robot's numbers as
-symbols.  A small robot's is multiplied out and grouped (:mod:`torsor.symbolic.trigonometry`); a large robot's stays a program
-with named terms (:mod:`torsor.symbolic.program_text`).
+symbols.  A small robot's is multiplied out and grouped (:mod:`torsor.symbolic.program_trigonometry`); a large robot's stays a
+program with named terms (:mod:`torsor.symbolic.program_text`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from torsor import algorithms as alg
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.compile.program import Argument, Program, program
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanism import Mechanism
 from torsor.model import Description, Model, assemble
-from torsor.model.loops import CLOSED, refuse_loops
+from torsor.model.mechanism import Mechanism
+from torsor.model.refusals import CLOSED, refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Graph
 from torsor.symbolic.expanded import Expanded, Letters
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.parameters import Parameter, Parameters
 from torsor.symbolic.program_text import ProgramText
+from torsor.symbolic.program_trigonometry import Polynomials, TooLarge, Turn, runs
 from torsor.symbolic.sections import recorded
 from torsor.symbolic.style import Name, Signature
-from torsor.symbolic.trigonometry import Polynomials, TooLarge, Turn, runs
 
 #: degrees of freedom up to which formulas are multiplied out
 FEW = 4

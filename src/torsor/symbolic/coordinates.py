@@ -8,7 +8,7 @@ from typing import Any
 from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.trig import neat
+from torsor.symbolic.trig_normal_form import neat
 
 
 def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Sequence[Any]) -> Any:

@@ -17,7 +17,7 @@ from torsor.spatial import factor, solve
 from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.printing import c_source, dotted, latex_equations, python_source
 from torsor.symbolic.recorded import compiled, recorder
-from torsor.symbolic.trig import neat, shorter
+from torsor.symbolic.trig_normal_form import neat, shorter
 
 #: a part of the equations → (the function that computes it, what that reads, its LaTeX)
 PARTS = {

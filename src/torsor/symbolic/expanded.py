@@ -9,8 +9,8 @@ from typing import Any
 
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.parameters import exact
+from torsor.symbolic.program_trigonometry import Angle, Atom, Polynomials, Terms, expression
 from torsor.symbolic.style import LETTERS, Name, Signature, aligned, function_text, joined, nested, trig_label
-from torsor.symbolic.trigonometry import Angle, Atom, Polynomials, Terms, expression
 
 #: figures of a printed decimal, and the largest denominator of a part of a half turn whose sine is worth keeping
 FIGURES, SIMPLE = 12, 12

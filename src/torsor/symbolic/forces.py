@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import algorithms
-from torsor.compile import Argument, Kernel, forward, trace
+from torsor.compile import Argument, Kernel, forward, record
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.errors import ArgumentError
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.loops import DRIVES
+from torsor.model.refusals import DRIVES
 from torsor.spatial import Vec
 from torsor.symbolic.rational import check_coordinates
 
@@ -97,7 +97,7 @@ def _split(model: Model, q: Any, v: Any) -> tuple[list[Any], list[Any]]:
 def _passivity(model: Model, q: Any, v: Any) -> Any:
     check_coordinates(model, "passivity_matrix")
     n = range(model.nv)
-    dM = forward(trace(lambda q: {"M": algorithms.crba(model, q)}, [Argument("q", (model.nq,))]), ["q"])
+    dM = forward(record(lambda q: {"M": algorithms.crba(model, q)}, [Argument("q", (model.nq,))]), ["q"])
     values = evaluate(dM, q, RECORD)
     entry = iter([values[k] for k in dM.results])
     rate = [[sum(next(entry) * v[k] for k in n) for _ in n] for _ in n]  # Ṁ_ij = Σ_k ∂m_ij/∂q_k v_k

@@ -17,7 +17,7 @@ from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol,
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig import neat
+from torsor.symbolic.trig_normal_form import neat
 
 
 @dataclass(frozen=True)

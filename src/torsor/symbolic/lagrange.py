@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig import identical, neat
+from torsor.symbolic.trig_normal_form import identical, neat
 
 
 def lagrange(

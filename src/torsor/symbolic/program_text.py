@@ -30,8 +30,8 @@ class Line(NamedTuple):
 class ProgramText:
     """A program with named terms: ``python()`` runs, ``latex()`` and ``markdown()`` are for readers.
 
-    >>> from torsor.compile import Argument, trace
-    >>> p = trace(lambda x: {"y": [(x[0] + 1) * x[1]]}, [Argument("x", (2,))])
+    >>> from torsor.compile import Argument, record
+    >>> p = record(lambda x: {"y": [(x[0] + 1) * x[1]]}, [Argument("x", (2,))])
     >>> print(ProgramText("f", p, [""] * len(p.code), [Name("a", "a"), Name("b", "b")], entry="y").text())
     # Result
     y[1] = b*(a + 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, Program, trace
+from torsor.compile import Argument, Kernel, Program, record
 from torsor.errors import ArgumentError
 from torsor.kernels.functions import function_kernel
 from torsor.symbolic.library import sympy_library
@@ -169,7 +169,7 @@ def program(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]])
     >>> program({"z": x * sp.sin(y)}, {"q": [x, y]}).operations
     2
     """
-    return trace(recorder(expressions, inputs), [Argument(name, (len(group),)) for name, group in inputs.items()])
+    return record(recorder(expressions, inputs), [Argument(name, (len(group),)) for name, group in inputs.items()])
 
 
 def compiled(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]], name: str = "expression") -> Kernel:

@@ -1,7 +1,7 @@
 """Equations of motion under constraints: M a − Aᵀλ = f, A a = g (F&O §3.4, MR §8.7).
 
 F&O's three ways to solve them: all at once (:mod:`~.direct`, eq. 20), the multipliers first (:mod:`~.multipliers`, eq. 21),
-and the motions first (:mod:`torsor.procedures.null_space`, eq. 22), which needs the rank and therefore numbers.
+and the motions first (:mod:`torsor.mechanics.constraints.null_space`, eq. 22), which needs the rank and therefore numbers.
 λ acts on the robot: F&O's sign, the opposite of MR's.
 """
 

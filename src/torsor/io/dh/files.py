@@ -34,9 +34,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from torsor.errors import FileError, TorsorError
-from torsor.io.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.dh.table import DHRow, from_dh
-from torsor.io.yaml_nodes import Nodes, Source, compose, text_of, unknown
+from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
+from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown
 from torsor.model.description import Description
 
 WORDS = tuple(f.name for f in fields(DHRow))

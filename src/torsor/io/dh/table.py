@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from torsor.errors import ArgumentError, ModelError
-from torsor.model import arguments as read
 from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
 from torsor.model.joints import JointType, Prismatic, Revolute
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.scalar import tidy
 from torsor.spatial import Mat, Transform, Vec, about
+from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 
@@ -22,7 +22,7 @@ class DHRow:
 
     a, d [m], alpha, theta [rad]: the four parameters.  The joint's coordinate is added to theta (revolute) or d (prismatic),
     and so is ``offset``.  ``mass`` [kg]; ``com`` [m] and ``inertia`` [kg·m²] (about the com) in the link's DH frame.
-    Limits, ``armature``, ``damping`` and ``friction`` as in :meth:`torsor.model.builder.Builder.joint`.
+    Limits, ``armature``, ``damping`` and ``friction`` as in :meth:`torsor.robot.builder.Builder.joint`.
     """
 
     a: Any = 0

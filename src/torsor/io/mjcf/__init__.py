@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.lazy import lazy
+from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
     from torsor.io.mjcf.reader import read_mjcf

@@ -16,9 +16,9 @@ import numpy as np
 from torsor.io.mjcf.words import massless
 from torsor.model.description import Description, Joint
 from torsor.model.joints import Fixed, Prismatic, Revolute
-from torsor.model.physical import problems
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial.rigid.physical import problems
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
 #: how much is borrowed, against what is missing: the first that suffices

@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torsor.io.files import LARGEST
+from torsor.support.files import LARGEST
 
 if TYPE_CHECKING:
     from torsor.io.mjcf.whole import Tag

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from torsor.errors import FileError, MissingExtra
-from torsor.io.decimals import tiny_numbers
-from torsor.io.document import Source
-from torsor.io.files import is_markup, label
 from torsor.io.mjcf.whole import Place, whole
-from torsor.locks import new_lock
+from torsor.io.shared.decimals import tiny_numbers
+from torsor.io.shared.document import Source
+from torsor.support.files import is_markup, label
+from torsor.support.locks import new_lock
 
 #: the major version whose models are read: older ones have fields of other names
 OLDEST = 4

@@ -15,8 +15,8 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
 from torsor.io.mjcf.words import number, numbers, quaternion
-from torsor.model.physical import problems
 from torsor.spatial import Inertia, Mat, Sym, Vec
+from torsor.spatial.rigid.physical import problems
 from torsor.spatial.vector import ZERO
 
 #: the least mass [kg] and principal moment [kg·m²] MuJoCo takes

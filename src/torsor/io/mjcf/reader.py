@@ -32,7 +32,7 @@ from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
 from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
-from torsor.io.notes import Notes, listed
+from torsor.io.shared.notes import Notes, listed
 from torsor.model.description import Description, Link
 from torsor.model.physical import callers_level, warn_or_refuse
 from torsor.spatial import Inertia

@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor.errors import UnknownName
 from torsor.io.mjcf.poses import pose
-from torsor.io.notes import Notes
+from torsor.io.shared.notes import Notes
 from torsor.model.description import WORLD
 from torsor.spatial import Transform
 

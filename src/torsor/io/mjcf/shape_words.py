@@ -11,10 +11,10 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.files import open_regular, target_of
 from torsor.io.mjcf.words import fresh, numbers, placed
-from torsor.io.places import Places
+from torsor.io.shared.places import Places
 from torsor.model.description import Geometry
+from torsor.support.files import open_regular, target_of
 
 #: shape → MuJoCo's type and its half sizes
 _SIZES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from torsor.io.mjcf.actuators import ON_JOINT
 from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
-from torsor.io.notes import listed
+from torsor.io.shared.notes import listed
 
 #: MuJoCo's mjtDisableBit
 NO_SPRINGS, NO_DAMPERS, NO_GRAVITY = 32, 64, 128

@@ -1,8 +1,8 @@
 """All that an MJCF file is made of, gathered by torsor, so that MuJoCo reads memory and opens no file.
 
 Includes are put in their place, and what the file names (meshes, height fields, skins, other models) is looked up in declared
-folders only (:mod:`torsor.io.places`) and handed over as bytes.  The text MuJoCo gets has each element on a line of its own,
-so that a line in its complaints is an element, whose file and line are known.  Three things are not handed over, since no
+folders only (:mod:`torsor.io.shared.places`) and handed over as bytes.  The text MuJoCo gets has each element on a line of its
+own, so that a line in its complaints is an element, whose file and line are known.  Three things are not handed over, since no
 dynamics depend on them and a stranger may write any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
 where compiled textures go.
 """
@@ -19,10 +19,10 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.document import Document, Source, parse
-from torsor.io.files import read_bytes
 from torsor.io.mjcf.bounds import Bounds, check_numbers
-from torsor.io.places import SUFFIXES, Places
+from torsor.io.shared.document import Document, Source, parse
+from torsor.io.shared.places import SUFFIXES, Places
+from torsor.support.files import read_bytes
 
 #: which elements name files, and how such files end
 _MESHES = SUFFIXES | {".msh"}

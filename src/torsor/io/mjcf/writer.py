@@ -16,7 +16,7 @@ MJCF has no words for:
 * Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
 
-Comments at the top name all that is not kept (:mod:`torsor.io.losses`).
+Comments at the top name all that is not kept (:mod:`torsor.io.shared.losses`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.files import write_text
-from torsor.io.losses import losses
 from torsor.io.mjcf.borrowing import possible
 from torsor.io.mjcf.inertia_words import inertial
 from torsor.io.mjcf.joint_words import attributes
@@ -38,10 +36,12 @@ from torsor.io.mjcf.shape_words import Assets, geom
 from torsor.io.mjcf.ties import equalities, motors, ties_of
 from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
 from torsor.io.mjcf.words import fresh, massless, numbers, placed
-from torsor.io.notes import commented, listed
+from torsor.io.shared.losses import losses
+from torsor.io.shared.notes import commented, listed
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
+from torsor.support.files import write_text
 
 
 def write_mjcf(

@@ -1,7 +1,7 @@
 """What an SDF file includes, looked at before Drake opens it: files in declared folders, nothing from the net.
 
 Drake finds included models by itself, and fetches some of its own; so every <include> is followed here first, with the rules
-of :mod:`torsor.io.places`.  Meshes are not opened: the plant that is built has no geometry.
+of :mod:`torsor.io.shared.places`.  Meshes are not opened: the plant that is built has no geometry.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 
 from torsor.errors import FileError
-from torsor.io.document import Document, Source, parse
-from torsor.io.places import Places
+from torsor.io.shared.document import Document, Source, parse
+from torsor.io.shared.places import Places
 
 #: how a model that is included may end
 SUFFIXES = frozenset((".sdf", ".world", ".urdf"))

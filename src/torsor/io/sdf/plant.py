@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ArgumentError, ModelError
-from torsor.io.notes import Notes
-from torsor.io.poses import placed, unit
+from torsor.io.shared.notes import Notes
+from torsor.io.shared.poses import placed, unit
 from torsor.model.description import WORLD, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Fixed, Floating, Helical, JointType, Planar, Prismatic, Revolute, Spherical, Universal
 from torsor.model.seat import move_axis_to_frame

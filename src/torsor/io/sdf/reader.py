@@ -11,11 +11,11 @@ import os
 from typing import Any
 
 from torsor.errors import FileError, MissingExtra, ModelError
-from torsor.io.decimals import notes_on_tiny_numbers
-from torsor.io.files import is_markup, label, read_bytes
 from torsor.io.sdf.included import check_includes
+from torsor.io.shared.decimals import notes_on_tiny_numbers
 from torsor.model.description import Description
 from torsor.model.physical import warn_or_refuse
+from torsor.support.files import is_markup, label, read_bytes
 
 #: packages Drake would fetch from the net
 _FETCHED = ("drake_models",)

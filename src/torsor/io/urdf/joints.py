@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Any
 
-from torsor.io.document import Document, Element
+from torsor.io.shared.document import Document, Element
 from torsor.io.urdf.links import read_pose
 from torsor.model.description import INF, Joint, Mimic
 from torsor.model.joints import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.io.document import Document, Element
+from torsor.io.shared.document import Document, Element
 from torsor.io.urdf.looks import Palette, color_of
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torsor.io.decimals import parse_numbers
-from torsor.io.document import Document, Element
+from torsor.io.shared.decimals import parse_numbers
+from torsor.io.shared.document import Document, Element
 
 Color = tuple[float, float, float, float]
 Palette = dict[str, Color]

@@ -5,7 +5,7 @@ What a file says besides is ignored, and ``Description.report`` tells what and h
 
 Choices where URDF leaves one, or other readers differ:
 
-* Numbers are plain decimals (:mod:`torsor.io.decimals`): no nan, inf, ``1,5``.  The largest double as a limit means none.
+* Numbers are plain decimals (:mod:`torsor.io.shared.decimals`): no nan, inf, ``1,5``.  The largest double as a limit is none.
 * A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
 * revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF says.  Both are noted.
 * An axis is scaled to length one, with a note; a zero axis is an error.
@@ -25,8 +25,8 @@ import re
 from lxml import etree
 
 from torsor.errors import ArgumentError, FileError, ModelError
-from torsor.io.document import Document, Element, Source, parse
-from torsor.io.notes import listed
+from torsor.io.shared.document import Document, Element, Source, parse
+from torsor.io.shared.notes import listed
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette

@@ -1,7 +1,7 @@
 """Writing URDF that is read back as the same robot, to the last digit or the last but one.
 
 Inertias go out about the centre of mass in the link's axes, numbers as the shortest decimals that give the same double.
-Comments at the top tell what URDF has no words for (:mod:`torsor.io.losses`):
+Comments at the top tell what URDF has no words for (:mod:`torsor.io.shared.losses`):
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
 * ``base`` and ``gravity`` are for whoever loads the file.
@@ -24,9 +24,8 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.files import write_text
-from torsor.io.losses import losses
-from torsor.io.notes import commented
+from torsor.io.shared.losses import losses
+from torsor.io.shared.notes import commented
 from torsor.io.urdf.joints import TYPES, UNLIMITED
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
@@ -34,6 +33,7 @@ from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.support.files import write_text
 
 #: shapes other formats have: a comment at the top tells of them
 UNSAID = ("ellipsoid",)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from torsor.errors import ArgumentError, FileError, MissingExtra
-from torsor.io.files import label, read_bytes
-from torsor.io.packages import folders
+from torsor.io.shared.packages import folders
+from torsor.io.shared.yaml_nodes import unknown
 from torsor.io.urdf.reader import read_urdf
-from torsor.io.yaml_nodes import unknown
-from torsor.locks import new_lock
 from torsor.model.description import Description
+from torsor.support.files import label, read_bytes
+from torsor.support.locks import new_lock
 
 #: the library keeps what it is doing in globals of its own
 _ONE_AT_A_TIME = new_lock()

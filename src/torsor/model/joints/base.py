@@ -9,8 +9,8 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
-from torsor.model import arguments as read
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
+from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 Scalars = Sequence[Any]

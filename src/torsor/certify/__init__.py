@@ -1,6 +1,0 @@
-"""Certificates: a model's dynamics computed in ways that share nothing, on this machine, and held against each other."""
-
-from torsor.certify.certificate import Certificate, Row
-from torsor.certify.verify import verify
-
-__all__ = ["Certificate", "Row", "verify"]

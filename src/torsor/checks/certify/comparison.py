@@ -1,0 +1,86 @@
+"""Two sides of an equation, held against each other: where they are furthest apart, and by how much they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.checks.certify.rounding import EPS, SIGMAS
+
+Array = np.ndarray
+
+#: what any two ways of computing may differ by, against the largest entry: entries that vanish for one and not for the other
+FLOOR = 4 * EPS
+
+
+class Skip(Exception):
+    """A check that cannot be made of this robot, or on this machine; says why."""
+
+
+class Comparison(NamedTuple):
+    """|left − right| and what is allowed, ``(samples, ...)`` each, and the scale of each sample ``(samples,)``.
+
+    ``labels`` are the names of the entries, one sequence for each axis after the samples; an axis without has numbers.
+    """
+
+    error: Array
+    allowed: Array
+    size: Array
+    labels: tuple[Sequence[str], ...] = ()
+    note: str = ""
+
+
+class Worst(NamedTuple):
+    """The place where an error is largest against what is allowed there."""
+
+    error: float
+    allowed: float
+    place: str
+
+    @property
+    def ok(self) -> bool:
+        return self.error <= self.allowed  # not so where either is no number
+
+
+def compared(left: Array, right: Array, sigma: Array | float, *labels: Sequence[str], size: Array | None = None) -> Comparison:
+    """left = right, up to SIGMAS σ of both sides together and FLOOR of the largest entry.
+
+    ``sigma`` is ``(samples, ...)`` as the sides are; ``size`` is what errors are counted against, the largest entry of the
+    right side in each sample unless given.
+    """
+    right = np.asarray(right, float)
+    error = np.abs(np.asarray(left, float) - right)
+    scale = per_sample(right) if size is None else size
+    allowed = SIGMAS * np.broadcast_to(sigma, error.shape) + FLOOR * like(scale, error)
+    return Comparison(error, allowed, scale, labels)
+
+
+def per_sample(x: Array) -> Array:
+    """The largest entry of each sample, ``(samples,)``."""
+    return np.abs(x).reshape(len(x), -1).max(axis=1, initial=0.0)
+
+
+def like(scale: Array, x: Array) -> Array:
+    """A number a sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
+    return scale.reshape(-1, *[1] * (x.ndim - 1))
+
+
+def worst(c: Comparison) -> Worst:
+    """The entry with the largest error against what is allowed; one that is not a number is worse than any."""
+    if c.error.size == 0:
+        return Worst(0.0, 0.0, "")
+    with np.errstate(all="ignore"):
+        ratio = np.where(c.error == 0, 0.0, c.error / c.allowed)
+    ratio = np.where(np.isnan(ratio), np.inf, ratio)
+    at = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+    scale = float(c.size[at[0]]) or 1.0
+    return Worst(float(c.error[at]) / scale, float(np.broadcast_to(c.allowed, c.error.shape)[at]) / scale, _place(c, at))
+
+
+def _place(c: Comparison, at: Sequence[np.intp]) -> str:
+    """ "sample 3, elbow", or "sample 3, elbow × wrist" of a matrix."""
+    labels = [*c.labels, *[()] * (len(at) - 1 - len(c.labels))]
+    names = [words[int(k)] if words else str(int(k)) for k, words in zip(at[1:], labels, strict=True)]
+    return f"sample {int(at[0])}" + (f", {' × '.join(names)}" if names else "")

@@ -1,0 +1,139 @@
+"""Closed loops: the rows against differences, their forces against the equation of motion, F&O's methods against each other.
+
+The states keep the loops: each is a random one near the neutral configuration, moved onto them, with a velocity they allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.checks.certify import differences
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compared, per_sample
+from torsor.checks.certify.rounding import EPS
+from torsor.mechanics.constraints import closing
+from torsor.mechanics.constraints.closure import CLOSED
+
+if TYPE_CHECKING:
+    from torsor.checks.certify.subject import Subject
+    from torsor.mechanics.constraints import Constrained
+
+#: F&O's methods beside the one in use
+METHODS = ("direct", "multipliers", "null_space")
+#: how far from the neutral configuration the guesses are [rad, m]
+NEAR = 0.2
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A system under its loops, at states that keep them; a and λ by ``robot.constrained()``."""
+
+    system: Constrained
+    q: Array
+    v: Array
+    tau: Array
+    a: Array
+    multipliers: Array
+    A: Array
+    M: Array
+    h: Array
+
+    @classmethod
+    def of(cls, s: Subject) -> Closed:
+        system, rng = s.robot.constrained(), np.random.default_rng(s.seed)
+        guesses = s.robot.integrate(s.robot.neutral(), NEAR * rng.normal(size=(len(s.q), s.robot.nv)), 1.0)
+        every = np.ones(s.robot.nv, bool)
+        ends = [closing.close_loops(system, guess, every, None) for guess in guesses]
+        q = np.array([end.q for end in ends if end.closed])
+        if not len(q):
+            raise Skip(f"none of {len(guesses)} states near the neutral one could be moved to where the loops are closed")
+        v = system.project_velocity(q, rng.normal(size=(len(q), s.robot.nv)))
+        h = s.tree.bias_force(q, v)
+        tau = rng.normal(size=v.shape) * (1 + per_sample(h))[:, None]
+        a, multipliers = system.forward_dynamics(q, v, tau)
+        return cls(system, q, v, tau, a, multipliers, system.jacobian(q), s.tree.mass_matrix(q), h)
+
+    @property
+    def condition(self) -> Array:
+        """cond(A M⁻¹Aᵀ) of the independent rows, their lengths set to one: by how much λ magnifies errors."""
+        rows = self.A[:, list(self.system.independent_rows)]
+        gram = rows @ np.linalg.solve(self.M, np.swapaxes(rows, 1, 2))
+        scale = np.sqrt(np.einsum("skk->sk", gram))
+        return np.linalg.cond(gram / (scale[:, :, None] * scale[:, None, :])) if gram.size else np.ones(len(rows))
+
+    @property
+    def accuracy(self) -> Array:
+        """ε times both conditions, ``(samples,)``: what a and λ are good for against their largest entry."""
+        return EPS * self.condition * np.linalg.cond(self.M)
+
+
+def jacobian(s: Subject) -> Comparison:
+    """A u = dφ/dt along a motion u that breaks the loops, by differences (see :mod:`torsor.checks.certify.differences`)."""
+    c, keep = s.closed, s.closed.system.holonomic
+    u = np.random.default_rng(s.seed).normal(size=c.v.shape)
+    u /= np.abs(u).sum(axis=1, keepdims=True)
+    slope = differences.along(s, c.system.residual, c.q, u)
+    moved = np.einsum("skn,sn->sk", c.A, u)
+    labels = tuple(name for name, kept in zip(c.system.rows, keep, strict=True) if kept)
+    return _differenced(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
+
+
+def drift(s: Subject) -> Comparison:
+    """Ȧv by the kernel against differences of A v along the motion."""
+    c = s.closed
+    speed = np.abs(c.v).sum(axis=1, keepdims=True)
+    slope = differences.along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
+    return _differenced(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
+
+
+def closed(s: Subject) -> Comparison:
+    """A a + Ȧv = 0: the acceleration keeps the loops.  Redundant rows follow from the others as far as the loops are closed."""
+    c = s.closed
+    drifted = c.system.drift(c.q, c.v)
+    gap = np.einsum("skn,sn->sk", c.A, c.a) + drifted
+    size = per_sample(np.einsum("skn,sn->sk", np.abs(c.A), np.abs(c.a)) + np.abs(drifted))
+    sigma = (c.accuracy + CLOSED) * size
+    return compared(gap, np.zeros_like(gap), sigma[:, None], c.system.rows, size=size)
+
+
+def balance(s: Subject) -> Comparison:
+    """M a + h = τ + Aᵀλ (F&O 19): the residual of the equation of motion."""
+    c = s.closed
+    force = np.einsum("skn,sk->sn", c.A, c.multipliers)
+    size = per_sample(np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a)) + np.abs(c.h) + np.abs(c.tau) + np.abs(force))
+    left = np.einsum("sij,sj->si", c.M, c.a) + c.h
+    return compared(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
+
+
+def ideal(s: Subject) -> Comparison:
+    """λᵀA v = 0: the loops do no work."""
+    c = s.closed
+    terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
+    size = np.einsum("sk,skn,sn->s", np.abs(c.multipliers), np.abs(c.A), np.abs(c.v))
+    return compared(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
+
+
+def power(s: Subject) -> Comparison:
+    """τᵀv = dK/dt + dP/dt of the motion under loops: no equation of constraints on either side."""
+    from torsor.checks.certify.relations import energy_rate
+
+    c = s.closed
+    Ma = np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a))
+    size = (np.abs(c.v) * (Ma + np.abs(c.h) + np.abs(c.tau))).sum(axis=1)
+    return compared((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
+
+
+def methods(s: Subject) -> Comparison:
+    """a by F&O's three methods (eqs. 20, 21, 22) = a by the one in use; twice, since both sides are off."""
+    c = s.closed
+    others = np.stack([c.system.forward_dynamics(c.q, c.v, c.tau, method=way).a for way in METHODS], axis=1)
+    sigma = 2 * (c.accuracy + CLOSED) * per_sample(c.a)
+    return compared(others, np.broadcast_to(c.a[:, None], others.shape), sigma[:, None, None], METHODS)
+
+
+def _differenced(found: Array, slope: Array, size: Array, labels: Sequence[str]) -> Comparison:
+    """Against differences of rows that are good to ε of their largest entry."""
+    return differences.with_truncation(compared(found, slope, (differences.MAGNIFIED * EPS * size)[:, None], labels, size=size))

@@ -1,0 +1,103 @@
+"""The same robot in MuJoCo, where it is installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.bridges import states
+from torsor.checks.certify.comparison import Array, Comparison, Skip, per_sample
+from torsor.checks.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
+from torsor.checks.certify.subject import Subject
+from torsor.model import Description
+from torsor.model.joints import Helical
+from torsor.model.rotor import refuse_rotors
+
+#: MuJoCo keeps inertias as principal moments with a quaternion, and frames as quaternions: each is a small eigenproblem
+KEEPING = 1e-13
+#: how much rounder than it is a body may be in MuJoCo, against the largest entry of M: it is lost in what KEEPING allows
+ROUNDER = 1e-12
+
+
+class Twin(Peer):
+    """The robot as an ``MjModel``; couplings are constraints there, so what follows another coordinate is free."""
+
+    @classmethod
+    def of(cls, s: Subject) -> Twin:
+        from torsor.io.mjcf import write_mjcf
+        from torsor.io.mjcf.compiling import mujoco as library
+
+        with skipping("MuJoCo"):
+            mujoco = library("comparing with MuJoCo")
+            refuse_rotors(s.model, "MuJoCo")
+            d = bare(s)
+            refuse_rounder(s, d)
+            model = mujoco.MjModel.from_xml_string(write_mjcf(d, motors=False))
+            model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+            return cls(model, mujoco.MjData(model), states.mujoco(s.tree, model), s)
+
+    def run(self, tau: Array | None = None) -> tuple[Array, Array, Array]:
+        """(M', h', a') of mj_forward, one sample after another."""
+        import mujoco
+
+        n, data = self.there.nv, self.data
+        M, h, a = np.zeros((len(self.q), n, n)), np.zeros_like(self.v), np.zeros_like(self.v)
+        for k in range(len(self.q)):
+            data.qpos[:], data.qvel[:] = self.q[k], self.v[k]
+            data.qfrc_applied[:] = 0 if tau is None else tau[k]
+            mujoco.mj_forward(self.model, data)
+            mujoco.mj_fullM(self.model, data, M[k])
+            h[k], a[k] = data.qfrc_bias, data.qacc
+        return M, h, a
+
+
+def refuse_rounder(s: Subject, d: Description) -> None:
+    """Skip where MuJoCo, which wants principal moments A + B ≥ C and none that vanishes, gets a body that is not the robot's.
+
+    The writer raises moments on that edge by what it takes (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
+    file has few digits, or the robot hardly any inertia.
+    """
+    from torsor.io.mjcf.inertia_words import LEAST
+    from torsor.io.mjcf.words import massless
+    from torsor.spatial.rigid.physical import problems
+
+    size = float(per_sample(s.M).min())
+    for link in d.links:
+        if massless(link.inertia) or problems(link.inertia):  # left out, moved elsewhere or refused
+            continue
+        A, B, C = np.linalg.eigvalsh(np.array(link.inertia.about_com.rows, float))
+        raised = max(LEAST - A, C - A - B)
+        if raised > ROUNDER * size:
+            raise Skip(
+                f"MuJoCo has link {link.name!r} rounder than it is, by {raised:.0e} kg·m²: it takes no principal moments "
+                "A + B < C, and none that vanishes"
+            )
+
+
+def refuse_free(s: Subject) -> None:
+    """Skip where a coordinate follows another here and is free in MuJoCo, and so moves otherwise."""
+    names = s.model.joint_names
+    for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
+        if c is not None:
+            raise Skip(f"{name!r} follows {names[c.leader]!r} here, and is free there")
+        if isinstance(kind, Helical):
+            raise Skip(f"the advance of {name!r} follows its turn here, and is free there")
+
+
+def inverse_dynamics(s: Subject) -> Comparison:
+    """τ = M' a' + qfrc_bias"""
+    t = s.twin(Twin)
+    M, h, _ = t.run()
+    return same_force(s, t.force((M @ t.a[..., None])[..., 0] + h), KEEPING)
+
+
+def mass_matrix(s: Subject) -> Comparison:
+    """M of mj_fullM"""
+    t = s.twin(Twin)
+    return same_mass(s, t.mass(t.run()[0]), KEEPING)
+
+
+def forward_dynamics(s: Subject) -> Comparison:
+    """qacc of mj_forward"""
+    t = s.twin(Twin)
+    refuse_free(s)
+    return same_acceleration(s, t.acceleration(t.run(t.tau)[2]), KEEPING)

@@ -1,0 +1,106 @@
+"""What another library is asked: the robot as :mod:`torsor.bridges` translates it, at the same states, in its own coordinates.
+
+Its velocities are V = T v with T(q), so its accelerations are A = T a + Ṫv, and back τ = Tᵀτ', M = TᵀM'T.  A coordinate that
+follows another here and is free there is a row of T, and the identities still hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from torsor.bridges.convention import Convention
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compared, per_sample
+from torsor.checks.certify.rounding import EPS
+from torsor.checks.certify.subject import Subject
+from torsor.errors import MissingExtra
+from torsor.model import Description
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The robot in another library's hands, and the samples in its coordinates."""
+
+    model: Any
+    data: Any
+    there: Convention
+    subject: Subject
+
+    @cached_property
+    def q(self) -> Array:
+        return self.there.q(self.subject.q)
+
+    @cached_property
+    def v(self) -> Array:
+        """T v"""
+        return self.there.v(self.subject.q, self.subject.v)
+
+    @cached_property
+    def a(self) -> Array:
+        """T a + Ṫv"""
+        return self.there.a(self.subject.q, self.subject.v, self.subject.a)
+
+    @cached_property
+    def tau(self) -> Array:
+        """τ' with Tᵀτ' = τ"""
+        return self.there.tau(self.subject.q, self.subject.tau)
+
+    def force(self, tau: Array) -> Array:
+        """τ = Tᵀτ'"""
+        return self.there.back.tau(self.q, tau)
+
+    def mass(self, M: Array) -> Array:
+        """M = TᵀM'T"""
+        T = self.there.velocity_matrix(self.subject.q)
+        return np.swapaxes(T, 1, 2) @ M @ T
+
+    def acceleration(self, a: Array) -> Array:
+        """a with T a + Ṫv = a', where T is square."""
+        return self.there.back.a(self.q, self.v, a)
+
+
+def bare(s: Subject) -> Description:
+    """The tree without what costs energy and what is only seen: neither is compared, and not every library has all of it."""
+    d = s.tree.description
+    links = tuple(replace(link, geometry=()) for link in d.links)
+    joints = tuple(replace(j, damping=(), friction=(), laws=()) for j in d.joints)
+    return replace(d, links=links, joints=joints, frames=())
+
+
+@contextmanager
+def skipping(library: str) -> Iterator[None]:
+    """What a library has no place for, or does not take, is a reason to skip."""
+    try:
+        yield
+    except MissingExtra as error:
+        raise Skip(str(error)) from error
+    except (ValueError, RuntimeError) as error:  # theirs, and ModelError
+        raise Skip(f"{library} does not take it: {' '.join(str(error).splitlines()[:2])}") from error
+
+
+# -- the answers, compared -----------------------------------------------------------------------------------------------
+
+
+def same_force(s: Subject, tau: Array, accuracy: float) -> Comparison:
+    """τ; ``accuracy`` is what the peer's way of keeping a robot costs, against the largest term."""
+    size = per_sample(s.force_sizes)
+    return compared(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
+
+
+def same_mass(s: Subject, M: Array, accuracy: float) -> Comparison:
+    """M, as τ."""
+    size = per_sample(M)
+    sigma = s.M_sigma + (accuracy + EPS * len(s.model.parent)) * size[:, None, None]
+    return compared(s.M, M, sigma, s.names, s.names, size=size)
+
+
+def same_acceleration(s: Subject, a: Array, accuracy: float) -> Comparison:
+    """a: what is allowed for τ, through |M⁻¹|."""
+    size = per_sample(s.force_sizes)
+    off = s.tau_sigma + s.source_sigma + accuracy * size[:, None]
+    return compared(s.acceleration, a, s.acceleration_sigma(off), s.names)

@@ -1,0 +1,101 @@
+"""The machine code against fifty digits: the source itself, called with mpmath's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from torsor.algorithms.task_space import TWIST
+from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, like, per_sample
+from torsor.checks.certify.rounding import SIGMAS
+from torsor.checks.certify.subject import Subject
+from torsor.compile.program import flatten
+from torsor.kernels.quantities import QUANTITIES
+from torsor.model import Model
+from torsor.symbolic.rational import mapped as mapped
+
+DIGITS = 50
+#: degrees of freedom up to which n³ results are looked at
+CUBED = 12
+#: states in which the reference is computed: one takes as long as ten thousand kernel calls
+FEW = 2
+#: where dt is an input: a step that turns joints by a good part of a radian
+STEP = 0.25
+
+
+def fifty_digits(spec: str, s: Subject) -> Comparison:
+    """kernel(q, ...) = source(q, ...), the latter with 50 digits in every number and every operation.
+
+    Both start from the same doubles.  Allowed is what rounding explains: 30 σ of the recorded program
+    (:mod:`torsor.checks.certify.rounding`), and four ε of the largest entry.
+    """
+    if find_spec("mpmath") is None:
+        raise Skip("mpmath is not installed: pip install 'torsor[symbolic]'")
+    if spec in ("motor_torque", "gear_torque") and not s.model.rotors:
+        raise Skip("the robot has no rotors")
+    if spec == "christoffel_symbols" and s.model.nv > CUBED:
+        raise Skip(f"{s.model.nv}³ entries take minutes to compile")
+    row = QUANTITIES[spec]
+    frame = {"frame": s.tip} if "frame" in row.words else {}
+    n = len(s.q) if s.thorough else min(FEW, len(s.q))
+    state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
+    key = (spec, *frame.values())
+    got, sigma = s.kernel(key, *state), s.sigma(key, *state)
+    exact = _reference(partial(row.function, **frame), s.model, state)
+    error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
+    size = per_sample(got)
+    return Comparison(error, SIGMAS * sigma + FLOOR * like(size, got), size, _labels(spec, s, got.ndim - 1))
+
+
+def _labels(name: str, s: Subject, axes: int) -> tuple[Sequence[str], ...]:
+    """What the entries of a quantity are called: those of joint space by coordinate, a twist's by its letters."""
+    if name in ("jacobian", "jacobian_rate"):
+        return TWIST, s.names
+    if name in ("twist", "acceleration"):
+        return (TWIST,)
+    return (s.names,) * axes if QUANTITIES[name].joint_space and "torque" not in name else ()
+
+
+def _value(s: Subject, name: str) -> Array:
+    """The samples of a state variable."""
+    if name in ("q", "q0"):
+        return s.q
+    if name == "q1":  # near q0: the shorter way round is then no matter of rounding
+        return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
+    return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
+
+
+def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array]) -> list[list[Any]]:
+    """The function of each state, its results laid end to end, over numbers of DIGITS digits: the model's as well."""
+    import mpmath
+
+    with mpmath.workdps(DIGITS):
+        exact = replace(model, **{f.name: mapped(getattr(model, f.name), mpmath.mpf) for f in fields(model)})
+        states = zip(*([_lifted(one, mpmath.mpf) for one in x.tolist()] for x in state), strict=True)
+        return [flatten(function(exact, *one))[0] for one in states]
+
+
+def _lifted(x: Any, number: Callable[[float], Any]) -> Any:
+    return [number(y) for y in x] if isinstance(x, list) else number(x)
+
+
+def _differences(got: Array, exact: list[list[Any]]) -> Array:
+    """|got − exact|, subtracted before anything is rounded."""
+    import mpmath
+
+    with mpmath.workdps(DIGITS):
+        return np.array(
+            [[float(abs(x - y)) for x, y in zip(*pair, strict=True)] for pair in zip(got.tolist(), exact, strict=True)]
+        )
+
+
+def same_bits(s: Subject) -> Comparison:
+    """τ(one state) = τ(batch), to the last bit: a result does not depend on the batch it is part of."""
+    single = [s.kernel("inverse_dynamics", *state) for state in zip(s.q, s.v, s.a, strict=True)]
+    error = np.abs(s.tau - np.array(single))
+    return Comparison(error, np.zeros_like(error), per_sample(s.tau), (s.names,))

@@ -1,0 +1,169 @@
+"""What is certified: a robot, the states it is looked at in, and what its kernels say there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from torsor import algorithms as alg
+from torsor.checks.certify.comparison import Array, Skip, per_sample
+from torsor.checks.certify.rounding import EPS, deviations
+from torsor.errors import ArgumentError
+from torsor.model.names import coordinate_names
+
+if TYPE_CHECKING:
+    from torsor.checks.certify.loops import Closed
+    from torsor.robot import Robot
+
+Twin = TypeVar("Twin")
+
+
+class Subject:
+    """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
+
+    ``tree`` is the robot with its loops cut open, which most checks are about.  Neither has friction laws, which are no part of
+    the rigid-body equations: ``rubbing`` is the tree with them.  What several checks need is computed once.
+    """
+
+    def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
+        if not robot.model.is_numeric:
+            raise ArgumentError(f"robot {robot.name!r} has symbols where a certificate needs numbers; put values in first")
+        if robot.nv == 0:
+            raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
+        if samples < 1:
+            raise ArgumentError(f"samples must be 1 or more, not {samples}")
+        self.rubbing = robot.without_loops() if robot.loops else robot
+        laws = robot.model.joints_with_friction
+        self.robot = robot.with_friction(None) if laws else robot
+        self.tree = self.robot.without_loops() if robot.loops else self.robot
+        self.thorough, self.seed = thorough, seed
+        self.model = self.tree.model
+        rng = np.random.default_rng(seed)
+        self.q = self.tree.random_configuration(rng, samples)
+        self.v, self.a = rng.normal(size=(2, samples, robot.nv))
+        self.names = coordinate_names(robot.model)
+        self._twins: dict[type, Any] = {}
+
+    @cached_property
+    def tip(self) -> str:
+        """The frame furthest out, where quantities of a frame are looked at."""
+        depth = [len(list(self.model.path(frame.body))) for frame in self.model.frames.values()]
+        return list(self.model.frames)[int(np.argmax(depth))]
+
+    # -- by kernel -------------------------------------------------------------------------------------------
+
+    def kernel(self, spec: str | tuple[str, ...], *state: Array) -> Array:
+        """What the compiled kernel of a quantity gives, the whole batch at once."""
+        return np.asarray(self.tree.kernel(spec)(*state))
+
+    def sigma(self, spec: str | tuple[str, ...], *state: Array) -> Array:
+        """The standard deviation of that kernel's rounding errors."""
+        return deviations(self.tree.kernel(spec).program, state)[0]
+
+    @cached_property
+    def tau(self) -> Array:
+        """τ of the motion: inverse dynamics."""
+        return self.kernel("inverse_dynamics", self.q, self.v, self.a)
+
+    @cached_property
+    def led(self) -> Array:
+        """Of which coordinates hybrid dynamics is given the acceleration: every other one, and in the next state the others."""
+        return (np.add.outer(np.arange(len(self.q)), np.arange(self.robot.nv)) % 2).astype(float)
+
+    @cached_property
+    def h(self) -> Array:
+        """h = c + g: inverse dynamics at a = 0."""
+        return self.kernel("inverse_dynamics", self.q, self.v, np.zeros_like(self.a))
+
+    @cached_property
+    def g(self) -> Array:
+        return self.kernel("gravity_force", self.q)
+
+    @cached_property
+    def M(self) -> Array:
+        return self.kernel("mass_matrix", self.q)
+
+    @cached_property
+    def tau_sigma(self) -> Array:
+        return self.sigma("inverse_dynamics", self.q, self.v, self.a)
+
+    @cached_property
+    def h_sigma(self) -> Array:
+        return self.sigma("inverse_dynamics", self.q, self.v, np.zeros_like(self.a))
+
+    @cached_property
+    def M_sigma(self) -> Array:
+        return self.sigma("mass_matrix", self.q)
+
+    @cached_property
+    def acceleration(self) -> Array:
+        """a of forward dynamics, under the τ of inverse dynamics; an error names the joint that moves no mass."""
+        return self.kernel("forward_dynamics", self.q, self.v, self.tau)
+
+    def acceleration_sigma(self, force_sigma: Array) -> Array:
+        """σ of a: of forward dynamics itself, and |M⁻¹| times that of the forces; the condition of M counts where it acts."""
+        own = self.sigma("forward_dynamics", self.q, self.v, self.tau)
+        return own + _product(np.linalg.inv(self.M), force_sigma)
+
+    @cached_property
+    def condition(self) -> Array:
+        """cond(M), ``(samples,)``."""
+        return np.linalg.cond(self.M)
+
+    # -- by source -------------------------------------------------------------------------------------------
+
+    def source(self, function: Callable[..., Any], *state: Array, **words: Any) -> Array:
+        """An algorithm over arrays, a scalar a column ``(samples,)``: no recording, no compiler."""
+        return gathered(function(self.model, *(list(x.T) for x in state), **words), len(self.q))
+
+    @cached_property
+    def C(self) -> Array:
+        """The Coriolis matrix, ``(samples, nv, nv)``."""
+        return self.source(alg.coriolis_matrix, self.q, self.v)
+
+    # -- under loops, and in other libraries ------------------------------------------------------------------
+
+    @cached_property
+    def closed(self) -> Closed:
+        """States that keep the loops."""
+        from torsor.checks.certify.loops import Closed
+
+        return Closed.of(self)
+
+    def twin(self, kind: type[Twin]) -> Twin:
+        """The robot in another library, made once; raises again what making it raised."""
+        if kind not in self._twins:
+            try:
+                self._twins[kind] = kind.of(self)  # type: ignore[attr-defined]
+            except Skip as reason:
+                self._twins[kind] = reason
+        if isinstance(found := self._twins[kind], Skip):
+            raise found
+        return found
+
+    # -- sizes -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def force_sizes(self) -> Array:
+        """Σ|M_ij a_j| + Σ|C_ij v_j| + |g_i|, ``(samples, nv)``: the terms of τ before they cancel."""
+        return _product(self.M, self.a) + _product(self.C, self.v) + np.abs(self.g)
+
+    @cached_property
+    def source_sigma(self) -> Array:
+        """σ of a force computed outside kernels, ``(samples, 1)``: ε of the largest term, once for each body."""
+        return EPS * len(self.model.parent) * per_sample(self.force_sizes)[:, None]
+
+
+def gathered(nested: Any, samples: int) -> Array:
+    """Nested lists of numbers and columns ``(samples,)``, as ``(samples, ...)``."""
+    if isinstance(nested, (list, tuple)):
+        return np.stack([gathered(x, samples) for x in nested], axis=1) if nested else np.zeros((samples, 0))
+    return np.broadcast_to(np.asarray(nested, float), (samples,))
+
+
+def _product(A: Array, x: Array) -> Array:
+    """Σ_j |A_ij x_j|"""
+    return np.einsum("sij,sj->si", np.abs(A), np.abs(x))

@@ -1,0 +1,132 @@
+"""The table of checks, and running it: a robot in, a certificate out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from torsor.checks.certify import differences, loops, losses, mujoco, pinocchio, references, relations
+from torsor.checks.certify.certificate import FAIL, PASS, SKIPPED, Certificate, Row
+from torsor.checks.certify.comparison import Comparison, Skip, worst
+from torsor.checks.certify.machine import digest, machine
+from torsor.checks.certify.subject import Subject
+from torsor.errors import SingularError
+from torsor.kernels.quantities import QUANTITIES
+from torsor.model import Model
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+
+class Check(NamedTuple):
+    """One row of the table.  ``function(subject)`` compares, or raises Skip with the reason why there is nothing to."""
+
+    name: str
+    equation: str
+    function: Callable[[Subject], Comparison]
+
+
+#: quantities whose kernels are always held against fifty digits; ``thorough`` takes all of them
+MAIN = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "gravity_force",
+    "kinetic_energy",
+    "potential_energy",
+    "jacobian",
+)
+
+CHECKS = (
+    Check("one state = batch", "τ, to the last bit", references.same_bits),
+    Check("RNEA = CRBA", "τ = M a + h", relations.rnea_crba),
+    Check("RNEA = ABA", "a = FD(q, v, ID(q, v, a))", relations.rnea_aba),
+    Check("RNEA = Lagrange", "τ = d/dt ∂L/∂ẋ − ∂L/∂x", relations.rnea_lagrange),
+    Check("RNEA = Coriolis", "h = C v + g", relations.coriolis),
+    Check("RNEA = Jacobian", "τ(f) = τ − Jᵀf", relations.wrenches),
+    Check("ABA = divide and conquer", "a, O(log N) by pairs", relations.divide_and_conquer),
+    Check("ABA = odd-even reduction", "a, O(log N) by F&O 28", relations.odd_even),
+    Check("ABA = sparse elimination", "a by F&O 27", relations.sparse_elimination),
+    Check("positive energy", "M = Mᵀ, vᵀM v > 0", relations.positive),
+    Check("energy", "K = ½ vᵀM v", relations.kinetic),
+    Check("power", "τᵀv = dK/dt + dP/dt", relations.power),
+    Check("gravity by differences", "g = ∂P/∂q", differences.gravity),
+    Check("Jacobian by differences", "J = ∂T/∂q", differences.jacobian),
+    Check("Ṁ by differences", "dM/dt = C + Cᵀ", differences.mass_matrix_rate),
+)
+
+DAMPING = (Check("damping", "τ(damping) = τ + D v", losses.damping),)
+FRICTION = (Check("friction", "τ + τ_fric(v), τ_fricᵀv ≥ 0", losses.friction),)
+LOOPS = (
+    Check("loops: Jacobian", "A = ∂φ/∂q", loops.jacobian),
+    Check("loops: drift", "Ȧv = dA/dt v", loops.drift),
+    Check("loops: closed", "A a + Ȧv = 0", loops.closed),
+    Check("loops: balance", "M a + h = τ + Aᵀλ", loops.balance),
+    Check("loops: ideal", "λᵀA v = 0", loops.ideal),
+    Check("loops: power", "τᵀv = dK/dt + dP/dt", loops.power),
+    Check("loops: methods", "a by F&O 20 = 21 = 22", loops.methods),
+)
+
+PEERS = (
+    Check("Pinocchio: rnea", "τ", pinocchio.inverse_dynamics),
+    Check("Pinocchio: crba", "M", pinocchio.mass_matrix),
+    Check("Pinocchio: aba", "a", pinocchio.forward_dynamics),
+    Check("MuJoCo: inverse dynamics", "τ = M a + qfrc_bias", mujoco.inverse_dynamics),
+    Check("MuJoCo: mass matrix", "M", mujoco.mass_matrix),
+    Check("MuJoCo: mj_forward", "a", mujoco.forward_dynamics),
+)
+
+
+def verify(robot: Robot, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
+    """Compute the robot's dynamics in ways that share nothing, on this machine, and hold them against each other.
+
+    ``samples`` random states from ``seed``.  Kernels are held against 50 digits in two of them; ``thorough`` does so in all of
+    them, for every quantity that torsor computes.  ``peers`` asks Pinocchio and MuJoCo too, where they are installed.
+
+    >>> import torsor as ts
+    >>> verify(ts.robots.two_link(), samples=4, peers=False).passed
+    True
+    """
+    subject = Subject(robot, samples, seed, thorough)
+    rows = tuple(row(check, subject) for check in checks(subject, peers))
+    options = {"samples": samples, "seed": seed, "thorough": thorough, "peers": peers}
+    return Certificate(robot.name, digest(robot.model), rows, options, machine())
+
+
+def checks(subject: Subject, peers: bool = True) -> tuple[Check, ...]:
+    """The checks that apply to a robot."""
+    model, loops = subject.model, bool(subject.robot.loops)
+    every = tuple(name for name, row in QUANTITIES.items() if not row.outputs)  # a step is made of quantities that are checked
+    names = every if subject.thorough else MAIN
+    digits = tuple(
+        Check(f"kernel: {name}", "machine code = 50 digits", partial(references.fifty_digits, name)) for name in names
+    )
+    optional = (
+        (DAMPING, damped(model)),
+        (FRICTION, subject.rubbing.model.joints_with_friction),
+        (LOOPS, loops),
+        (PEERS, peers),
+    )
+    return digits + CHECKS + tuple(check for part, applies in optional if applies for check in part)
+
+
+def damped(model: Model) -> bool:
+    """Whether a joint has damping."""
+    return any(map(any, model.damping))
+
+
+def row(check: Check, subject: Subject) -> Row:
+    """Make a check.  An exception is a failure, with its message; where a joint moves no mass, forward dynamics is skipped."""
+    start = perf_counter()
+    try:
+        comparison = check.function(subject)
+        found = worst(comparison)
+        verdict, reason = (PASS if found.ok else FAIL), comparison.note
+        return Row(check.name, check.equation, verdict, found.error, found.allowed, found.place, perf_counter() - start, reason)
+    except (Skip, SingularError) as error:
+        return Row(check.name, check.equation, SKIPPED, seconds=perf_counter() - start, reason=str(error))
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        return Row(check.name, check.equation, FAIL, seconds=perf_counter() - start, reason=reason)

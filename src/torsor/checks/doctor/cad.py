@@ -1,0 +1,224 @@
+"""Inertias that a CAD program gave in other units, about another point, in other axes or with other signs.
+
+Σ/m of a link is compared with that of the uniform solid and the uniform shell of its shape, as the angle between them (the
+shape of the mass) and the ratio of their traces (its size).  A hypothesis is believed where the inertia as given fits neither
+body and the one the hypothesis makes of it fits well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import permutations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.geometry import misplaced, shaped
+from torsor.checks.doctor.inertia import osmium, placeholder, rewritten
+from torsor.checks.doctor.records import LinkRecord, second_moment, turning
+from torsor.checks.doctor.shape import Shape
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.thresholds import (
+    ALIKE,
+    ALIKE_SIZE,
+    BEYOND_SHAPE,
+    CORE,
+    DECIDING,
+    DECIDING_SIZE,
+    FAR_BEYOND,
+    FAR_OFF,
+    MATTERS,
+    OUTSIDE,
+    TIMES_NEARER,
+    UNFELT,
+    UNIT_WINDOW,
+    UNLIKE,
+)
+
+Array = np.ndarray
+
+#: what one unit of the file is in kg·m², by the decades it is off
+UNITS = {9: "g·mm²", 6: "kg·mm²", 3: "g·m²", -3: "kg·m² a thousandth of them", -6: "kg·m² a millionth of them"}
+
+
+class Fit(NamedTuple):
+    """The nearest uniform body: angle [degrees], and size as the ratio of traces."""
+
+    angle: float
+    ratio: float
+
+    @property
+    def good(self) -> bool:
+        return self.angle < ALIKE and 1 / ALIKE_SIZE < self.ratio < ALIKE_SIZE
+
+    def decides(self, given: Fit) -> bool:
+        """Whether it is so near, and the numbers as given are so much farther off, that nothing else need speak for it."""
+        near = self.angle < DECIDING and 1 / DECIDING_SIZE < self.ratio < DECIDING_SIZE
+        return near and given.angle > max(FAR_OFF, TIMES_NEARER * self.angle)
+
+
+class Hypothesis(NamedTuple):
+    code: str
+    repair: str
+    says: str
+    inertia: Array
+
+
+def fit(second: Array, mass: float, shape: Shape) -> Fit:
+    """How well Σ fits the shape: of the uniform bodies the one at the smallest angle."""
+    found = []
+    for body in shape.bodies:
+        reference = body.second_moment
+        size = float(np.linalg.norm(second) * np.linalg.norm(reference))
+        cosine = float((second * reference).sum()) / size if size > 0 else 0.0
+        ratio = float(np.trace(second)) / (mass * float(np.trace(reference)))
+        found.append(Fit(float(np.degrees(np.arccos(np.clip(cosine, -1, 1)))), ratio))
+    return min(found)
+
+
+def explained(subject: Subject) -> Iterable[Finding]:
+    """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them a link."""
+    for link, own, body in shaped(subject):
+        if comparable(link):
+            yield from compared(subject, link, own, body)
+
+
+def comparable(link: LinkRecord) -> bool:
+    """Whether an inertia was meant: point masses and placeholders have findings of their own."""
+    return float(np.trace(link.inertia)) / 3 > osmium(link.mass or 0.0) and placeholder(link) is None
+
+
+def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
+    """What is the matter with the inertia of a link that has this shape, and with all that is welded to it that one."""
+    assert link.mass is not None
+    given = fit(link.second_moment, link.mass, own)
+    trusted = not misplaced(body.outside(link.com), own)  # where the centre is not in the shape, one of them is in other axes
+    beyond = excess(link.second_moment, link, body) if trusted else _anywhere(link, body)
+    found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
+    h = _best(link, own, [h for h in found if _believed(h, link, own, body, given, beyond)])
+    if h is None:
+        yield from _unexplained(subject, link, given, beyond)
+        return
+    change = subject.change(link, turning(h.inertia - link.inertia))
+    if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < UNFELT:
+        return
+    size = f"{given.ratio:.3g} times that of a uniform body of its shape"
+    yield subject.finding(
+        h.code, link, f"its inertia is {size}, at {given.angle:.0f}° to it; {h.says}",
+        "its part of M is wrong" + ("" if change is None else f": put right, {change}"), path=("inertial", "inertia"),
+        severity="warning" if change is None or change.share > MATTERS else "note",
+        cure=rewritten(h.repair, h.says, link, inertia=h.inertia),
+    )  # fmt: skip
+
+
+def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesis | None:
+    """Of the hypotheses that are believed the first kind, and of that kind the one that fits best."""
+    alike = [h for h in believed if h.code == believed[0].code]
+    return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
+
+
+def _unexplained(subject: Subject, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
+    if beyond <= BEYOND_SHAPE and given.ratio >= CORE:
+        return
+    assert link.mass is not None
+    factor = beyond if beyond > BEYOND_SHAPE else given.ratio
+    change = subject.change(link, turning(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
+    if change is not None and change.share < UNFELT:
+        return
+    says = (
+        f"its inertia is {beyond:.3g} times the largest that {link.mass:.4g} kg inside its shape can have"
+        if beyond > BEYOND_SHAPE
+        else f"its inertia is {given.ratio:.2g} times that of a uniform body of its shape"
+    )
+    yield subject.finding(
+        "inertia-far-from-mesh", link, says,
+        "its part of M is off" + ("" if change is None else f": brought there, {change}"), path=("inertial", "inertia"),
+        severity="note" if (change is not None and change.share < MATTERS) or 1 < factor < FAR_BEYOND else "warning",
+    )  # fmt: skip
+
+
+def excess(second: Array, link: LinkRecord, shape: Shape) -> float:
+    """max uᵀΣu / (m (b − c)(c − a)) over the principal directions u: above one, the mass is not inside the shape."""
+    assert link.mass is not None
+    slack = OUTSIDE * shape.size
+    values, axes = np.linalg.eigh(second)
+    bounds = [link.mass * shape.spread(link.com, u, slack) for u in axes.T]
+    return max(float(v / b) if b > 0 else 0.0 for v, b in zip(values, bounds, strict=True))
+
+
+def _anywhere(link: LinkRecord, shape: Shape) -> float:
+    """The same against m d²/4, which no mass within a diameter d exceeds, wherever its centre and however it is turned."""
+    assert link.mass is not None
+    return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)
+
+
+def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
+    """Whether what a hypothesis makes of the inertia is a body in that shape that fits, and the one given does not."""
+    assert link.mass is not None
+    second = second_moment(h.inertia)
+    values = np.linalg.eigvalsh(second)
+    if values[0] < -0.01 * values[2] or excess(second, link, body) > BEYOND_SHAPE:
+        return False
+    now = fit(second, link.mass, own)
+    if h.code == "inertia-units":
+        return True
+    if h.code == "inertia-products-sign":
+        return now.good and not given.good
+    larger = beyond > BEYOND_SHAPE or given.ratio > ALIKE_SIZE
+    suspicious = larger if h.code == "inertia-about-wrong-frame" else given.angle > UNLIKE
+    return (suspicious and now.good) or now.decides(given)
+
+
+# -- hypotheses ----------------------------------------------------------------------------------------------------------
+
+
+def hypotheses(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
+    """What a CAD program may have done, the simplest first."""
+    yield from _units(link, given)
+    yield from _about_origin(link)
+    yield from _turned(link)
+    yield from _signs(link)
+
+
+def _units(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
+    if given.ratio <= 0:
+        return
+    decades = 3 * round(np.log10(given.ratio) / 3)
+    if decades in UNITS and abs(np.log10(given.ratio) - decades) < UNIT_WINDOW:
+        says = f"as {UNITS[decades]} it fits" if decades > 0 else f"{10.0**-decades:g} times as much fits"
+        yield Hypothesis("inertia-units", "inertia-to-si", says, link.inertia * 10.0**-decades)
+
+
+def _about_origin(link: LinkRecord) -> Iterator[Hypothesis]:
+    assert link.mass is not None
+    c = link.com
+    steiner = link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    if np.trace(steiner) > 0.2 * np.trace(link.inertia):
+        says = f"less m (c·c 1 − c cᵀ), c = ({', '.join(f'{x:.3g}' for x in c)}) m, it fits: it was about the link's origin"
+        yield Hypothesis("inertia-about-wrong-frame", "inertia-about-com", says, link.inertia - steiner)
+
+
+def _turned(link: LinkRecord) -> Iterator[Hypothesis]:
+    """In the axes of the link instead of the <inertial> origin's, or with axes exchanged."""
+    if not np.allclose(link.axes, np.eye(3), atol=1e-6):
+        yield Hypothesis(
+            "inertia-axes-swapped", "inertia-axes", "without the rpy of its <inertial> origin it fits",
+            link.axes.T @ link.inertia @ link.axes,
+        )  # fmt: skip
+    for order in permutations(range(3)):
+        if order == (0, 1, 2):
+            continue
+        for signs in product((1, -1), repeat=2):
+            P = np.eye(3)[list(order)] * np.array([1, *signs])[:, None]
+            named = "".join("xyz"[k] for k in order)
+            yield Hypothesis(
+                "inertia-axes-swapped", "inertia-axes", f"with its axes in the order {named} it fits", P @ link.inertia @ P.T
+            )
+
+
+def _signs(link: LinkRecord) -> Iterator[Hypothesis]:
+    diagonal = np.diag(np.diag(link.inertia))
+    if np.linalg.norm(link.inertia - diagonal) > 0.1 * np.linalg.norm(link.inertia):
+        flipped = 2 * diagonal - link.inertia
+        yield Hypothesis("inertia-products-sign", "flip-products", "with the other sign of its products it fits", flipped)

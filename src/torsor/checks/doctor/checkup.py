@@ -1,0 +1,126 @@
+"""The examination: every check over one robot, and what it found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.checks.doctor import cad, conditioning, geometry, inertia, limits, locks, masses, mimic, symmetry, unshaped
+from torsor.checks.doctor.finding import SEVERITIES, Finding
+from torsor.checks.doctor.reading import Source, subject_of
+from torsor.checks.doctor.records import Record
+from torsor.checks.doctor.subject import Subject
+from torsor.errors import ArgumentError, FileError
+
+Check = Callable[[Subject], Iterable[Finding]]
+
+#: in this order they look; a later one may rely on nothing an earlier one found
+CHECKS: tuple[Check, ...] = (
+    masses.negative, masses.missing,
+    inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
+    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explained, unshaped.by_size,
+    symmetry.asymmetry,
+    limits.axes, limits.bounds, limits.efforts,
+    mimic.mimics,
+    conditioning.mass_matrix, locks.gimbals,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What :func:`check` found, the worst first.
+
+    ``skipped`` says what could not be examined, and why.
+    """
+
+    name: str
+    file: str
+    findings: tuple[Finding, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> str | None:
+        """ "error", "warning", "note", or None if nothing was found."""
+        return self.findings[0].severity if self.findings else None
+
+    def count(self, severity: str) -> int:
+        """How many findings are of that severity."""
+        if severity not in SEVERITIES:
+            raise ArgumentError(f"severity must be one of {', '.join(SEVERITIES)}, not {severity!r}")
+        return sum(f.severity == severity for f in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain strings, numbers and lists: what ``torsor check --json`` prints."""
+        return {
+            "robot": self.name,
+            "file": self.file,
+            "counts": {severity: self.count(severity) for severity in SEVERITIES},
+            "findings": [f.to_dict() for f in self.findings],
+            "skipped": list(self.skipped),
+        }
+
+    def __str__(self) -> str:
+        from torsor.checks.doctor.text import plain
+
+        return plain(self)
+
+    def _repr_html_(self) -> str:
+        from torsor.checks.doctor.text import html
+
+        return html(self)
+
+
+def check(
+    source: Source,
+    *,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    meshes: bool = True,
+    base: str | None = None,
+    xacro_args: Mapping[str, Any] | None = None,
+) -> Checkup:
+    """What is the matter with a robot: inertias no body has, units, frames, masses, limits, and what each does to M.
+
+    ``source`` is a URDF file, URDF text, any other file :func:`torsor.load` takes, a Robot or a Description; of URDF every
+    finding has its line.  A file that torsor refuses is examined as far as it can be read.  ``roots`` are folders meshes may
+    lie in beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
+    runs a xacro file, as for :func:`torsor.load`.
+
+    >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'
+    >>> joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>'
+    >>> found = check(f'<robot name="top"><link name="a"/><link name="b">{inertial}</link>{joint}</robot>').findings
+    >>> [(f.code, f.line, f.repair) for f in found]
+    [('triangle-inequality', 1, 'nearest-inertia'), ('mass-missing-harmless', 1, None)]
+    """
+    subject = subject_of(source, roots, meshes, base, xacro_args)
+    return Checkup(subject.name, subject.file, tuple(examine(subject)), tuple(subject.skipped))
+
+
+def examine(subject: Subject) -> list[Finding]:
+    """Every finding, the worst first, then by line."""
+    found = [f for look in CHECKS for f in look(subject)]
+    found += refused(subject, found)
+    return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0, f.element))
+
+
+def refused(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
+    """Why torsor does not load it, but for what a finding says already about the same element."""
+    blamed = {f.element for f in found if f.severity == "error"}
+    out = []
+    for error in subject.refusals:
+        owner = _owner(subject, error)
+        if owner not in blamed:
+            means = "torsor loads nothing of the file"
+            fix = "correct the element" if error.element else "correct the file"
+            out.append(Finding("file-refused", "error", owner, error.reason, means, fix, subject.file, error.line))
+    return out
+
+
+def _owner(subject: Subject, error: FileError) -> str:
+    """The link or joint an error names, else the robot."""
+    records: list[Record] = [*subject.links, *subject.joints]
+    for record in records:
+        if f"{record.kind} {record.name!r}" in error.reason:
+            return f"{record.kind} {record.name!r}"
+    return f"robot {subject.name!r}" if subject.name else "the file"

@@ -1,0 +1,113 @@
+"""The mass matrix as a whole: definite, well conditioned, and if not, because of which joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.inertia import smallest
+from torsor.checks.doctor.masses import idle
+from torsor.checks.doctor.records import JointRecord
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.thresholds import HOPELESS, ILL, SENTINEL, TOO_LIGHT
+
+Array = np.ndarray
+
+
+def mass_matrix(subject: Subject) -> Iterable[Finding]:
+    """mass-matrix-not-positive, joint-moves-no-inertia, mass-matrix-ill-conditioned, joint-too-light."""
+    dynamics = subject.dynamics
+    if dynamics is None or not dynamics.nv:
+        return
+    records = {j.name: j for j in subject.joints}
+    felt = dynamics.felt
+    size = np.diagonal(dynamics.M, axis1=1, axis2=2).max()
+    zero = [k for k in range(dynamics.nv) if 0 <= felt[k] <= 1e-14 * size]
+    yield from _still(subject, records, [dynamics.joint[k] for k in zero])
+    kept = [k for k in range(dynamics.nv) if k not in zero]
+    M = dynamics.M[:, kept][:, :, kept]
+    names = [dynamics.joint[k] for k in kept]
+    if not kept:
+        return
+    if smallest(M) < -1e-12:
+        yield _indefinite(subject, records, M, names)
+        return
+    yield from _conditioned(subject, records, M, names)
+    yield from _light(subject, records, felt[kept], names)
+
+
+def _still(subject: Subject, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
+    """Joints that have masses beyond them and feel none: point masses on the axis."""
+    reported = idle(subject)
+    below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
+    for name in dict.fromkeys(names):
+        if name not in below and name in records:
+            yield subject.finding(
+                "joint-moves-no-inertia", records[name], "the masses beyond it lie on its axis and have no inertia about it",
+                "its row of the mass matrix is zero: M is singular, forward dynamics does not exist",
+            )  # fmt: skip
+
+
+def _scaled(M: Array) -> Array:
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    return M / (root[:, :, None] * root[:, None, :])
+
+
+def _indefinite(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Finding:
+    values, vectors = np.linalg.eigh(M)
+    s = int(np.argmin(values[:, 0]))
+    worst = names[int(np.argmax(np.abs(vectors[s][:, 0])))]
+    where = "at q = 0" if s == 0 else f"at random configuration {s}"
+    return subject.finding(
+        "mass-matrix-not-positive", records.get(worst),
+        f"M(q) has the eigenvalue {values[s, 0]:.3g} {where}, mostly in joint {worst!r}",
+        "a force accelerates it backwards and kinetic energy is negative: simulation blows up",
+    )  # fmt: skip
+
+
+def _conditioned(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
+    values, vectors = np.linalg.eigh(_scaled(M))
+    ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
+    s = int(np.argmax(ratio))
+    if ratio[s] < ILL:
+        return
+    hopeless = bool(ratio[s] > HOPELESS)
+    involved = np.abs(vectors[s][:, 0])
+    worst = [names[k] for k in np.argsort(-involved) if involved[k] > 0.3 * involved.max()]
+    yield subject.finding(
+        "mass-matrix-ill-conditioned", records.get(worst[0]),
+        f"M with a unit diagonal has condition {ratio[s]:.2g}: {_together(worst)}",
+        f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits" + "; a simulation overflows" * hopeless,
+        severity="error" if hopeless else "",
+    )  # fmt: skip
+
+
+def _together(names: list[str]) -> str:
+    """The joints of a motion that takes almost no force."""
+    named = list(dict.fromkeys(names[:3]))
+    if len(named) == 1:
+        return f"joint {named[0]!r} turns almost without inertia"
+    return f"moved together, joints {', '.join(map(repr, named))} feel almost none of the inertia that each feels alone"
+
+
+def _light(subject: Subject, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
+    found = []
+    for name, inertia in zip(names, felt, strict=True):
+        j = records.get(name)
+        effort = 0.0 if j is None or j.effort is None or j.effort >= SENTINEL else j.effort
+        if j is not None and effort > TOO_LIGHT * inertia:
+            found.append((effort / inertia, j))
+    if found:
+        found.sort(key=lambda item: -item[0])
+        fastest, j = found[0]
+        yield subject.finding(
+            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates what it moves by {fastest:.2g} {_unit(j)}",
+            "a simulation needs steps of microseconds; a real joint has its rotor's inertia too", path=("limit",),
+            also=[other for _, other in found[1:]],
+        )  # fmt: skip
+
+
+def _unit(j: JointRecord) -> str:
+    return "m/s²" if j.type == "prismatic" else "rad/s²"

@@ -1,0 +1,74 @@
+"""Mass, centre of mass and inertia of a link that has none, from its shape and a density somebody gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.inertia import rewritten
+from torsor.checks.doctor.masses import idle
+from torsor.checks.doctor.records import LinkRecord
+from torsor.checks.doctor.shape import Shapes, merged
+from torsor.checks.doctor.subject import Subject
+from torsor.errors import ArgumentError, FileError, MissingExtra, ModelWarning
+from torsor.look.scene.shapes import triangles
+from torsor.model.description import Geometry
+from torsor.spatial import Inertia
+from torsor.spatial.rigid.frames import composite
+from torsor.spatial.rigid.meshes import mesh
+from torsor.spatial.shapes import Solid, box, capsule, cylinder, ellipsoid, sphere
+
+REPAIR = "mass-from-density"
+SOLIDS: dict[str, Callable[..., Solid]] = {
+    "box": box, "cylinder": cylinder, "capsule": capsule, "sphere": sphere, "ellipsoid": ellipsoid,
+}  # fmt: skip
+
+
+def fillings(subject: Subject, density: float) -> Iterator[Finding]:
+    """mass-missing-matters, link by link, each with its cure; a warning says which shape cannot be filled, and why."""
+    for joint, links in idle(subject).items():
+        for link in (link for link in links if link.geometry):
+            try:
+                G = filled(link.geometry, subject.shapes, density, upright=subject.upright)
+            except (ArgumentError, FileError, MissingExtra) as error:
+                warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
+                continue
+            cure = rewritten(
+                REPAIR, f"{1e3 * float(G.m) / density:.4g} l filled with {density:g} kg/m³", _bare(link), mass=float(G.m),
+                com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
+            )  # fmt: skip
+            yield subject.finding(
+                "mass-missing-matters", link, f"joint {joint!r} moves it, and there is no mass beyond it", "M is singular",
+                cure=cure,
+            )  # fmt: skip
+
+
+def _bare(link: LinkRecord) -> LinkRecord:
+    """A link whose numbers nobody could use; the axes of its <inertial> origin stay."""
+    return LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)
+
+
+def filled(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upright: bool = False) -> Inertia:
+    """G of a link's shapes as solids of one density [kg/m³], about the link's origin; where parts overlap it counts twice.
+
+    What is to be seen counts; where that is no closed surface, what is to collide.  ArgumentError if neither is closed.
+    """
+    roles = [[g for g in geometry if g.role == role] for role in ("visual", "collision")]
+    refused: list[Exception] = []
+    for parts in filter(None, roles):
+        try:
+            return composite([_part(g, shapes, density, upright) for g in parts])
+        except (ArgumentError, FileError, MissingExtra) as error:
+            refused.append(error)
+    raise refused[0] if refused else ArgumentError("it has no shape")
+
+
+def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia:
+    """G of one shape about the link's origin: Xᵀ G X of a solid, the sum over the surfaces of a mesh."""
+    if g.shape != "mesh":
+        return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
+    surfaces = triangles(shapes.stood(g, upright), shapes.places)
+    return composite([mesh(*merged(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

@@ -1,0 +1,70 @@
+"""A finding: what is the matter, where, what it does to the dynamics, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from torsor.spatial import Inertia
+
+#: from the worst down
+SEVERITIES = ("error", "warning", "note")
+
+
+class Edit(NamedTuple):
+    """One attribute of the file to write anew: of the element at ``path`` below a link or joint."""
+
+    kind: str  # "link" or "joint"
+    name: str
+    path: tuple[str, ...]
+    attribute: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A repair by name: the edits that make it, in words, and the inertias that links have after it."""
+
+    name: str
+    says: str
+    edits: tuple[Edit, ...]
+    becomes: Mapping[str, Inertia] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is the matter with a robot.
+
+    ``code`` a stable name (:mod:`torsor.checks.doctor.codes`); ``severity`` "error" (the dynamics are wrong or do not exist),
+    "warning" (most likely a mistake) or "note" (worth knowing); ``element`` the link or joint; ``what`` with its numbers;
+    ``means`` for the dynamics; ``fix`` in words; ``repair`` the name of the repair that :func:`torsor.repair` can make, or
+    None; ``also`` other links or joints with the same.
+    """
+
+    code: str
+    severity: str
+    element: str
+    what: str
+    means: str
+    fix: str
+    file: str = ""
+    line: int | None = None
+    also: tuple[str, ...] = ()
+    cure: Cure | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def repair(self) -> str | None:
+        return None if self.cure is None else self.cure.name
+
+    @property
+    def place(self) -> str:
+        """``file:line``, which editors jump to; the element's name where there is no file."""
+        if not self.file and self.line is None:
+            return self.element
+        return (self.file or "<string>") + ("" if self.line is None else f":{self.line}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain strings, numbers and lists."""
+        names = ("code", "severity", "file", "line", "element", "what", "means", "fix", "repair")
+        return {name: getattr(self, name) for name in names} | {"also": list(self.also)}

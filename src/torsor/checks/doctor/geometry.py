@@ -1,0 +1,167 @@
+"""Mass and centre of mass against the shape of a link, and shapes that are not to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from torsor.checks.doctor.dynamics import amount
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.inertia import rewritten
+from torsor.checks.doctor.records import LinkRecord
+from torsor.checks.doctor.shape import Shape
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.thresholds import CLEAR, DENSEST, LIGHTEST, MARKER, OUTSIDE, UNFELT, USUAL_DENSITY
+
+Array = np.ndarray
+
+_BASE = "it is part of the base: no joint feels it unless the base floats"
+
+
+def reachable(subject: Subject) -> Iterable[Finding]:
+    """mesh-unreachable: one finding a package and reason."""
+    if not subject.shapes.meshes:
+        return
+    users: dict[str, list[LinkRecord]] = {}
+    for link in subject.links:
+        subject.shapes.of(link.geometry)
+        for g in link.geometry:
+            if g.uri in subject.shapes.missing:
+                users.setdefault(g.uri, []).append(link)
+    packages: dict[tuple[str, str], list[str]] = {}
+    for uri in users:
+        packages.setdefault(("/".join(uri.split("/")[:3]), _reason(subject.shapes.missing[uri])), []).append(uri)
+    for (_, reason), uris in packages.items():
+        links = list({link.name: link for uri in uris for link in users[uri]}.values())
+        named = repr(uris[0]) if len(uris) == 1 else f"{len(uris)} meshes, {uris[0]!r} and others"
+        yield subject.finding(
+            "mesh-unreachable", links[0], f"{named}: {reason}",
+            "no effect on the dynamics; mass and shape could not be compared",
+            path=("visual", "geometry", "mesh"), also=links[1:],
+        )  # fmt: skip
+    if subject.shapes.lacking:
+        subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed (pip install 'torsor[mesh]')")
+
+
+def _reason(text: str) -> str:
+    return text if len(text) < 200 else text[:200] + "..."
+
+
+def lying(subject: Subject) -> Iterable[Finding]:
+    """mesh-up-axis: COLLADA meshes with y up, that fit only for a reader that turns them."""
+    if not subject.upright:
+        return
+    links = [link for link in subject.massive if any(subject.shapes.lies(g) for g in link.geometry)]
+    yield subject.finding(
+        "mesh-up-axis", links[0],
+        f"{len(links)} links have COLLADA meshes with y up that fit masses and joints only if turned to z",
+        "no effect on the dynamics; torsor turns them, and so does Gazebo; RViz does not",
+        path=("visual", "geometry", "mesh"), also=links[1:],
+    )  # fmt: skip
+
+
+def scales(subject: Subject) -> Iterable[Finding]:
+    """mesh-scale: shapes a hundred times the size of the robot."""
+    for link in subject.links:
+        shape = subject.shape(link.geometry)
+        if shape is not None and oversized(subject, shape):
+            yield subject.finding(
+                "mesh-scale", link, f"its shape is {shape.size:.3g} m large, the robot {subject.reach:.3g} m",
+                "no effect on the dynamics; the shape was not compared with the mass", path=("visual", "geometry", "mesh"),
+            )  # fmt: skip
+
+
+def oversized(subject: Subject, shape: Shape) -> bool:
+    return shape.size > 100 * max(subject.reach, 0.05)
+
+
+def shaped(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
+    """Links with a mass that is felt and a shape of their own: (link, its shape, that of all that is welded to it)."""
+    for link in subject.massive:
+        upright = stands(subject, link)
+        own = subject.shapes.of(link.geometry, upright=upright)
+        if own is None or own.size < MARKER or oversized(subject, own) or not felt(subject, link):
+            continue
+        group = [g for name in subject.welded(link.name) if name in subject.link for g in subject.link[name].geometry]
+        yield link, own, subject.shapes.of(group, upright=upright) or own
+
+
+def stands(subject: Subject, link: LinkRecord) -> bool:
+    """Whether to turn a link's meshes with y up: as most want it, unless its centre of mass is inside only the other way."""
+    if not any(subject.shapes.lies(g) for g in link.geometry):
+        return False
+    away = {}
+    for upright in (True, False):
+        shape = subject.shapes.of(link.geometry, upright=upright)
+        away[upright] = 0.0 if shape is None else shape.outside(link.com)
+    usual = subject.upright
+    return not usual if away[not usual] < 0.5 * away[usual] else usual
+
+
+def felt(subject: Subject, link: LinkRecord) -> bool:
+    """Whether the link is a noticeable part of what some joint moves; unknown counts as yes, and so does a base."""
+    dynamics = subject.dynamics
+    if dynamics is None:
+        return True
+    if not dynamics.moves(link.name):
+        return (link.mass or 0) > 0.1
+    return dynamics.change(link.name, link.spatial).share > UNFELT
+
+
+def density(subject: Subject) -> Iterable[Finding]:
+    """mass-units, mass-far-from-mesh: denser than osmium in its box, or lighter than a balloon."""
+    for link, own, body in shaped(subject):
+        assert link.mass is not None
+        if not (own.box and body.box):  # a flat shape has no volume
+            continue
+        most, least = link.mass / body.box, link.mass / own.box
+        if most > DENSEST:
+            says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
+            grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and link.mass > 20
+            cure = rewritten("grams-to-kilograms", "the mass taken for grams", link, mass=link.mass / 1e3) if grams else None
+            yield subject.finding(
+                "mass-units" if grams else "mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"),
+                cure=cure,
+            )  # fmt: skip
+        elif least < LIGHTEST:
+            says = f"{link.mass:.4g} kg in a box of {1e3 * own.box:.3g} l: {least:.2g} kg/m³, air has 1.2"
+            yield subject.finding("mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"))
+
+
+def _share(subject: Subject, link: LinkRecord) -> str:
+    if subject.dynamics is None or not subject.dynamics.moves(link.name):
+        return _BASE
+    share, joint = subject.dynamics.change(link.name, link.spatial)
+    return f"it is {amount(min(share, 1.0))} of the inertia joint {joint!r} feels, and its weight is wrong with it"
+
+
+def centres(subject: Subject) -> Iterable[Finding]:
+    """com-outside-geometry, com-units: positive mass has its centre inside the convex hull of its shape."""
+    for link, own, body in shaped(subject):
+        away = body.outside(link.com)
+        if not misplaced(away, own):
+            continue
+        where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
+        if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
+            cure = rewritten("millimetres-to-metres", "the centre of mass taken for millimetres", link, com=link.com / 1e3)
+            says = f"its centre of mass {where} is {away:.3g} m outside; a thousandth of it is inside"
+            means = _torque(subject, link, link.com)
+            yield subject.finding("com-units", link, says, means, path=("inertial", "origin"), cure=cure)
+            continue
+        says = f"its centre of mass {where} is at least {away:.3g} m outside its shape, which is {own.size:.3g} m large"
+        means = _torque(subject, link, link.com - own.bodies[0].com)
+        severity = "note" if means == _BASE else ""
+        yield subject.finding("com-outside-geometry", link, says, means, path=("inertial", "origin"), severity=severity)
+
+
+def misplaced(away: float, own: Shape) -> bool:
+    """Whether a centre of mass that far outside is more than a motor that is not drawn."""
+    return away > max(OUTSIDE * own.size, CLEAR)
+
+
+def _torque(subject: Subject, link: LinkRecord, off: Array) -> str:
+    assert link.mass is not None
+    if subject.dynamics is not None and not subject.dynamics.moves(link.name):
+        return _BASE
+    return f"gravity torque is off by up to {9.81 * link.mass * float(np.linalg.norm(off)):.3g} N·m if the shape is right"

@@ -1,0 +1,200 @@
+"""Inertias that no body has, or that nobody measured: what ten numbers tell without any shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from torsor.checks.doctor.dynamics import Change, amount
+from torsor.checks.doctor.finding import Cure, Edit, Finding
+from torsor.checks.doctor.records import LinkRecord, spatial, turning
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.symmetry import stem
+from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED, UNNOTICED
+from torsor.errors import ModelError
+from torsor.spatial.rigid.consistency import nearest_consistent
+from torsor.spatial.rigid.physical import TOLERANCE
+
+Array = np.ndarray
+#: moments below this share of the ball of osmium's are what rounding left of zeros
+NOTHING = 1e-6
+_ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
+
+
+def impossible(subject: Subject) -> Iterable[Finding]:
+    """inertia-not-positive, triangle-inequality: 0 ≤ λ_1 and λ_3 ≤ λ_1 + λ_2 of the principal moments (MR §8.2.1)."""
+    for link in subject.links:
+        if link.mass is None or link.mass < 0:
+            continue
+        a, b, c = np.linalg.eigvalsh(link.inertia)
+        size = max(abs(a), abs(c))
+        if link.mass == 0:
+            if size > 0:
+                yield _massless(subject, link, size)
+            continue
+        if size < NOTHING * osmium(link.mass):
+            continue  # rounding left of zeros: a point mass
+        broken, code = (-a, "inertia-not-positive") if a < -TOLERANCE * size else (c - a - b, "triangle-inequality")
+        if broken <= TOLERANCE * size:
+            continue
+        share, cure = broken / size, nearest(link)
+        moments = f"{a:.4g}, {b:.4g}, {c:.4g} kg·m²"
+        change = None if cure is None else subject.change(link, cure.becomes[link.name] - link.spatial)
+        law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
+        yield subject.finding(
+            code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
+            "no body has it: energy may come out negative" + ("" if change is None else f"; with the nearest one {change}"),
+            path=("inertial", "inertia"), severity=_severity(subject, share, change), cure=cure,
+        )  # fmt: skip
+
+
+def _severity(subject: Subject, share: float, change: Change | None) -> str:
+    if share < ROUNDED or (change is not None and change.share < UNNOTICED):
+        return "note"
+    definite = subject.dynamics is not None and smallest(subject.dynamics.M) > 0
+    return "warning" if definite else "error"
+
+
+def _massless(subject: Subject, link: LinkRecord, size: float) -> Finding:
+    change = subject.change(link, link.spatial)
+    unfelt = change is not None and change.share < MATTERS
+    return subject.finding(
+        "moment-without-mass", link, f"it has an inertia of up to {size:.3g} kg·m² and no mass",
+        "it resists turning and not pushing, which no body does" + ("" if change is None else f"; without it {change}"),
+        path=("inertial", "mass"), severity="note" if unfelt else "",
+    )  # fmt: skip
+
+
+def smallest(M: Array) -> float:
+    """The least eigenvalue of M scaled to a unit diagonal, over the samples; below zero, M is not positive definite."""
+    if not M.size:
+        return 1.0
+    root = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), 0))
+    if not root.all():
+        return min(0.0, float(np.diagonal(M, axis1=1, axis2=2).min()))
+    return float(np.linalg.eigvalsh(M / (root[:, :, None] * root[:, None, :])).min())
+
+
+def nearest(link: LinkRecord) -> Cure | None:
+    """The nearest inertia that a body can have: same mass, same centre, Σ_c made positive."""
+    try:
+        found = nearest_consistent(spatial(link.mass or 0.0, np.zeros(3), link.inertia))
+    except ModelError:
+        return None
+    about_com = np.array(found.inertia.about_com.rows, float)
+    moved = found.distance / max(float(np.linalg.norm(link.second_moment)), 1e-300)
+    return rewritten("nearest-inertia", f"the nearest possible inertia, {amount(moved)} away", link, inertia=about_com)
+
+
+def rewritten(
+    name: str, says: str, link: LinkRecord, *, mass: float | None = None, com: Array | None = None, inertia: Array | None = None
+) -> Cure:
+    """The repair that gives a link another mass [kg], centre of mass [m] or inertia about it [kg·m², in the link's axes]."""
+    edits = []
+    if mass is not None:
+        edits.append(Edit("link", link.name, ("inertial", "mass"), "value", number(mass)))
+    if com is not None:
+        edits.append(Edit("link", link.name, ("inertial", "origin"), "xyz", " ".join(map(number, com))))
+    if inertia is not None:
+        written = link.axes.T @ inertia @ link.axes
+        written = np.where(np.abs(written) < 1e-15 * np.abs(written).max(), 0.0, written)
+        edits += [Edit("link", link.name, ("inertial", "inertia"), e, number(written[i, j])) for e, i, j in _ENTRIES]
+    m, c = link.mass if mass is None else mass, link.com if com is None else com
+    new = spatial(m or 0.0, c, link.inertia if inertia is None else inertia)
+    return Cure(name, says, tuple(edits), {link.name: new})
+
+
+def number(x: float) -> str:
+    """Twelve digits: more than any file means, fewer than rounding leaves."""
+    return format(float(x) + 0.0, ".12g")
+
+
+def osmium(mass: float) -> float:
+    """2/5 m r², the moment of a ball of the densest matter [kg·m²]: no body of that mass has a smaller mean moment."""
+    radius = (3 * mass / (4 * math.pi * DENSEST)) ** (1 / 3)
+    return 0.4 * mass * radius**2
+
+
+def point_masses(subject: Subject) -> Iterable[Finding]:
+    """point-mass, inertia-too-small: below the ball of osmium, no matter is dense enough."""
+    harmless: dict[str, list[LinkRecord]] = {}
+    for link in subject.massive:
+        assert link.mass is not None
+        ball, mean = osmium(link.mass), float(np.trace(link.inertia)) / 3
+        if mean >= ball or np.linalg.eigvalsh(link.inertia)[0] < -NOTHING * ball:
+            continue
+        code = "point-mass" if np.abs(link.inertia).max() < NOTHING * ball else "inertia-too-small"
+        change = subject.change(link, turning((ball - mean) * np.eye(3)))
+        if change is None or change.share <= MATTERS:
+            harmless.setdefault(code, []).append(link)
+            continue
+        yield subject.finding(
+            code, link, f"{link.mass:.4g} kg with a mean moment of {mean:.3g} kg·m²; a ball of osmium has {ball:.3g} kg·m²",
+            f"with no more than that ball's inertia {change}", path=("inertial", "inertia"), severity="warning",
+        )  # fmt: skip
+    for code, links in harmless.items():
+        lacks = "no inertia" if code == "point-mass" else "less inertia than a ball of osmium"
+        means = f"with the ball's, no joint would feel a change of more than {amount(MATTERS)}"
+        yield subject.finding(
+            code, links[0], f"{counted(links)} a mass and {lacks}", means if subject.dynamics else "it turns too easily",
+            path=("inertial", "inertia"), also=links[1:],
+        )  # fmt: skip
+
+
+def counted(links: list[LinkRecord]) -> str:
+    return f"{len(links)} links have" if len(links) > 1 else "it has"
+
+
+def placeholders(subject: Subject) -> Iterable[Finding]:
+    """inertia-placeholder: a power of ten times the identity is a default, no measurement."""
+    groups: dict[float, list[LinkRecord]] = {}
+    for link in subject.massive:
+        if (value := placeholder(link)) is not None:
+            groups.setdefault(value, []).append(link)
+    for value, links in groups.items():
+        worst = max((c for c in (subject.change(link, turning(link.inertia)) for link in links) if c), default=None)
+        said = "" if worst is None else f"; without it {worst}"
+        yield subject.finding(
+            "inertia-placeholder", links[0],
+            f"the inertia is {value:g} kg·m² times the identity{_of_many(links)}, as templates have it",
+            f"it was not measured{said}", path=("inertial", "inertia"), also=links[1:],
+            severity="warning" if worst is not None and worst.share > MATTERS else "note",
+        )  # fmt: skip
+
+
+def placeholder(link: LinkRecord) -> float | None:
+    """The power of ten that times the identity is the link's inertia, or None."""
+    xx = float(link.inertia[0, 0])
+    if not xx > 0 or not np.allclose(link.inertia, xx * np.eye(3), rtol=0, atol=1e-9 * xx):
+        return None
+    power = 10.0 ** round(math.log10(xx))
+    return power if math.isclose(power, xx, rel_tol=1e-9) else None
+
+
+def _of_many(links: list[LinkRecord]) -> str:
+    return f" on {len(links)} links" if len(links) > 1 else ""
+
+
+def copies(subject: Subject) -> Iterable[Finding]:
+    """inertia-copied: the same ten numbers on links that look different and are no mirror or repetition of each other."""
+    groups: dict[tuple, list[LinkRecord]] = {}
+    for link in subject.massive:
+        if link.inertia.any() and placeholder(link) is None:
+            key = (link.mass, *np.round(link.com, 9), *np.round(link.inertia.ravel(), 12))
+            groups.setdefault(key, []).append(link)
+    for links in groups.values():
+        looks = {_look(subject, link) for link in links}
+        if len({stem(link.name) for link in links}) < 2 or len(looks) < 2 or None in looks:
+            continue
+        yield subject.finding(
+            "inertia-copied", links[0], f"{len(links)} links of {len(looks)} different shapes have the same mass and inertia",
+            "at most one of them is right", path=("inertial",), also=links[1:],
+        )  # fmt: skip
+
+
+def _look(subject: Subject, link: LinkRecord) -> tuple | None:
+    """How large a link is, to a tenth or so: files of other names may draw the same part."""
+    shape = subject.shape(link.geometry)
+    return None if shape is None else tuple(np.round(8 * np.log2(np.maximum((shape.size, shape.box ** (1 / 3)), 1e-3))))

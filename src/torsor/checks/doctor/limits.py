@@ -1,0 +1,132 @@
+"""Joints: axes that are no directions, limits that no machine has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from torsor.checks.doctor.finding import Cure, Edit, Finding
+from torsor.checks.doctor.inertia import number
+from torsor.checks.doctor.records import JointRecord
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.thresholds import AXIS, RAIL, SENTINEL, TWO_TURNS
+from torsor.support.text import count
+
+_BOUNDED = ("revolute", "prismatic", "helical")
+_TURNING = ("revolute", "helical")
+_AXIAL = ("revolute", "continuous", "prismatic", "planar", "helical")
+
+
+def axes(subject: Subject) -> Iterable[Finding]:
+    """axis-not-unit, axis-missing."""
+    unwritten = [j for j in subject.joints if j.type in _AXIAL and j.axis is None and j.element is not None]
+    if unwritten:
+        yield subject.finding(
+            "axis-missing", unwritten[0], f"{count(len(unwritten), 'moving joint')} without <axis>",
+            "URDF then takes (1, 0, 0)", also=unwritten[1:],
+        )  # fmt: skip
+    for j in subject.joints:
+        if j.type not in _AXIAL or j.axis is None or len(j.axis) != 3:
+            continue
+        length = math.hypot(*j.axis)
+        if length < 1e-9 or abs(length - 1) <= AXIS:
+            continue
+        unit = " ".join(number(x / length) for x in j.axis)
+        yield subject.finding(
+            "axis-not-unit", j, f"its axis {_spaced(j.axis)} has length {length:.4g}",
+            f"torsor scales it to one; a reader that does not moves the joint by {length:.4g} q", path=("axis",),
+            cure=Cure("normalise-axis", f"the axis scaled from length {length:.6g} to 1", (_edit(j, ("axis",), "xyz", unit),)),
+        )  # fmt: skip
+
+
+def bounds(subject: Subject) -> Iterable[Finding]:
+    """limits-locked, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
+    joints = [j for j in subject.joints if j.type in _BOUNDED]
+    unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
+    yield from _grouped(
+        subject, "limits-missing", unlimited,
+        "{n} of type revolute or prismatic without <limit>", "torsor takes them for unlimited; others refuse the file", (),
+    )  # fmt: skip
+    locked = []
+    for j in joints:
+        lower, upper = (0.0 if x is None and j.element is not None else x for x in (j.lower, j.upper))
+        if not j.limited or lower is None or upper is None:
+            continue
+        if lower == upper:
+            locked.append(j)
+        else:
+            yield from _units(subject, j, lower, upper)
+    yield from _grouped(
+        subject, "limits-locked", locked, "{n} with lower = upper (URDF takes 0 for one that is not given)",
+        "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
+    )  # fmt: skip
+    apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
+    yield from _grouped(
+        subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
+        "robot.neutral() is outside the joint limits", ("limit",),
+    )  # fmt: skip
+
+
+def _units(subject: Subject, j: JointRecord, lower: float, upper: float) -> Iterable[Finding]:
+    largest = max(abs(lower), abs(upper))
+    span = f"from {lower:g} to {upper:g}"
+    if largest >= SENTINEL:
+        yield subject.finding(
+            "limits-huge", j, f"it moves {span}", "there is no limit, in effect; random configurations spread over all of it",
+            path=("limit",),
+        )  # fmt: skip
+    elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
+        lo, hi = math.radians(lower), math.radians(upper)
+        yield subject.finding(
+            "limits-degrees", j, f"it turns {span} rad, which is {(upper - lower) / (2 * math.pi):.0f} turns",
+            f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond those are taken for possible", path=("limit",),
+            cure=Cure(
+                "degrees-to-radians", f"limits {span} taken for degrees",
+                (_edit(j, ("limit",), "lower", number(lo)), _edit(j, ("limit",), "upper", number(hi))),
+            ),
+        )  # fmt: skip
+    elif j.type == "prismatic" and largest > RAIL:
+        yield subject.finding(
+            "limits-millimetres", j, f"it slides {span} m", f"as millimetres it is {lower / 1e3:g} to {upper / 1e3:g} m",
+            path=("limit",),
+            cure=Cure(
+                "millimetres-to-metres", f"limits {span} taken for millimetres",
+                (_edit(j, ("limit",), "lower", number(lower / 1e3)), _edit(j, ("limit",), "upper", number(upper / 1e3))),
+            ),
+        )  # fmt: skip
+
+
+def efforts(subject: Subject) -> Iterable[Finding]:
+    """effort-zero, velocity-zero, and those that stand for no limit."""
+    joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
+    for code, attribute, says, means in (
+        ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that keeps to it cannot drive them"),
+        ("velocity-zero", "velocity", "{n} with a velocity limit of zero", "a planner that keeps to it cannot move them"),
+    ):
+        zero = [j for j in joints if getattr(j, attribute) == 0]
+        yield from _grouped(subject, code, zero, says, means, ("limit",))
+    huge = [j for j in joints if max(_finite(j.effort), _finite(j.velocity)) >= SENTINEL]
+    yield from _grouped(
+        subject, "limits-huge", huge, f"{{n}} with an effort or velocity limit of {SENTINEL:g} or more",
+        "there is no limit, in effect", ("limit",),
+    )  # fmt: skip
+
+
+def _finite(x: float | None) -> float:
+    return 0.0 if x is None or math.isinf(x) or x >= 1.7e308 else x
+
+
+def _grouped(
+    subject: Subject, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
+) -> Iterable[Finding]:
+    """One finding for all joints that have the same."""
+    if joints:
+        yield subject.finding(code, joints[0], says.format(n=count(len(joints), "joint")), means, path=path, also=joints[1:])
+
+
+def _edit(j: JointRecord, path: tuple[str, ...], attribute: str, value: str) -> Edit:
+    return Edit("joint", j.name, path, attribute, value)
+
+
+def _spaced(xs: Iterable[float]) -> str:
+    return f"({' '.join(f'{x:g}' for x in xs)})"

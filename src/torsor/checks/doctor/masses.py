@@ -1,0 +1,100 @@
+"""Masses that are missing: which of them matter, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from torsor.checks.doctor.codes import CODES
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.inertia import counted
+from torsor.checks.doctor.records import LinkRecord
+from torsor.checks.doctor.subject import Subject
+
+#: a shape smaller than this could not weigh enough to be felt: a tenth of a litre [m³]
+SMALL = 1e-4
+
+
+def negative(subject: Subject) -> Iterable[Finding]:
+    """mass-negative."""
+    for link in subject.links:
+        if link.mass is not None and link.mass < 0:
+            yield subject.finding(
+                "mass-negative", link, f"its mass is {link.mass:.4g} kg",
+                "a negative mass accelerates against the force; torsor refuses the file", path=("inertial", "mass"),
+            )  # fmt: skip
+
+
+def missing(subject: Subject) -> Iterable[Finding]:
+    """mass-missing-matters: a joint whose moving part has no mass has no row in M.  The others are harmless."""
+    massless = [link for link in subject.links if link.mass is None or not (link.mass or link.inertia.any())]
+    still = idle(subject)
+    mattering = {link.name for group in still.values() for link in group}
+    for joint, group in still.items():
+        yield subject.finding(
+            "mass-missing-matters", group[0], f"joint {joint!r} moves {_listed(group)}, and there is no mass beyond it",
+            f"row {joint!r} of the mass matrix is zero: M is singular, forward dynamics does not exist",
+            path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
+        )  # fmt: skip
+    rest = [link for link in massless if link.name not in mattering]
+    shaped = [link for link in rest if _felt(subject, link) and _litres(subject, link) > 1e3 * SMALL]
+    if shaped:
+        litres = ", ".join(f"{link.name} {_litres(subject, link):.2g} l" for link in shaped[:4])
+        yield subject.finding(
+            "mass-missing-with-shape", shaped[0],
+            f"{counted(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
+            "M and gravity lack what it weighs, unless a link welded to it has that", also=shaped[1:],
+        )  # fmt: skip
+    plain = [link for link in rest if link not in shaped]
+    if plain and subject.description is not None:
+        yield subject.finding(
+            "mass-missing-harmless", plain[0],
+            f"{counted(plain)} no mass: on the base, welded to a link that has one, or between joints",
+            f"M is the same without {'them' if len(plain) > 1 else 'it'}", also=plain[1:],
+        )  # fmt: skip
+
+
+def _from_shape(links: list[LinkRecord]) -> str:
+    shaped = any(link.geometry for link in links)
+    return "; a density and the shape give them too (repair: mass-from-density, only if named)" if shaped else ""
+
+
+def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
+    """The joints beyond which there is no mass and no armature, and the links they move."""
+    dynamics = subject.dynamics
+    if dynamics is None:
+        return {}
+    children: dict[str, list[str]] = {}
+    for j in subject.joints:
+        children.setdefault(j.parent, []).append(j.child)
+    found = {}
+    felt: dict[str, float] = {}
+    for name, inertia in zip(dynamics.joint, dynamics.felt, strict=True):
+        felt[name] = max(felt.get(name, 0.0), float(np.abs(inertia)))
+    for j in subject.joints:
+        if felt.get(j.name, 1.0) > 0:
+            continue
+        below, todo = [], [j.child]
+        while todo:
+            at = todo.pop()
+            below.append(subject.link[at])
+            todo += children.get(at, [])
+        if not any(link.massive for link in below):
+            found[j.name] = below
+    inner = {j.name for j in subject.joints if any(link.name == j.parent for group in found.values() for link in group)}
+    return {name: group for name, group in found.items() if name not in inner}
+
+
+def _felt(subject: Subject, link: LinkRecord) -> bool:
+    return subject.dynamics is not None and subject.dynamics.moves(link.name)
+
+
+def _litres(subject: Subject, link: LinkRecord) -> float:
+    shape = subject.shape(link.geometry)
+    return 0.0 if shape is None else 1e3 * (shape.volume or shape.box)
+
+
+def _listed(links: list[LinkRecord]) -> str:
+    names = ", ".join(repr(link.name) for link in links[:3])
+    return f"link{'s' * (len(links) > 1)} {names}{' ...' if len(links) > 3 else ''}"

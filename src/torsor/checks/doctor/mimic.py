@@ -1,0 +1,72 @@
+"""Joints that follow others: leaders that are not there, circles, chains, and mimics without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.records import JointRecord
+from torsor.checks.doctor.subject import Subject
+
+
+def mimics(subject: Subject) -> Iterable[Finding]:
+    """mimic-leader-missing, -cycle, -zero, -chain, -dropped, -limits."""
+    joints = {j.name: j for j in subject.joints}
+    for j in subject.joints:
+        if j.mimic is None:
+            continue
+        if j.type == "fixed":
+            yield subject.finding(
+                "mimic-dropped", j, f"it is fixed and mimics {j.mimic.joint!r}",
+                "a fixed joint does not move; the mimic is ignored", path=("mimic",),
+            )  # fmt: skip
+            continue
+        leader = joints.get(j.mimic.joint)
+        if leader is None or leader.type == "fixed":
+            state = "is not in the file" if leader is None else "is fixed"
+            yield subject.finding(
+                "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _free(), path=("mimic",)
+            )
+        elif _cyclic(j, joints):
+            yield subject.finding("mimic-cycle", j, "its mimic leads into a circle", _free(), path=("mimic",))
+        else:
+            yield from _odd(subject, j, leader)
+
+
+def _free() -> str:
+    return "its position follows from nothing; torsor refuses the file unless it is loaded with mimic=False"
+
+
+def _cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
+    seen, at = set(), j
+    while at.mimic is not None and at.mimic.joint in joints:
+        if at.name in seen:
+            return True
+        seen.add(at.name)
+        at = joints[at.mimic.joint]
+    return False
+
+
+def _odd(subject: Subject, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
+    assert j.mimic is not None
+    k, b = j.mimic.multiplier, j.mimic.offset
+    if k == 0:
+        says, means = "it mimics with multiplier 0", f"it stays at {b:g} and moves nothing"
+        yield subject.finding("mimic-zero", j, says, means, path=("mimic",))
+        return
+    if leader.mimic is not None and leader.type != "fixed":
+        yield subject.finding(
+            "mimic-chain", j, f"it mimics {leader.name!r}, which mimics {leader.mimic.joint!r}",
+            "torsor follows the chain; readers that do not leave the joint free", path=("mimic",),
+        )  # fmt: skip
+        return
+    ends = [k * x + b for x in (leader.lower, leader.upper) if x is not None]
+    if len(ends) < 2 or j.lower is None or j.upper is None or not leader.limited:
+        return
+    low, high = min(ends), max(ends)
+    slack = 0.02 * max(j.upper - j.lower, 1e-6)
+    if low < j.lower - slack or high > j.upper + slack:
+        yield subject.finding(
+            "mimic-limits", j, f"its leader takes it from {low:.4g} to {high:.4g}, its limits are {j.lower:g} to {j.upper:g}",
+            "the limits of a mimic joint are not enforced", path=("limit",),
+        )  # fmt: skip

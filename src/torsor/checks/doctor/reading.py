@@ -1,0 +1,185 @@
+"""From a file, a text or a robot to the Subject of an examination; what torsor refuses to load is read as far as it goes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.checks.doctor.records import JointRecord, LinkRecord
+from torsor.checks.doctor.shape import Shapes
+from torsor.checks.doctor.subject import Subject
+from torsor.errors import ArgumentError, FileError, ModelWarning
+from torsor.io.formats import Options, recognised
+from torsor.io.shared.decimals import parse_numbers
+from torsor.io.shared.document import Document, Element, parse
+from torsor.io.shared.places import Places
+from torsor.io.shared.start_tags import start_tags
+from torsor.io.urdf import read_urdf
+from torsor.io.urdf.joints import read_joint
+from torsor.io.urdf.links import read_link, read_pose
+from torsor.model.description import Description, Geometry, Mimic
+from torsor.robot import Robot
+from torsor.robot.loading import load
+from torsor.scalar import is_constant
+from torsor.spatial.vector import flat
+from torsor.support.files import is_markup, label, read_bytes
+from torsor.support.text import count
+
+Source = str | os.PathLike[str] | bytes | Robot | Description
+
+_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def subject_of(
+    source: Source, roots: Sequence[Any], meshes: bool, base: str | None, xacro_args: Mapping[str, Any] | None = None
+) -> Subject:
+    """The subject of a URDF path, text or bytes, of a file of another format that loads, of a Robot or a Description."""
+    if isinstance(source, Robot):
+        source = source.description
+    if isinstance(source, Description):
+        return _described(source, roots, meshes)
+    if not isinstance(source, (str, os.PathLike, bytes)):
+        raise ArgumentError(f"source must be a path, URDF text, a Robot or a Description, not {type(source).__name__}")
+    if xacro_args is None and _format(source) == "urdf":
+        data, file = contents(source)
+        try:
+            written = written_subject(data, file, roots, meshes, base)
+        except FileError as error:
+            return Subject("", file, (), (), None, Shapes(Places(), False), refusals=[error])
+        if written is not None:
+            return written
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # the findings say it
+        d = load(source, base=base, roots=roots, xacro_args=xacro_args).description
+    return _described(d, roots, meshes, label(source) if d.source else "")  # type: ignore[arg-type]
+
+
+def _format(source: str | os.PathLike[str] | bytes) -> str:
+    """What kind of file it is; what nobody knows is taken for URDF, whose reader says what is wrong with it."""
+    try:
+        return recognised(source, Options(xacro_args={})).name
+    except FileError:
+        return "urdf"
+
+
+def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
+    """The bytes of a source and the name of its file, "" if it is none."""
+    if isinstance(source, bytes):
+        return source, ""
+    if isinstance(source, str) and is_markup(source):
+        return source.encode("utf-8"), ""
+    return read_bytes(source), label(source)
+
+
+# -- a description -------------------------------------------------------------------------------------------------------
+
+
+def _described(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Subject:
+    numeric = [link for link in d.links if all(is_constant(x) for x in flat(link.inertia))]
+    symbolic = len(d.links) - len(numeric)
+    skipped = [f"{count(symbolic, 'link')} with symbols for inertia"] if symbolic else []
+    links = [LinkRecord.of(link) for link in numeric]
+    shapes = Shapes(Places(d.source, roots), meshes)
+    return Subject(d.name, file or d.source, links, [JointRecord.of(j) for j in d.joints], d, shapes, skipped=skipped)
+
+
+# -- a file --------------------------------------------------------------------------------------------------------------
+
+
+def written_subject(
+    data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
+) -> Subject | None:
+    """The subject of a URDF file; None if it is XML of another kind.  FileError where it is no XML at all."""
+    doc = parse(data)
+    if doc.tag(doc.root) != "robot":
+        return None
+    doc.file = file
+    refusals: list[FileError] = []
+    links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
+    joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
+    description, skipped = _loaded(data, base or "fixed", refusals)
+    return Subject(
+        doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
+        refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), skipped=skipped,
+    )  # fmt: skip
+
+
+def _loaded(data: bytes, base: str, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
+    """What torsor makes of it, without mimics where they are at fault; and what that leaves unexamined."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        try:
+            return read_urdf(data, base=base), []
+        except FileError as error:
+            if not any(known.reason == error.reason for known in refusals):
+                refusals.append(error)
+        try:
+            return read_urdf(data, base=base, mimic=False), ["the mass matrix was made with every mimic joint free"]
+        except FileError:
+            return None, ["the file does not load, so there is no mass matrix to examine"]
+
+
+def _link(doc: Document, element: Element, refusals: list[FileError]) -> LinkRecord:
+    """A link with what can be read of it; why torsor refuses it goes to the refusals."""
+    geometry: tuple[Geometry, ...] = ()
+    try:
+        geometry = read_link(doc, element, {}).geometry
+    except FileError as error:
+        refusals.append(error)
+    name = element.get("name", "")
+    inertial = _child(doc, element, "inertial")
+    mass, matrix = _child(doc, inertial, "mass"), _child(doc, inertial, "inertia")
+    m = _number(mass, "value")
+    entries = [_number(matrix, entry) for entry in _ENTRIES]
+    if inertial is None or m is None or any(x is None for x in entries):
+        return LinkRecord(name, geometry=geometry, element=element)
+    try:
+        R, c = read_pose(doc, inertial)
+    except FileError:  # already among the refusals
+        return LinkRecord(name, geometry=geometry, element=element)
+    xx, xy, xz, yy, yz, zz = entries
+    axes, I = np.array(R, float), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], float)
+    empty = m == 0 and not I.any()
+    return LinkRecord(name, None if empty else m, np.array(c, float), axes @ I @ axes.T, axes, geometry, element)
+
+
+def _joint(doc: Document, element: Element, refusals: list[FileError]) -> JointRecord:
+    try:
+        read_joint(doc, element, True)
+    except FileError as error:
+        refusals.append(error)
+    limit, mimic = _child(doc, element, "limit"), _child(doc, element, "mimic")
+    ends = [_child(doc, element, end) for end in ("parent", "child")]
+    parent, child = ("" if end is None else end.get("link", "") for end in ends)
+    lower, upper, effort, velocity = (_number(limit, name) for name in ("lower", "upper", "effort", "velocity"))
+    follows = None
+    if mimic is not None:
+        k, b = _number(mimic, "multiplier"), _number(mimic, "offset")
+        follows = Mimic(mimic.get("joint", ""), 1.0 if k is None else k, 0.0 if b is None else b)
+    axis = _numbers(_child(doc, element, "axis"), "xyz")
+    return JointRecord(
+        element.get("name", ""), element.get("type", ""), parent, child, axis, lower, upper, effort, velocity,
+        limited=limit is not None, mimic=follows, element=element,
+    )  # fmt: skip
+
+
+def _child(doc: Document, element: Element | None, tag: str) -> Element | None:
+    return None if element is None else next((child for child in element if doc.tag(child) == tag), None)
+
+
+def _numbers(element: Element | None, attribute: str) -> tuple[float, ...] | None:
+    """The numbers of an attribute; None where there are none, or words in their place."""
+    text = None if element is None else element.get(attribute)
+    try:
+        return None if text is None else parse_numbers(text)
+    except ValueError:
+        return None
+
+
+def _number(element: Element | None, attribute: str) -> float | None:
+    found = _numbers(element, attribute)
+    return found[0] if found is not None and len(found) == 1 else None

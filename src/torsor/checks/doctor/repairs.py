@@ -1,0 +1,197 @@
+"""Repairs by name, written into the text of the file: what they do not touch stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.checks.doctor.checkup import examine
+from torsor.checks.doctor.dynamics import amount
+from torsor.checks.doctor.filling import REPAIR as FILLING
+from torsor.checks.doctor.filling import fillings
+from torsor.checks.doctor.finding import Edit, Finding
+from torsor.checks.doctor.reading import contents, written_subject
+from torsor.checks.doctor.subject import Subject
+from torsor.errors import ArgumentError, FileError, UnknownName, printable
+from torsor.io.shared.start_tags import with_attribute
+from torsor.support.files import write_bytes
+
+#: what can be repaired, and from which finding; in this order, so that the nearest inertia is sought only where nothing
+#: explains the one that is given
+REPAIRS = {
+    "inertia-to-si": "an inertia in g·mm², kg·mm² or g·m² written in kg·m² (inertia-units)",
+    "inertia-about-com": "an inertia about the link's origin moved to the centre of mass (inertia-about-wrong-frame)",
+    "inertia-axes": "an inertia turned into the axes of the link (inertia-axes-swapped)",
+    "flip-products": "ixy, ixz, iyz with the other sign (inertia-products-sign)",
+    "grams-to-kilograms": "a mass divided by 1000 (mass-units)",
+    "millimetres-to-metres": "a centre of mass or a prismatic joint's limits divided by 1000 (com-units, limits-millimetres)",
+    "degrees-to-radians": "limits times π/180 (limits-degrees)",
+    "normalise-axis": "an axis scaled to length one (axis-not-unit)",
+    "mass-from-density": "mass and inertia of a massless link from its shape and density=, if named (mass-missing-matters)",
+    "nearest-inertia": "the nearest inertia that a body can have (inertia-not-positive, triangle-inequality)",
+}
+#: a repair may uncover another finding (an inertia in grams, then about the wrong point); more rounds than this it never takes
+ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One repair that was made: its ``name``, the finding's ``code``, the ``element``, its ``line``, and in words what it does.
+
+    ``edits`` are (attribute, old, new); ``change`` is max |ΔM_ij|/√(M_ii M_jj) over a few configurations, None if unknown.
+    """
+
+    name: str
+    code: str
+    element: str
+    line: int | None
+    says: str
+    edits: tuple[tuple[str, str, str], ...]
+    change: float | None
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}: "
+        changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
+        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M stays as it is"
+        felt = "; joints feel an inertia that felt none" if self.change == float("inf") else felt
+        felt = "" if self.change is None else felt
+        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain strings, numbers and lists."""
+        names = ("name", "code", "element", "line", "says")
+        finite = self.change is not None and self.change < float("inf")
+        edits = [{"attribute": a, "old": old, "new": new} for a, old, new in self.edits]
+        return {n: getattr(self, n) for n in names} | {"edits": edits, "change": self.change if finite else None}
+
+
+def repair(
+    source: str | os.PathLike[str] | bytes,
+    out: str | os.PathLike[str] | None,
+    only: Collection[str] | None = None,
+    *,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    meshes: bool = True,
+    base: str | None = None,
+    density: float | None = None,
+) -> list[Repair]:
+    """Mend what can be mended by a named repair, write the file to ``out``, and say what was done.
+
+    ``only`` names the repairs that may be made, all of :data:`REPAIRS` if None; nothing else in the file changes.  ``out=None``
+    writes nothing and says what would be done.  "mass-from-density" is made only if it is named: it fills the shapes of links
+    that leave a joint without mass with ``density`` [kg/m³].  The other options are those of :func:`check`.
+
+    >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    >>> joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 2"/></joint>'
+    >>> for made in repair(f'<robot name="top"><link name="a"/><link name="b">{inertial}</link>{joint}</robot>', None):
+    ...     print(made)
+    line 1: normalise-axis: joint 'j': the axis scaled from length 2 to 1: xyz 0 0 2 → 0 0 1; M stays as it is
+    """
+    if isinstance(only, str):
+        only = (only,)
+    for name in only or ():
+        if name not in REPAIRS:
+            raise UnknownName("repair", name, REPAIRS)
+    _check_density(density, only or ())
+    if not isinstance(source, (str, os.PathLike, bytes)):
+        raise ArgumentError(f"source must be a URDF path, text or bytes, not {type(source).__name__}")
+    data, file = contents(source)
+    made: list[Repair] = []
+    done: set[tuple[str, str]] = set()
+    subject = _subject(data, file, roots, meshes, base, None)
+    for _ in range(ROUNDS):
+        found = examine(subject) + ([] if density is None else list(fillings(subject, density)))
+        chosen = _chosen(found, only, done)
+        if not chosen:
+            break
+        done |= {(f.repair or "", f.element) for f in chosen}
+        data, repaired = _applied(subject, data, chosen)
+        made += repaired
+        subject = _subject(data, file, roots, meshes, base, subject)
+    if out is not None:
+        write_bytes(out, data)
+    return made
+
+
+def _check_density(density: float | None, only: Collection[str]) -> None:
+    if (density is None) == (FILLING in only):
+        raise ArgumentError(f"the repair {FILLING} and density= [kg/m³] go together: water has 1000, aluminium 2700")
+    if density is not None and not (isinstance(density, (int, float)) and 0 < density < float("inf")):
+        raise ArgumentError(f"density must be a positive number [kg/m³], not {density!r}")
+
+
+def _subject(data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Subject | None) -> Subject:
+    subject = written_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
+    if subject is None:
+        raise FileError("is not a URDF: only URDF can be repaired", file=file)
+    return subject
+
+
+def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
+    """Findings to mend in one round: each element gets one repair at a time, for the next may depend on it."""
+    order = list(REPAIRS)
+    out: dict[str, Finding] = {}
+    for f in sorted(findings, key=lambda f: order.index(f.repair) if f.repair else 0):
+        if f.cure is not None and (only is None or f.cure.name in only) and (f.cure.name, f.element) not in done:
+            out.setdefault(f.element, f)
+    return list(out.values())
+
+
+def _applied(subject: Subject, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
+    """The file with the repairs in it, and their list."""
+    edits: list[tuple[Any, Edit]] = []
+    made = []
+    for f in findings:
+        assert f.cure is not None
+        found = [(*_element(subject, edit), edit) for edit in f.cure.edits]
+        edits += [(element, edit._replace(path=lacking)) for element, lacking, edit in found]
+        told = tuple((edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found)
+        change = None if subject.dynamics is None else subject.dynamics.difference(dict(f.cure.becomes))
+        made.append(Repair(f.cure.name, f.code, f.element, f.line, f.cure.says, told, change))
+    tags = {element: subject.tags[element] for element, _ in edits}
+    for element, tag in sorted(tags.items(), key=lambda item: -item[1].start):
+        text = data[tag.start : tag.end]
+        here = [edit for other, edit in edits if other is element]
+        for edit in (edit for edit in here if not edit.path):
+            text = with_attribute(text, edit.attribute, edit.value)
+        data = data[: tag.start] + with_child(text, _inserted(here)) + data[tag.end :]
+    return data, made
+
+
+def _inserted(edits: list[Edit], depth: int = 0) -> str:
+    """The elements that edits name and the file lacks, as text; an edit's path is what is lacking."""
+    out = ""
+    for name in dict.fromkeys(edit.path[depth] for edit in edits if len(edit.path) > depth):
+        of = [edit for edit in edits if len(edit.path) > depth and edit.path[depth] == name]
+        attributes = "".join(f' {e.attribute}="{e.value}"' for e in of if len(e.path) == depth + 1)
+        inside = _inserted(of, depth + 1)
+        out += f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
+    return out
+
+
+def _element(subject: Subject, edit: Edit) -> tuple[Any, tuple[str, ...]]:
+    """The element an edit is about, or the one it is to be in, and the path from there that is lacking."""
+    records = subject.links if edit.kind == "link" else subject.joints
+    element = next(r.element for r in records if r.name == edit.name)
+    for k, tag in enumerate(edit.path):
+        below = next((child for child in element if isinstance(child.tag, str) and child.tag.rpartition("}")[2] == tag), None)
+        if below is None:
+            return element, edit.path[k:]
+        element = below
+    return element, ()
+
+
+def with_child(tag: bytes, child: str) -> bytes:
+    """A start tag with an element in it, which is closed again if it was empty.
+
+    >>> with_child(b'<link name="a"/>', "<inertial/>"), with_child(b"<link>", "<inertial/>")
+    (b'<link name="a"><inertial/></link>', b'<link><inertial/>')
+    """
+    if not child:
+        return tag
+    if not tag.endswith(b"/>"):
+        return tag + child.encode()
+    name = tag[1:-2].split()[0]
+    return tag[:-2].rstrip() + b">" + child.encode() + b"</" + name + b">"

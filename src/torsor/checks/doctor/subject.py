@@ -1,0 +1,153 @@
+"""What is examined: a robot's links and joints as given, their lines, their shapes, and the dynamics where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from torsor.checks.doctor.codes import CODES
+from torsor.checks.doctor.dynamics import Change, Dynamics
+from torsor.checks.doctor.finding import Cure, Finding
+from torsor.checks.doctor.records import JointRecord, LinkRecord, Record
+from torsor.checks.doctor.shape import Shape, Shapes
+from torsor.errors import FileError
+from torsor.io.shared.start_tags import Tag
+from torsor.look.scene.upright import upright
+from torsor.model.description import Description, Geometry
+from torsor.scalar import is_constant
+from torsor.spatial import Inertia
+from torsor.spatial.vector import flat
+
+
+class Subject:
+    """One robot under examination.
+
+    ``description`` is what torsor loads, or None if it loads nothing; ``refusals`` say why.  Links and joints are there all the
+    same, as far as they can be read.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        file: str,
+        links: Sequence[LinkRecord],
+        joints: Sequence[JointRecord],
+        description: Description | None,
+        shapes: Shapes,
+        *,
+        refusals: Sequence[FileError] = (),
+        tags: dict[Any, Tag] | None = None,
+        skipped: Sequence[str] = (),
+    ):
+        self.name, self.file = name, file
+        self.links, self.joints = tuple(links), tuple(joints)
+        self.description, self.shapes = description, shapes
+        self.refusals, self.tags, self.skipped = tuple(refusals), tags or {}, list(skipped)
+        self.link = {link.name: link for link in self.links}
+        self.moved_by = {j.child: j for j in self.joints}
+
+    @property
+    def massive(self) -> Iterator[LinkRecord]:
+        """The links that have a mass."""
+        return (link for link in self.links if link.massive)
+
+    @cached_property
+    def dynamics(self) -> Dynamics | None:
+        """The mass matrix at a few configurations; None where the robot does not load or is made of symbols."""
+        d = self.description
+        if d is None or not d.joints:
+            return None
+        if not all(is_constant(x) for link in d.links for x in flat(link.inertia)):
+            return None
+        return Dynamics(d)
+
+    def change(self, link: LinkRecord, G: Inertia) -> Change | None:
+        """What G more on the link does to the inertia that joints feel; None where there is no mass matrix."""
+        return None if self.dynamics is None else self.dynamics.change(link.name, G)
+
+    @cached_property
+    def reach(self) -> float:
+        """The longest way from the root to a tip along the joint origins [m]: an upper bound of the robot's size."""
+        if self.description is None:
+            return 0.0
+        far: dict[str, float] = {self.description.root: 0.0}
+        todo = list(self.description.joints)
+        while todo:  # a joint may be written before the one that carries its parent
+            for j in todo:
+                if j.parent in far:
+                    far[j.child] = far[j.parent] + float(np.linalg.norm([float(x) for x in j.origin.r]))
+            todo = [j for j in todo if j.child not in far]
+        return max(far.values())
+
+    @cached_property
+    def upright(self) -> bool:
+        """Whether to turn COLLADA meshes with y up: masses and joints fit them better so (:mod:`torsor.look.scene.upright`)."""
+        if self.description is None or not self.shapes.meshes:
+            return False
+        return upright(self.description, self.shapes.places)
+
+    def shape(self, geometry: Sequence[Geometry]) -> Shape | None:
+        """The shape of these geometries, or None if there is none to be had."""
+        return self.shapes.of(geometry, upright=self.upright) if geometry else None
+
+    # -- where things are -------------------------------------------------------------------------------------------
+
+    def line(self, record: Record, *path: str) -> int | None:
+        """The line of an element below a link or joint, or of the nearest one above it that is there."""
+        element = record.element
+        if element is None:
+            return None
+        for name in path:
+            below = next((child for child in element if _local(child) == name), None)
+            if below is None:
+                break
+            element = below
+        tag = self.tags.get(element)
+        return element.sourceline if tag is None else tag.line
+
+    def welded(self, name: str) -> list[str]:
+        """The links that move as one with a link, itself among them; fixed joints hold them together."""
+        fixed = [j for j in self.joints if j.type == "fixed"]
+        group, todo = [name], [name]
+        while todo:
+            at = todo.pop()
+            near = [j.child for j in fixed if j.parent == at] + [j.parent for j in fixed if j.child == at]
+            fresh = [n for n in near if n not in group]
+            group += fresh
+            todo += fresh
+        return group
+
+    # -- findings ---------------------------------------------------------------------------------------------------
+
+    def finding(
+        self,
+        code: str,
+        record: Record | None,
+        what: str,
+        means: str,
+        *,
+        path: Sequence[str] = (),
+        severity: str = "",
+        fix: str = "",
+        also: Sequence[Record] = (),
+        cure: Cure | None = None,
+    ) -> Finding:
+        usual = CODES[code]
+        others = tuple(self.named(other, *path) for other in also)
+        line = None if record is None else self.line(record, *path)
+        element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
+        severity = severity or usual.severity
+        cure = cure if self.tags else None  # there is nothing to write in where there is no text
+        return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, cure)
+
+    def named(self, record: Record, *path: str) -> str:
+        line = self.line(record, *path)
+        return f"{record.name}" if line is None else f"{record.name} (line {line})"
+
+
+def _local(element: Any) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""

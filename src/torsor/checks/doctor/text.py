@@ -1,0 +1,89 @@
+"""A checkup as text for people and editors, and as HTML for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from torsor.checks.doctor.codes import CODES
+from torsor.checks.doctor.finding import SEVERITIES, Finding
+from torsor.errors import printable
+from torsor.io.shared.notes import listed
+from torsor.support.text import count
+
+if TYPE_CHECKING:
+    from torsor.checks.doctor.checkup import Checkup
+
+WIDTH = 100
+#: so many names of others with the same are told
+SHOWN = 6
+
+
+def plain(checkup: Checkup) -> str:
+    """Grouped by severity; ``file:line`` first, so that editors jump; at most 100 columns but for long paths."""
+    lines = [headline(checkup)]
+    for severity in SEVERITIES:
+        found = [f for f in checkup.findings if f.severity == severity]
+        if found:
+            lines += ["", f"{severity}s" if len(found) > 1 else severity]
+            lines += [line for f in grouped(found) for line in entry(f)]
+    if checkup.skipped:
+        lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrapped(reason, "  "))]
+    return "\n".join(map(printable, lines))
+
+
+def grouped(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings with what others say of the same told once: four rotors of one make are one entry, and three names."""
+    groups: dict[tuple, list[Finding]] = {}
+    for f in findings:
+        groups.setdefault((f.severity, f.code, f.what, f.fix, f.repair), []).append(f)
+    return [replace(group[0], also=(*group[0].also, *map(_named, group[1:]))) for group in groups.values()]
+
+
+def _named(f: Finding) -> str:
+    name = f.element.partition(" ")[2][1:-1] or f.element
+    return name if f.line is None else f"{name} (line {f.line})"
+
+
+def headline(checkup: Checkup) -> str:
+    counts = [count(n, s) for s in SEVERITIES if (n := checkup.count(s))]
+    return f"{checkup.name or checkup.file or 'robot'}: {', '.join(counts) or 'nothing found'}"
+
+
+def entry(f: Finding) -> list[str]:
+    """One finding in a few lines."""
+    head = f"{f.place}: {f.code}" + ("" if f.place == f.element else f": {f.element}")
+    out = [head, *_wrapped(f.what, "    "), *_wrapped(f"→ {f.means}", "    ")]
+    fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
+    out += _wrapped(fix, "    ")
+    if f.also:
+        out += _wrapped(f"also: {listed(f.also, SHOWN)}", "    ")
+    return out
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    whole = text.replace(" %", "\u00a0%")  # a number stays with its sign
+    lines = wrap(whole, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0%", " %") for line in lines]
+
+
+_LEFT = 'style="text-align:left"'
+_COLORS = {"error": "#b3261e", "warning": "#9a6700", "note": "#57606a"}
+
+
+def html(checkup: Checkup) -> str:
+    """A table; every text escaped, since files come from strangers."""
+    rows = []
+    for f in grouped(checkup.findings):
+        place = escape(f.place.rpartition("/")[2])
+        fix = escape(f.fix) + (f" <b>(repair: {escape(f.repair)})</b>" if f.repair else "")
+        also = f"<br>also: {escape(listed(f.also, SHOWN))}" if f.also else ""
+        said = f"{escape(f.what)}<br><i>{escape(f.means)}</i><br>{fix}{also}"
+        code = f'<td title="{escape(CODES[f.code].title)}">{f.code}</td>'
+        severity = f'<td style="color:{_COLORS[f.severity]}">{f.severity}</td>'
+        rows.append(f"<tr>{severity}{code}<td>{place}</td><td>{escape(f.element)}</td><td {_LEFT}>{said}</td></tr>")
+    head = f"<tr><th></th><th>code</th><th>place</th><th>element</th><th {_LEFT}>finding</th></tr>"
+    return f"<p><b>{escape(headline(checkup))}</b></p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,82 @@
+"""Links without a shape: is the inertia in kg·m², the centre of mass in metres?
+
+k = √(tr Σ/m), the radius of gyration of the mass about its centre, is at most R for a body inside a ball of radius R.  So it is
+held against the reach of the robot, and against the mass: half a kilogram spread over a hundred metres is no part of a machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from torsor.checks.doctor.cad import UNITS, comparable
+from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.geometry import shaped
+from torsor.checks.doctor.inertia import rewritten
+from torsor.checks.doctor.records import LinkRecord, turning
+from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST
+
+
+def by_size(subject: Subject) -> Iterable[Finding]:
+    """inertia-units, com-units of the links whose shape is not known or not to be had."""
+    compared = {link.name for link, _, _ in shaped(subject)}
+    for link in subject.massive:
+        if link.name not in compared:
+            if comparable(link):
+                yield from _inertia(subject, link)
+            yield from _centre(subject, link)
+
+
+def gyration(link: LinkRecord) -> float:
+    """k = √(tr Σ/m) [m]."""
+    assert link.mass is not None
+    return math.sqrt(max(float(np.trace(link.second_moment)), 0.0) / link.mass)
+
+
+def ball(mass: float, density: float) -> float:
+    """The radius of a ball of that mass and density [m]."""
+    return (3 * mass / (4 * math.pi * density)) ** (1 / 3)
+
+
+def meant(mass: float, k: float) -> int:
+    """The decades by which k² is too large for its mass: 3, 6 or 9, where one of them makes a usual body of it, else 0.
+
+    >>> meant(0.8, 43.0), meant(0.8, 0.1)
+    (6, 0)
+    """
+    compact = math.sqrt(3 / 5) * ball(mass, 1000.0)  # of a ball of water
+    fits = (d for d in UNITS if d > 0 and COMPACT[0] < k * 10 ** (-d / 2) / compact < COMPACT[1])
+    return next(fits, 0) if k > COMPACT[1] * compact else 0
+
+
+def _inertia(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
+    assert link.mass is not None
+    k, reach, known = gyration(link), subject.reach, subject.reach >= SHORTEST_REACH
+    if k <= ball(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
+        return
+    decades = meant(link.mass, k)
+    becomes = link.inertia * 10.0**-decades if decades else np.zeros((3, 3))
+    change = subject.change(link, turning(becomes - link.inertia))
+    if change is not None and change.share < MATTERS:
+        return  # a marker with numbers somebody made up
+    thin = f"its mass {link.mass:.3g} kg, a thousandth of the air in a ball that large"
+    size = f"the robot's reach {reach:.3g} m" if known else thin
+    says = f"as {UNITS[decades]} it is {k * 10 ** (-decades / 2):.2g} m" if decades else "no unit explains it"
+    yield subject.finding(
+        "inertia-units", link, f"its radius of gyration is {k:.3g} m, {size}; {says}",
+        "its part of M is wrong" + ("" if change is None else f": {'put right' if decades else 'without it'}, {change}"),
+        path=("inertial", "inertia"), cure=rewritten("inertia-to-si", says, link, inertia=becomes) if decades else None,
+    )  # fmt: skip
+
+
+def _centre(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
+    assert link.mass is not None
+    far, reach = float(np.linalg.norm(link.com)), subject.reach
+    if reach >= SHORTEST_REACH and far > FAR_CENTRE * reach:
+        yield subject.finding(
+            "com-units", link, f"its centre of mass is {far:.3g} m from its origin, the robot's reach is {reach:.3g} m",
+            f"gravity torque is off by up to {9.81 * link.mass * far:.3g} N·m", path=("inertial", "origin"),
+        )  # fmt: skip

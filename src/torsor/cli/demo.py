@@ -1,0 +1,100 @@
+"""The main job on a bundled UR5, in a readable table: ``python -m torsor.cli.demo``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import torsor as ts
+
+
+def main() -> None:
+    begun = time.perf_counter()
+    robot = ts.robots.ur5()
+    print(robot, end="\n\n")
+    trajectory(robot)
+    matrices(robot)
+    fall(robot)
+    speed(robot)
+    print(f"\nAll of this took {time.perf_counter() - begun:.1f} s, compilation included.")
+
+
+def trajectory(robot: ts.Robot) -> None:
+    """Inverse dynamics of a fifth-order point-to-point motion: the whole trajectory is one call."""
+    start, end = np.zeros(6), np.array([1.0, -1.2, 1.5, -0.8, 0.9, 0.5])
+    s = np.linspace(0, 1, 5)[:, None]
+    q = start + (end - start) * (10 * s**3 - 15 * s**4 + 6 * s**5)
+    v = (end - start) * (30 * s**2 - 60 * s**3 + 30 * s**4)
+    a = (end - start) * (60 * s - 180 * s**2 + 120 * s**3)
+    tau = robot.inverse_dynamics(q, v, a)
+    print("Joint torques along a 1 s motion [N·m]")
+    print("   t [s] " + "".join(f"{name.removesuffix('_joint'):>15}" for name in robot.joints))
+    for t, row in zip(s[:, 0], tau, strict=True):
+        print(f"{t:8.2f} " + "".join(f"{x:15.3f}" for x in row))
+
+
+def matrices(robot: ts.Robot) -> None:
+    """M at a configuration, and forward dynamics undoing inverse dynamics."""
+    rng = np.random.default_rng(0)
+    q, v, a = rng.uniform(-1, 1, 6), rng.normal(size=6), rng.normal(size=6)
+    with np.printoptions(precision=3, suppress=True, linewidth=120):
+        print(f"\nMass matrix at a random configuration [kg·m²]\n{robot.mass_matrix(q)}")
+    back = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))
+    print(f"\nForward dynamics of the torques of a random acceleration: off by {np.abs(back - a).max():.1e} rad/s²")
+
+
+def fall(robot: ts.Robot, duration: float = 1.0, dt: float = 1e-3) -> None:
+    """From the zero configuration, without torques (MR Exercise 8.15), by the classical fourth-order Runge–Kutta method."""
+    q, v, none = np.zeros(6), np.zeros(6), np.zeros(6)
+
+    def energy() -> float:
+        return robot.kinetic_energy(q, v) + robot.potential_energy(q)
+
+    first, steps = energy(), round(duration / dt)
+    for _ in range(steps):
+        a1 = robot.forward_dynamics(q, v, none)
+        v2 = v + dt / 2 * a1
+        a2 = robot.forward_dynamics(q + dt / 2 * v, v2, none)
+        v3 = v + dt / 2 * a2
+        a3 = robot.forward_dynamics(q + dt / 2 * v2, v3, none)
+        v4 = v + dt * a3
+        a4 = robot.forward_dynamics(q + dt * v3, v4, none)
+        q, v = q + dt / 6 * (v + 2 * v2 + 2 * v3 + v4), v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+    error = abs(energy() - first)
+    print(f"\nA fall of {duration:g} s in {steps} Runge–Kutta steps")
+    print(f"  kinetic energy at the end {robot.kinetic_energy(q, v):.3f} J, total energy off by {error:.1e} J")
+
+
+def speed(robot: ts.Robot, states: int = 100_000) -> None:
+    """Time per evaluation, one call from Python and one call for many states, best of several."""
+    rng = np.random.default_rng(1)
+    q, v, a = (rng.normal(size=(states, 6)) for _ in range(3))
+    jobs: list[tuple[str, Callable[..., np.ndarray], tuple[np.ndarray, ...]]] = [
+        ("inverse dynamics", robot.inverse_dynamics, (q, v, a)),
+        ("forward dynamics", robot.forward_dynamics, (q, v, a)),
+        ("mass matrix", robot.mass_matrix, (q,)),
+    ]
+    many = f"batch of {states:,}"
+    print(f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{many:>20} ({ts.threads.count()} threads)")
+    for label, method, arrays in jobs:
+        one = [x[0].copy() for x in arrays]
+        single = _best(lambda: [method(*one) for _ in range(2000)]) / 2000  # noqa: B023 - run before the next turn
+        out = np.empty_like(method(*arrays))
+        batch = _best(lambda: method(*arrays, out=out)) / states  # noqa: B023
+        operations = robot.program(label.replace(" ", "_")).operations
+        print(f"  {label:22}{operations:17}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
+
+
+def _best(work: Callable[[], object], rounds: int = 7) -> float:
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Programs as LLVM IR, and the IR as machine code."""

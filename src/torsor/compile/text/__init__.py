@@ -1,0 +1,1 @@
+"""Programs as text: C and Python."""

@@ -1,0 +1,120 @@
+"""A program as the source of a plain Python function over NumPy arrays: leading axes are a batch, as in a kernel."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import textwrap
+
+from torsor.compile.program import Program
+from torsor.compile.schedule import schedule
+from torsor.compile.text.infix import ATOM, INFIX, LOOSE, SUM, Form, Language, Lines, argument_names
+
+#: words an argument cannot have
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, "np", "batch", "float"})
+#: columns of a line that unpacks an argument
+WIDTH = 116
+
+_CALLS = {"sin": "sin", "cos": "cos", "sqrt": "sqrt", "tanh": "tanh", "exp": "exp", "log": "log", "asin": "arcsin",
+          "acos": "arccos", "abs": "abs", "sign": "sign"}  # fmt: skip
+_PAIRS = {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
+
+
+def python_number(x: float) -> str:
+    """A constant that reads back to the same bits.
+
+    >>> python_number(-0.1), python_number(math.inf)
+    ('-0.1', 'np.inf')
+    """
+    if math.isfinite(x):
+        return repr(float(x))
+    return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"
+
+
+def python_language() -> Language:
+    """Python's forms."""
+    forms = INFIX | {op: Form(f"np.{name}({{}})") for op, name in _CALLS.items()}
+    forms |= {op: Form(f"np.{name}({{}}, {{}})") for op, name in _PAIRS.items()}
+    for op, name in (("lt", "less"), ("le", "less_equal"), ("eq", "equal")):
+        forms[op] = Form(f"(np.{name}({{}}, {{}}) * 1.0)")
+    forms["where"] = Form("np.where({}, {}, {})", ATOM, (SUM, LOOSE, LOOSE))
+    return Language(forms, python_number, "{} = {}", "{}[..., {}]")
+
+
+def python_function(program: Program, name: str, doc: str = "") -> str:
+    """The text of ``def name(input, ...)``; it needs ``import numpy as np`` before it.
+
+    >>> from torsor.compile import Argument, record
+    >>> p = record(lambda x: {"y": [2 * x[0] * x[1]]}, [Argument("x", (2,))])
+    >>> print(python_function(p, "twice"))
+    def twice(x):
+        x = np.asarray(x, float)
+        batch = x.shape[:-1]
+    <BLANKLINE>
+        x_0, x_1 = np.moveaxis(x, -1, 0)
+    <BLANKLINE>
+        y = np.empty((*batch, 1))
+        y[..., 0] = x_1 * (x_0 * 2.0)
+        return y
+    """
+    inputs, outputs = program.inputs, program.outputs
+    names = argument_names([*inputs, *outputs], {*RESERVED, name})
+    taken, made = names[: len(inputs)], names[len(inputs) :]
+    places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in _indices(o.shape)]
+    s = schedule(program, False, [list(range(len(places)))], chunk=len(program.code) + 1)
+    language = python_language()
+
+    def store(position: int, text: str) -> str:
+        n, index = places[position]
+        return f"{n}[{', '.join(('...', *map(str, index)))}] = {text}"
+
+    lines = Lines(s, inputs, taken, language, store)
+    body, _ = lines.chunk(0)
+    used = {a for op, args in s.code if op == "input" for a in args}
+    head = [f"def {name}({', '.join(taken)}):", *([f'    """{doc}"""'] if doc else [])]
+    if "where" in program.counts:  # both branches are computed, and the one not taken may divide by zero
+        head.insert(0, '@np.errstate(divide="ignore", invalid="ignore", over="ignore")')
+    loads = _loads(program, taken, lines, used)
+    dropped = {language.assign.format(*source) for source in lines.source}  # the line that unpacks an input has them all
+    steps = [line for line in body if line not in dropped]
+    first = next((k for k, line in enumerate(steps) if "[..." in line.partition(" = ")[0]), len(steps))
+    empty = [f"{n} = np.empty({_shape(o.shape)})" for n, o in zip(made, outputs, strict=True)]
+    end = [f"return {', '.join(n if o.shape else f'{n}[()]' for n, o in zip(made, outputs, strict=True))}"]
+    blocks = [loads[0], loads[1], steps[:first], [*empty, *steps[first:], *end]]
+    text = "\n\n".join("\n".join(f"    {line}" for line in block) for block in blocks if block)
+    return "\n".join(head) + "\n" + text
+
+
+def _loads(program: Program, names: list[str], lines: Lines, used: set[int]) -> tuple[list[str], list[str]]:
+    """Arguments as arrays and their batch; and one line for each that unpacks it, which also checks its size."""
+    first = [f"{n} = np.asarray({n}, float)" for n in names]
+    leads = [f"{n}.shape[:-{len(a.shape)}]" if a.shape else f"{n}.shape" for n, a in zip(names, program.inputs, strict=True)]
+    first.append(f"batch = {leads[0]}" if len(leads) == 1 else f"batch = np.broadcast_shapes({', '.join(leads)})")
+    second: list[str] = []
+    start = 0
+    for n, a, lead in zip(names, program.inputs, leads, strict=True):
+        if a.shape and a.size:
+            left = [lines.source[start + k][0] if start + k in used else "_" for k in range(a.size)]
+            right = n if len(a.shape) == 1 else f"{n}.reshape(*{lead}, {a.size})"
+            second += _unpacked(left, f"np.moveaxis({right}, -1, 0)")
+        start += a.size
+    return first, second
+
+
+def _unpacked(left: list[str], right: str) -> list[str]:
+    line = f"{', '.join(left)}{',' if len(left) == 1 else ''} = {right}"
+    if len(line) <= WIDTH:
+        return [line]
+    return ["(", *textwrap.wrap(f"{', '.join(left)},", WIDTH, initial_indent="    ", subsequent_indent="    "), f") = {right}"]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(('*batch', *map(str, shape)))})" if shape else "batch"
+
+
+def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The places of an array in C order."""
+    out: list[tuple[int, ...]] = [()]
+    for n in shape:
+        out = [(*index, k) for index in out for k in range(n)]
+    return out

@@ -1,0 +1,164 @@
+"""Logs from files, whole or in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.io.logs.columns import meaning, numbered
+from torsor.io.logs.log import QUANTITIES, Log, joined
+from torsor.support.digests import Damaged
+from torsor.support.files import label, open_regular
+from torsor.support.parquet import read_parquet
+from torsor.support.tables import Table, read_csv, read_npz
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Source: TypeAlias = str | PathLike[str] | IO[bytes]
+ROWS = 65536
+
+
+def read(
+    source: Source,
+    robot: Robot | None = None,
+    *,
+    format: str | None = None,
+    topic: str | None = None,
+    joints: Sequence[str] | None = None,
+) -> Log:
+    """The log of a .csv, .parquet, .npz or .mcap file; with a ``robot``, only its columns and in its order.
+
+    A column's name says what it is: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
+    numbered ones (``q1, q2, ...``) are in the robot's order.  An NPZ holds arrays t (T,), q (T, n) ....  ``topic`` and
+    ``joints`` choose among what an MCAP file has.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
+    """
+    log = joined(list(read_chunks(source, format=format, topic=topic, joints=joints)))
+    return log if robot is None else in_order(log, robot)
+
+
+def read_chunks(
+    source: Source,
+    rows: int = ROWS,
+    robot: Robot | None = None,
+    *,
+    format: str | None = None,
+    topic: str | None = None,
+    joints: Sequence[str] | None = None,
+) -> Iterator[Log]:
+    """The same in logs of at most so many rows, one after another: a file larger than the memory is read so.
+
+    At least one log comes, empty where the file has no rows.  An NPZ is read whole and handed out in pieces.
+    """
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise ArgumentError(f"rows must be a positive whole number, not {rows!r}")
+    chunks, file = FORMATS[_format(source, format)], "" if hasattr(source, "read") else label(source)  # type: ignore[arg-type]
+    options = {k: x for k, x in (("topic", topic), ("joints", joints)) if x is not None}
+    if options and chunks is not _mcap:
+        raise ArgumentError(f"{' and '.join(options)} chooses among the messages of an MCAP file; {file or 'this'} is none")
+    with ExitStack() as stack:
+        for log in chunks(_opened(source, stack), rows, file, **options):
+            yield log if robot is None else in_order(log, robot)
+
+
+def in_order(log: Log, robot: Robot) -> Log:
+    """A log with the robot's columns only, in its order; states that are not finite are an error."""
+    from torsor.io.logs.log import coordinates
+
+    states, names = log.states(robot), coordinates(robot)
+    ignored = log.unused(robot)
+    return Log(*states, names=names, start=log.start, row=log.row, ignored=ignored, source=log.source)
+
+
+# -- formats -------------------------------------------------------------------------------------------------------------
+
+
+def _csv(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
+    return (of_table(table, file) for table in read_csv(stream, rows, file, _ours))
+
+
+def _parquet(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
+    return (of_table(table, file) for table in read_parquet(stream, rows, file, _ours))
+
+
+def _ours(column: str) -> bool:
+    """Whether a column means something here; others may hold anything, a label say."""
+    return bool(meaning(column)[0])
+
+
+def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
+    try:
+        arrays, meta = read_npz(stream)
+    except Damaged as error:
+        raise Damaged(error.reason, file=file) from None
+    except (ValueError, OSError) as error:
+        why = "it holds Python objects, or is none" if "pickle" in str(error) else error  # NumPy would have them loaded
+        raise FileError(f"is no NPZ file that can be read: {why}", file=file) from error
+    ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
+    names, start = _said(meta, file)
+    ignored = tuple(k for k in arrays if k not in ours)
+    whole = Log(**ours, names=names, start=start, ignored=ignored, source=file)
+    for at in range(0, max(len(whole), 1), rows):
+        piece: dict[str, Any] = {k: getattr(whole, k)[at : at + rows] for k in ours}
+        yield Log(**piece, names=whole.names, start=start, row=at, ignored=ignored, source=file)
+
+
+def _mcap(stream: IO[bytes], rows: int, file: str, **options: Any) -> Iterator[Log]:
+    from torsor.io.logs.mcap_files import read_mcap
+
+    return read_mcap(stream, rows, file, **options)
+
+
+#: by the ending of the name, or the word given as ``format``
+FORMATS: dict[str, Callable[..., Iterator[Log]]] = {"csv": _csv, "parquet": _parquet, "npz": _npz, "mcap": _mcap}
+
+
+def of_table(table: Table, file: str = "") -> Log:
+    """Columns by their names to a log."""
+    names, start = _said(table.meta, file)
+    found: dict[str, list[tuple[str, np.ndarray]]] = {}
+    for column, values in zip(table.names, table.columns, strict=True):
+        quantity, name = meaning(column)
+        found.setdefault(quantity, []).append((name, values))
+    times = found.pop("t", [])
+    if len(times) > 1:
+        raise FileError("has two columns of time", file=file)
+    own = {k: tuple(name for name, _ in columns) for k, columns in found.items()}
+    names = {k: x for k, x in own.items() if k in names or not numbered(x)}
+    arrays: dict[str, Any] = {k: np.stack([x for _, x in columns], axis=1) for k, columns in found.items()}
+    t = times[0][1] if times else None
+    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.passed_over, source=file)
+
+
+def _said(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:
+    """(names by quantity, start) that a file of torsor's says beside its numbers: a log's, or a simulation's."""
+    try:
+        info = meta.get("info") or {}
+        q, v = info.get("configuration"), info.get("coordinates")
+        names = meta.get("names") or {k: x for k, x in (("q", q), ("v", v), ("tau", v)) if x}
+        return {k: tuple(map(str, x)) for k, x in names.items()}, int(meta.get("start", 0))
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        raise FileError(f"has invalid metadata: {error}", file=file) from None
+
+
+def _format(source: Source, format: str | None) -> str:
+    word = format
+    if word is None:
+        if hasattr(source, "read"):
+            raise ArgumentError(f"a stream has no name to tell its format from: give format=, one of {', '.join(FORMATS)}")
+        if not isinstance(source, (str, PathLike)):
+            raise ArgumentError(f"source must be a path or a stream of bytes, not {type(source).__name__}")
+        word = os.path.splitext(os.fspath(source))[1].lower().removeprefix(".")
+    if word not in FORMATS:
+        raise UnknownName("format of logs", word, FORMATS)
+    return word
+
+
+def _opened(source: Any, stack: ExitStack) -> IO[bytes]:
+    return source if hasattr(source, "read") else stack.enter_context(open_regular(source))

@@ -1,0 +1,236 @@
+"""XML from strangers: parsed without DTD, entities or network, and read with a line for every complaint."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from torsor.errors import ArgumentError, FileError
+from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
+from torsor.io.shared.notes import Notes
+from torsor.io.shared.start_tags import start_tags
+from torsor.support.files import LARGEST, is_markup, label, read_bytes
+
+Source = str | os.PathLike[str] | bytes
+
+_DECLARED = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+#: supersets of ASCII that need no table; others can hide a DOCTYPE from a reader that looks at bytes
+_ENCODINGS = {
+    "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "ascii", "ascii": "ascii", "iso-8859-1": "latin-1", "latin1": "latin-1",
+}  # fmt: skip
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+
+class Document:
+    """One XML document being read: children and attributes by name, strict numbers, errors that say where.
+
+    An element whose name space is the root's goes by its plain name; others keep their prefix, and are strangers.
+    """
+
+    def __init__(self, root: Element, text: str, file: str):
+        self.root, self.file, self.notes = root, file, Notes()
+        self._text = text
+        self._space = etree.QName(root).namespace
+        self._tags: dict[str, str] = {}
+
+    # -- complaints ------------------------------------------------------------------------------------------
+
+    def fail(self, element: Element, reason: str) -> FileError:
+        """The error to raise about an element; names the link or joint it belongs to."""
+        owner = next((e for e in (element, *element.iterancestors()) if e.getparent() is self.root), None)
+        if owner is not None and owner.get("name"):
+            reason = f"{self.tag(owner)} {owner.get('name')!r}: {reason}"
+        return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
+
+    def line(self, element: Element) -> int:
+        """The line where an element starts; the text is walked once more for it, so only to complain."""
+        before = next(n for n, e in enumerate(self.root.iter()) if e is element)
+        lines = self.lines
+        return lines[before] if before < len(lines) else element.sourceline or 0  # should expat dislike what lxml took
+
+    @property
+    def lines(self) -> list[int]:
+        """The line of every element, in the order of the document."""
+        return [tag.line for tag in start_tags(self._text.encode("utf-8"), "utf-8")]
+
+    @property
+    def tiny(self) -> tuple[str, ...]:
+        """Notes on numbers that a double holds as 0 or with fewer digits."""
+        return notes_on_tiny_numbers(self._text)
+
+    # -- elements --------------------------------------------------------------------------------------------
+
+    def tag(self, element: Element) -> str:
+        tag = self._tags.get(element.tag)
+        if tag is None:
+            name = etree.QName(element)
+            prefix = f"{element.prefix}:" if element.prefix else f"{{{name.namespace}}}"
+            tag = self._tags[element.tag] = name.localname if name.namespace == self._space else prefix + name.localname
+        return tag
+
+    def look(
+        self, element: Element, attributes: Collection[str], children: Collection[str], ignored: dict[str, str] | None = None
+    ) -> list[Element]:
+        """The children of known names, in order.  Everything else the element holds goes to the notes."""
+        tag, found = self.tag(element), []
+        for attribute in element.attrib:
+            if attribute not in attributes:
+                name = etree.QName(str(attribute)).localname
+                self.notes.ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
+        for child in element:
+            name = self.tag(child)
+            if name in children:
+                found.append(child)
+            else:
+                why = (ignored or {}).get(name, f"torsor knows no such element in <{tag}>")
+                self.notes.ignored(f"<{name}> element", why)
+        if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
+            self.notes.ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
+        return found
+
+    def single(self, element: Element, name: str) -> Element | None:
+        """The one child of that name, or None; two of them contradict each other."""
+        found = [child for child in element if self.tag(child) == name]
+        if len(found) > 1:
+            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; there may be one")
+        return found[0] if found else None
+
+    # -- attributes ------------------------------------------------------------------------------------------
+
+    def text(self, element: Element, attribute: str) -> str:
+        """An attribute that must be there and say something."""
+        value = element.get(attribute)
+        if value is None:
+            raise self.fail(element, f'has no {attribute}="..."')
+        if not value.strip():
+            raise self.fail(element, f'{attribute}="{value}" is empty')
+        return str(value)
+
+    def numbers(self, element: Element, attribute: str, count: int | None, default: str | None = None) -> tuple[float, ...]:
+        """The numbers of an attribute, as many as said; without a default the attribute must be there."""
+        value = element.get(attribute, default)
+        if value is None:
+            raise self.fail(element, f'has no {attribute}="..."')
+        try:
+            found = parse_numbers(value)
+        except ValueError as error:
+            raise self.fail(element, f"{attribute}: {error}") from None
+        if len(found) != count and (count is not None or not found):
+            wanted = f"{count} numbers" if count and count > 1 else "one number"
+            raise self.fail(element, f"{attribute} needs {wanted}, {len(found) or 'none'} given: {value[:80]!r}")
+        return found
+
+    def number(self, element: Element, attribute: str, default: str | None = None) -> float:
+        return self.numbers(element, attribute, 1, default)[0]
+
+
+def parse(source: Source, *, deep: bool = False) -> Document:
+    """A document from a path, from text that starts with ``<``, or from bytes.  ``deep`` is for formats whose links lie in
+    each other: it allows 2048 elements inside each other, and not 256.
+
+    Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration says so; UTF-16 and
+    NUL are refused, and so is every DOCTYPE, before any parser sees it.  Of text, the declaration's encoding means nothing.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        file, text = "", _decoded(bytes(source), "")
+    elif isinstance(source, str) and is_markup(source):
+        file, text = "", source.removeprefix("\ufeff")
+    elif isinstance(source, (str, os.PathLike)):
+        file, text = label(source), _decoded(read_bytes(source), label(source))
+    else:
+        raise ArgumentError(f"source must be a path, XML text or bytes, not {type(source).__name__}")
+    if len(text) > LARGEST:
+        raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=file)
+    if not text.strip():
+        raise FileError("is empty; a path or XML was expected", file=file)
+    _refuse_doctype(text, file)
+    document = Document(_parsed(text, file, deep), text, file)
+    _refuse_xacro(document)
+    return document
+
+
+def _decoded(data: bytes, file: str) -> str:
+    """The text of a file."""
+    if data.startswith(_WIDE):
+        raise FileError("is UTF-16 or UTF-32; save it as UTF-8", file=file, line=1)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise FileError("holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8", file=file, line=line)
+    declared = _DECLARED.match(data)
+    name = declared[1].decode() if declared else "utf-8"
+    encoding = _ENCODINGS.get(name.lower())
+    if encoding is None:
+        raise FileError(f"declares the encoding {name!r}; save it as UTF-8", file=file, line=1)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(f"holds bytes that are no {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
+
+
+def _refuse_doctype(text: str, file: str) -> None:
+    """Walk the prolog up to the root element: the only place where a DOCTYPE is one."""
+    at = 0
+    while True:
+        while at < len(text) and text[at] in " \t\r\n":
+            at += 1
+        if text.startswith("<!DOCTYPE", at):
+            raise FileError(
+                "declares a DOCTYPE; DTDs and entities are refused, remove it", file=file, line=text.count("\n", 0, at) + 1
+            )
+        end = "?>" if text.startswith("<?", at) else "-->" if text.startswith("<!--", at) else ""
+        found = text.find(end, at) if end else -1
+        if found < 0:  # the root element, or nothing the parser will like
+            return
+        at = found + len(end)
+
+
+def _parsed(text: str, file: str, deep: bool) -> Element:
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise FileError("holds a lone surrogate, which is no character", file=file, line=line) from None
+    # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length, and True
+    # has wider ones; what it is feared for, entities, is refused above
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=deep,
+        recover=False, remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    wrong: FileError | None = None
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        wrong = _ill_formed(error, file)
+    if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
+        raise wrong
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise FileError("declares a DOCTYPE; DTDs and entities are refused, remove it", file=file)
+    return root
+
+
+def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
+    said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
+    said = said.removesuffix(", use XML_PARSE_HUGE option")  # which users of torsor do not have
+    return FileError(_XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}", file=file, line=error.lineno)
+
+
+_XACRO = (
+    "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
+    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+)
+
+
+def _refuse_xacro(document: Document) -> None:
+    """A bare xmlns:xacro is left over in many finished files and means nothing; an element or attribute of it does."""
+    if document.file.endswith(".xacro"):
+        raise FileError(_XACRO, file=document.file)
+    for element in document.root.iter():
+        names = [element.tag, *element.attrib] if element.attrib else [element.tag]
+        if element.prefix == "xacro" or any(name.startswith("{") and "xacro" in name.partition("}")[0] for name in names):
+            raise FileError(_XACRO, file=document.file, line=document.line(element), element=document.tag(element))

@@ -1,0 +1,151 @@
+"""What a robot may have and a format has no words for: one table, for the comments in files and for ``torsor convert``.
+
+What comes along as it is has no entry.  What a file needs besides (meshes that are not found, names taken twice) its writer
+tells; what a reader left out is in ``robot.report``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from torsor.io.shared.notes import listed
+from torsor.model.description import EARTH, WORLD, Description, Joint
+from torsor.model.joints import (
+    Continuous,
+    Cylindrical,
+    Fixed,
+    Floating,
+    Helical,
+    Planar,
+    Revolute,
+    Spherical,
+    Universal,
+)  # fmt: skip
+
+LEFT_OUT = "left out"
+#: loops that MuJoCo has constraints for
+HELD = (Fixed, Spherical, Revolute)
+
+
+class Feature(NamedTuple):
+    """Something a robot may have, the names of what has it, and by format what becomes of it."""
+
+    what: str
+    who: Callable[[Description], Iterable[str]]
+    fate: Mapping[str, str]
+
+
+def losses(d: Description, format: str) -> list[str]:
+    """A line for each thing of the robot that the format ("urdf", "mjcf", "mr") does not keep, or not as it is.
+
+    >>> from torsor import robots
+    >>> losses(robots.description("scara"), "urdf")
+    ['frames, written as massless links: tip']
+    """
+    out = []
+    for what, who, fate in FEATURES:
+        names = list(who(d)) if format in fate else []
+        if names:
+            out.append(f"{what}, {fate[format]}: {listed(names)}")
+    return out
+
+
+def joints(having: Callable[[Joint], object]) -> Callable[[Description], list[str]]:
+    """The names of the joints of which that is true."""
+    return lambda d: [j.name for j in d.joints if having(j)]
+
+
+def kinds(*types: type) -> Callable[[Description], list[str]]:
+    return joints(lambda j: type(j.kind) in types)
+
+
+def _plain(d: Description) -> list[str]:
+    return [d.name]
+
+
+def _frames(d: Description) -> list[str]:
+    return [f.name for f in d.frames]
+
+
+def _gravity(d: Description) -> list[str]:
+    words = (f"{x:g}" if isinstance(x, float) else str(x) for x in d.gravity)
+    return [] if d.gravity == EARTH else [f"gravity is ({', '.join(words)}) m/s2"]
+
+
+def _loops(held: bool) -> Callable[[Description], list[str]]:
+    return lambda d: [f"{x.name} ({x.kind.name})" for x in d.loops if isinstance(x.kind, HELD) == held]
+
+
+def _shapes(*words: str) -> Callable[[Description], list[str]]:
+    return lambda d: [f"{g.role} of {x.name}" for x in d.links for g in x.geometry if not words or g.shape in words]
+
+
+def _turning(j: Joint) -> bool:
+    """Whether a joint's coordinates hold a quaternion, which MuJoCo bounds by no range."""
+    return isinstance(j.kind, (Spherical, Floating))
+
+
+def _bounded(j: Joint) -> bool:
+    return any(map(math.isfinite, (*j.lower, *j.upper)))
+
+
+def _half_open(j: Joint) -> bool:
+    ends = zip(j.lower or (-math.inf,) * j.kind.nq, j.upper or (math.inf,) * j.kind.nq, strict=True)
+    return not _turning(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
+
+
+def _shut(j: Joint) -> bool:
+    """Whether a limit leaves a joint no way to go."""
+    return not _turning(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
+
+
+def _effort(j: Joint) -> bool:
+    return any(map(math.isfinite, j.effort_limit))
+
+
+def _undriven(j: Joint) -> bool:
+    """Whether MuJoCo's motors leave an effort limit out: on balls and free bodies, on followers, and where it is zero."""
+    return _effort(j) and (_turning(j) or j.mimic is not None or 0 in j.effort_limit)
+
+
+def _hanging(d: Description) -> list[str]:
+    """Floating joints elsewhere than on the world, where MuJoCo has no free ones."""
+    free = d.base == "fixed" and d.root == WORLD
+    return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
+
+
+_OWN = "said in torsor's own words, which other readers do not know"
+_ROW = "written as hinges, sliders and balls in a row, with their names"
+_ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
+#: the order in which they are told
+FEATURES = (
+    Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
+    Feature("free base", lambda d: [d.root] * (d.base == "floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading")),
+    Feature("loops", _loops(True), {"urdf": "not in this file, load with loops=, the side-file", "mjcf": "held by springs"}),
+    Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
+    Feature("loops", _loops(False), {"urdf": "not in this file, load with loops=, the side-file"}),
+    Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
+    Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
+    Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
+    Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
+    Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
+    Feature("limits", joints(_bounded), {"mr": LEFT_OUT}),
+    Feature("limits of balls and free bodies", joints(lambda j: _turning(j) and _bounded(j)), {"mjcf": LEFT_OUT}),
+    Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
+    Feature("limits that leave no way to go", joints(_shut), {"mjcf": LEFT_OUT}),
+    Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
+    Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
+    Feature("effort limits of what no motor drives", joints(_undriven), {"mjcf": LEFT_OUT}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _OWN}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _ROW}),
+    Feature("floating joints that do not hang on the world", _hanging, {"mjcf": _ROW}),
+    Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
+    Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),
+    Feature("frames", _frames, {"urdf": "written as massless links", "mr": "left out but for the tip"}),
+    Feature("ellipsoids", _shapes("ellipsoid"), {"urdf": LEFT_OUT}),
+    Feature("shapes", _shapes(), {"mr": LEFT_OUT}),
+)  # fmt: skip

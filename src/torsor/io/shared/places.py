@@ -1,0 +1,125 @@
+"""Where the meshes a file names are on this machine: only in folders somebody declared, and only files that are meshes.
+
+A description comes from a stranger, and what it names is read and shown in a browser.  So ``../../secret.key`` is refused, and
+a mesh is looked for only below
+
+* the folders given as ``roots``,
+* the package the description lies in: the nearest folder above it that has a ``package.xml`` or ``model.config``, else the
+  folder above its own (``robot/urdf/robot.urdf`` names ``../meshes/link.stl``),
+* for ``package://name/...`` the folder of that name: above the description, beside one above it if it is a package by its
+  manifest, in ``roots``, in ``$ROS_PACKAGE_PATH`` and ``share`` of ``$AMENT_PREFIX_PATH``.
+
+A home, ``/etc`` and the like are no packages, whatever lies in them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from torsor.errors import FileError
+from torsor.io.shared.packages import ros_folders
+
+#: what a mesh may be called; nothing else is ever opened
+SUFFIXES = frozenset((".stl", ".dae", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf"))
+_MANIFESTS = ("package.xml", "model.config")
+_NAMED = ("package", "model")
+
+
+class Places:
+    """The declared folders of one description.
+
+    >>> Places().find("package://robot/link.stl")
+    Traceback (most recent call last):
+    ...
+    torsor.errors.FileError: package://robot/link.stl: no folder named 'robot' is known; declare the one above it as a mesh root
+    """
+
+    def __init__(self, source: str = "", roots: Sequence[str | os.PathLike[str]] = ()):
+        self.roots = tuple(Path(root).resolve() for root in roots)
+        self.folder = Path(source).resolve().parent if source else None
+        for root in self.roots:
+            if not root.is_dir():
+                raise FileError("is no folder, so it cannot be a mesh root", file=str(root))
+
+    def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
+        """The file of a URI, with one of these endings, or :class:`FileError` that says why it is not to be had."""
+        try:
+            return _ending(uri, self._found(uri), suffixes)
+        except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"is no name of a file ({error.__class__.__name__})", file=uri[:200]) from None
+
+    def _found(self, uri: str) -> Path:
+        parts = urlsplit(uri) if "://" in uri else None
+        if parts is None:
+            return self._below(uri, uri.replace("\\", "/"))
+        if parts.scheme == "file":
+            return self._below(uri, unquote(parts.path))
+        if parts.scheme in _NAMED:
+            package, _, path = unquote(parts.netloc + parts.path).lstrip("/").partition("/")  # some write package:///name/...
+            return self._packaged(uri, package, path.lstrip("/"))
+        raise FileError(f"meshes of {parts.scheme}:// are not fetched; only package://, model://, file:// and paths", file=uri)
+
+    @property
+    def home(self) -> Path | None:
+        """The package of the description."""
+        if self.folder is None:
+            return None
+        for above in (self.folder, *self.folder.parents):
+            if _is_package(above):
+                return above
+        return self.folder.parent if _ordinary(self.folder.parent) else self.folder
+
+    def _below(self, uri: str, path: str) -> Path:
+        """A path of its own: relative to the description or to a root, and below one of them in the end."""
+        allowed = [*((self.home,) if self.home else ()), *self.roots]
+        starts = [*((self.folder,) if self.folder else ()), *self.roots]
+        found = [(start / path).resolve() for start in starts]
+        for file in found:
+            if file.is_file() and any(file.is_relative_to(root) for root in allowed):
+                return file
+        if any(file.exists() for file in found):
+            raise FileError("lies outside the declared folders; declare its folder as a mesh root", file=uri)
+        raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
+
+    def _packaged(self, uri: str, package: str, path: str) -> Path:
+        if Path(package).name != package or "\\" in package or not package.strip("."):
+            raise FileError(f"{package!r} is no name of a package", file=uri)
+        folders = list(dict.fromkeys(self._folders(package)))
+        for folder in folders:
+            file = (folder / path).resolve()
+            if file.is_file():
+                if not file.is_relative_to(folder):
+                    raise FileError(f"lies outside its package {package!r}", file=uri)
+                return file
+        if not folders:
+            raise FileError(f"no folder named {package!r} is known; declare the one above it as a mesh root", file=uri)
+        raise FileError(f"is not in {', '.join(map(str, folders[:3]))}", file=uri)
+
+    def _folders(self, package: str) -> Iterator[Path]:
+        above = (self.folder, *self.folder.parents) if self.folder else ()
+        declared = [folder for folder in self.roots if folder.name == package]
+        declared += [folder / package for folder in (*self.roots, *ros_folders())]
+        near = [folder for folder in above if folder.name == package and _ordinary(folder)]
+        near += [folder / package for folder in above if _is_package(folder / package)]
+        yield from (folder.resolve() for folder in (*declared, *near) if folder.is_dir())
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _MANIFESTS)
+
+
+def _ordinary(folder: Path) -> bool:
+    """Not a home, what homes are in, or a folder at the root of the disk: nobody means all of those by one description."""
+    return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
+
+
+def _ending(uri: str, file: Path, suffixes: Collection[str]) -> Path:
+    if file.suffix.lower() not in suffixes:
+        what = "mesh by its name; meshes" if suffixes is SUFFIXES else "such file by its name; they"
+        raise FileError(f"is no {what} end in {', '.join(sorted(suffixes))}", file=uri)
+    return file

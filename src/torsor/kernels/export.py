@@ -1,0 +1,282 @@
+"""A robot's equations as files: C99 with test vectors, and plain Python over NumPy.
+
+Both are printed from the program a kernel is compiled from: specialised to the robot, with every zero folded away.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.compile import Kernel, Program, interpret
+from torsor.compile.text.c import RESERVED as C_WORDS
+from torsor.compile.text.c import CFunction, c_function, c_helpers, rename_outputs
+from torsor.compile.text.c_test import Case, c_test
+from torsor.compile.text.infix import argument_names, comment, identifier
+from torsor.compile.text.python import RESERVED as PYTHON_WORDS
+from torsor.compile.text.python import python_function
+from torsor.errors import ArgumentError
+from torsor.kernels.losses import NO_LOSSES, Losses
+from torsor.kernels.methods import Computed
+from torsor.kernels.quantities import QUANTITIES
+from torsor.kernels.spec import Name, Spec, split_name
+from torsor.support.files import write_text
+from torsor.support.given import float_type
+from torsor.version import __version__
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: states in the file of test vectors
+VECTORS = 4
+#: what wrenches act on
+FORCED = ("inverse_dynamics", "forward_dynamics")
+
+
+def export_c(
+    robot: Robot,
+    path: str | os.PathLike[str],
+    *names: Name,
+    dtype: Any = "float64",
+    name: str | None = None,
+    fused: bool = False,
+    fma: bool = False,
+    wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
+    damping: bool = False,
+    friction: bool | None = None,
+) -> tuple[Path, Path, Path]:
+    """Write ``path.h``, ``path.c`` and ``path_test.c``, and return their paths.
+
+    One function a spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of all specs,
+    ``robot_fused``, with an output each, that shares their work.  ``name`` replaces the robot's name in the functions' names.
+    ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
+    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics, in the frame's
+    own axes or in ``expressed_in="world"``.  Friction laws that the robot has count there and in hybrid dynamics, unless
+    ``friction=False``; ``damping=True`` counts the damping of the model instead.  The first lines of the file list the losses
+    that count.  The test program calls every function and returns 0 if its results are those of torsor.
+
+    >>> import tempfile
+    >>> import torsor as ts
+    >>> files = export_c(ts.robots.two_link(), tempfile.mkdtemp() + "/arm", "mass_matrix")
+    >>> [file.name for file in files]
+    ['arm.h', 'arm.c', 'arm_test.c']
+    """
+    _check_robot(robot)
+    kind = float_type(dtype)
+    single = kind == np.dtype(np.float32)
+    base = _base(path, (".c", ".h"))
+    prefix = _prefix(robot, name, C_WORDS)
+    kernels = _kernels(robot, prefix, names, fused, tuple(wrenches), expressed_in, damping, friction)
+    functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
+    cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
+    lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
+    texts = {
+        ".h": _header(
+            _about(robot, robot.spec(*names, damping=damping, friction=friction).losses),
+            robot,
+            base.name,
+            prefix,
+            functions,
+            cases,
+        ),
+        ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
+        "_test.c": c_test(base.name, cases, single),
+    }
+    files = [base.with_name(base.name + end) for end in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        write_text(file, text)
+    return files[0], files[1], files[2]
+
+
+def export_python(
+    robot: Robot,
+    path: str | os.PathLike[str],
+    *names: Name,
+    name: str | None = None,
+    fused: bool = False,
+    wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
+    damping: bool = False,
+    friction: bool | None = None,
+) -> Path:
+    """Write a Python module that imports NumPy alone, one function a spec, and return its path.
+
+    Leading axes of the arguments are a batch, as in torsor.  The words mean what they mean in :func:`export_c`.
+
+    >>> import tempfile
+    >>> import torsor as ts
+    >>> file = export_python(ts.robots.two_link(), tempfile.mkdtemp() + "/arm.py", "gravity_force")
+    >>> namespace = {}
+    >>> exec(file.read_text(), namespace)
+    >>> namespace["two_link_gravity_force"]([0.0, 0.0]).round(2)
+    array([29.43,  9.81])
+    """
+    _check_robot(robot)
+    base = _base(path, (".py",))
+    kernels = _kernels(
+        robot, _prefix(robot, name, PYTHON_WORDS), names, fused, tuple(wrenches), expressed_in, damping, friction
+    )
+    lead = "\n".join(
+        f"# {line}".rstrip() for line in _about(robot, robot.spec(*names, damping=damping, friction=friction).losses)
+    )
+    parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
+    for n, kernel in kernels:
+        p = kernel.program
+        labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
+        parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
+    file = base.with_name(base.name + ".py")
+    write_text(file, "\n\n\n".join(parts) + "\n")
+    return file
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+def _check_robot(robot: Any) -> None:
+    """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
+    if not isinstance(robot, Computed):
+        raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
+
+
+def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
+    """The path without its ending; its name goes into an include line."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path must be a path, not {type(path).__name__}")
+    base = Path(os.fsdecode(path))
+    if base.suffix in ends:
+        base = base.with_suffix("")
+    if not base.name or any(c in base.name for c in '"\\?*') or not base.name.isprintable():
+        raise ArgumentError(f"path must end in a name a C compiler can include, without quotes, \\, ? and *: {str(path)!r}")
+    return base
+
+
+def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
+    if name is None:
+        return identifier(robot.name, words, default="robot")
+    if not isinstance(name, str) or name in words or identifier(name) != name:
+        raise ArgumentError(f"name must be an identifier such as {identifier(str(name), words)!r}, not {name!r}")
+    return name
+
+
+def _kernels(
+    robot: Robot,
+    prefix: str,
+    names: tuple[Name, ...],
+    fused: bool,
+    frames: tuple[str, ...],
+    expressed_in: str,
+    damping: bool,
+    friction: bool | None,
+) -> list[tuple[str, Kernel]]:
+    """The functions of an export: their names, and the kernels whose programs they print."""
+    if not names:
+        raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
+    quantities = [split_name(name, QUANTITIES) for name in names]
+    forced = [quantity in FORCED for quantity, *_ in quantities]
+    if frames and not (all(forced) if fused else any(forced)):
+        raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, names))}")
+    whole = robot.spec(*names, damping=damping, friction=friction, wrenches=frames, expressed_in=expressed_in)
+    if fused:
+        return [(f"{prefix}_fused", robot.kernels.kernel(whole))]
+    out: list[tuple[str, Kernel]] = []
+    for quantity, is_forced in zip(quantities, forced, strict=True):
+        n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
+        lost = whole.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames if is_forced else (), expressed_in, lost))))
+    return out
+
+
+def _outputs(program: Program, fused: bool) -> Program:
+    """A single output is called ``out``."""
+    return program if fused else rename_outputs(program, ["out"])
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"({' x '.join(map(str, shape)) or '1'})"
+
+
+# -- what the files say ----------------------------------------------------------------------------------------
+
+
+def _about(robot: Robot, losses: Losses) -> list[str]:
+    """The first lines of an exported file: units, coordinates, and the losses that count."""
+    lines = [f"{comment(robot.name)}: equations of motion, written by torsor {__version__}.", ""]
+    lines += [
+        "SI units.  Twists (angular, linear), wrenches (moment, force), quaternions (x, y, z, w), matrices row by row.",
+        "",
+        f"q has {robot.nq} entries; v, a and tau have {robot.nv}:",
+    ]
+    for joint in map(robot.joint, robot.joints):
+        if joint.mimic is None:
+            lines.append(f"  {_range('q', joint.q_slice)} {_range('v', joint.v_slice)} {comment(joint.name)} ({joint.type})")
+        else:
+            lines.append(f"  {comment(joint.name)} ({joint.type}) follows {comment(joint.mimic.joint)}")
+    if losses.damping:
+        lines += ["", "The damping of the joints counts in inverse, forward and hybrid dynamics."]
+    if losses.friction:
+        laws = zip(robot.model.joint_names, robot.model.friction, strict=True)
+        lines += ["", "Friction laws count in inverse, forward and hybrid dynamics (0 at rest):"]
+        lines += [f"  {comment(name)}: {comment(str(law))}" for name, row in laws for law in row if law is not None]
+    return lines
+
+
+def _range(letter: str, s: slice) -> str:
+    if s.stop - s.start == 1:
+        return f"{letter}[{s.start}]"
+    return f"{letter}[{s.start}..{s.stop - 1}]"
+
+
+def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: list[CFunction], cases: list[Case]) -> str:
+    guard = f"{identifier(base, default='torsor').upper()}_H"
+    about = [*lead, ""]
+    about += ["C99, nothing but math.h, no allocation, no state: safe in threads.  An output must not overlap"]
+    about += [
+        "an input or another output.  Nothing is checked: NaN in, NaN out.  Stack bytes are an upper bound, without math.h's."
+    ]
+    up = prefix.upper()
+    lines = ["/* " + about[0], *(f" * {line}".rstrip() for line in about[1:]), " */"]
+    lines += [f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += [f"#define {up}_NQ {robot.nq}", f"#define {up}_NV {robot.nv}", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for f, case in zip(functions, cases, strict=True):
+        shapes = ", ".join(f"{n} {_size(a.shape)}" for n, a in zip(case.names, case.arguments, strict=True))
+        lines += [f"/* {comment(case.label)}: {shapes}."]
+        lines += [f" * {f.operations} operations, {f.calls} of them calls of math.h; {f.stack} bytes of stack. */"]
+        lines += [f"{f.declaration};", ""]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
+    return "\n".join(lines)
+
+
+# -- test vectors ----------------------------------------------------------------------------------------------
+
+
+def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fused: bool) -> Case:
+    """Random states and what torsor computes for them; ``scale`` and ``error`` tell the test what agreement means."""
+    program = kernel.program
+    rng = np.random.default_rng(0)
+    states = []
+    for a in program.inputs:
+        if a.name in ("q", "q0", "q1"):
+            x = robot.random_configuration(rng, VECTORS)
+        else:
+            x = rng.uniform(0.01, 0.1, VECTORS) if a.name == "dt" else rng.normal(size=(VECTORS, *a.shape))
+        states.append(x.astype(kind).astype(np.float64))
+    expected = interpret(program, states)
+    if not all(np.isfinite(x).all() for x in expected):
+        kernel(*states)  # says why
+    tolerances = []
+    for exact, rounded in zip(expected, interpret(program, states, kind.type), strict=True):
+        scale = float(np.abs(exact).max(initial=0)) or 1.0
+        if kind == np.float64:
+            tolerances.append(1e-10 * scale)
+        else:  # what single precision loses in this program, with room for another order of rounding
+            tolerances.append(16 * float(np.abs(rounded - exact).max(initial=0)) + 1e-5 * scale)
+    arguments = [*program.inputs, *_outputs(program, fused).outputs]
+    names = argument_names(arguments, {*C_WORDS, function.name})
+    label = " + ".join(o.name for o in program.outputs)
+    return Case(function.name, label, arguments, names, states, expected, tolerances)

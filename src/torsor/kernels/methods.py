@@ -1,0 +1,390 @@
+"""What a robot computes itself, in machine code: the methods that are one kernel each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.steps import STEPS
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.losses import losses_of, refuse_sticking
+from torsor.model import Description
+
+_ZERO_OR_ONE = frozenset({0.0, 1.0})
+
+
+class MotorTorques(NamedTuple):
+    """τ_motor (MR 8.112) and τ_gear (MR 8.111), each ``(..., R)``: one column per rotor."""
+
+    motor: Array
+    gear: Array
+
+
+class HybridDynamics(NamedTuple):
+    """``(..., nv)`` each: the accelerations and the joint forces of all joints."""
+
+    a: Array
+    tau: Array
+
+
+class State(NamedTuple):
+    """A configuration ``(..., nq)`` and a velocity ``(..., nv)``."""
+
+    q: Array
+    v: Array
+
+
+class Computed(CompiledMechanism):
+    """Inverse and forward dynamics, matrices, energies, kinematics and motion of a mechanism."""
+
+    def __init__(self, description: Description):
+        super().__init__(description)
+        self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the joints that hybrid dynamics leads
+
+    # -- dynamics --------------------------------------------------------------------------------------------
+
+    @kernel_method
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        base_velocity: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
+
+        ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
+        ``expressed_in="world"`` in the world's: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
+        has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out, True
+        requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
+        ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
+        """
+        extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
+        if extra and self._description.base == "floating":
+            raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
+        losses = losses_of(self._model, damping, friction)
+        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
+
+    @kernel_method
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
+
+        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count unless
+        ``friction=False``.  Friction at v = 0 is 0 here, so no joint sticks; :mod:`torsor.simulate.stiction` finds the joints
+        that do, as in simulation.  A robot with loops moves as they let it (F&O 15–22); ``robot.constrained()`` also gives the
+        loops' forces.
+        """
+        losses = losses_of(self._model, damping, friction)
+        if self._model.loops:
+            if any(losses):
+                tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
+            return self._through_loops(q, v, tau, wrenches, expressed_in, out)
+        return self._run("forward_dynamics", (q, v, tau), wrenches, expressed_in, losses=losses, out=out)
+
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        led: Sequence[str] | ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> HybridDynamics:
+        """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``led`` and τ for the rest.
+
+        M(q) a + h(q, v) = τ + Jᵀf, in which each row has one unknown (Featherstone 2008, §9.2).  ``led`` names joints, or is an
+        array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of the led
+        ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count
+        unless ``friction=False``.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
+        """
+        mask = self._led(led)
+        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+
+    @kernel_method_of(HybridDynamics)
+    def _hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        led: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> HybridDynamics:
+        """Hybrid dynamics, with ``led`` as numbers."""
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernel_for("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
+        return HybridDynamics(*kernel(q, v, a, tau, led, *on.values()))
+
+    def _led(self, led: Any) -> Array:
+        """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
+        names = (led,) if isinstance(led, str) else tuple(led) if isinstance(led, (list, tuple)) else ()
+        if names and all(type(name) is str for name in names):
+            if names not in self._masks:
+                mask = np.zeros(self.nv)
+                for name in names:
+                    mask[self.joint(name).v_slice] = 1.0
+                mask.flags.writeable = False
+                self._masks[names] = mask
+            return self._masks[names]
+        if type(led) is np.ndarray and led.dtype == np.float64 and led.ndim == 1 and _ZERO_OR_ONE.issuperset(led.tolist()):
+            return led
+        allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
+        try:
+            rows = np.asarray([led] if isinstance(led, str) else led)
+        except ValueError:  # of unequal rows
+            raise ArgumentError(f"{allowed}, not {led!r}") from None
+        if rows.ndim == 1 and all(isinstance(x, str) for x in rows.tolist()):
+            mask = np.zeros(self.nv)
+            for name in rows.tolist():
+                mask[self.joint(name).v_slice] = 1.0
+            return mask
+        if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
+            raise ArgumentError(f"{allowed}, not {led!r}")
+        return rows.astype(float)
+
+    @kernel_method_of(MotorTorques)
+    def motor_torques(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
+    ) -> MotorTorques:
+        """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
+
+        ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
+        G · motor = gear + G J (u·α_b + G a) is the joint force of :meth:`inverse_dynamics`.
+        """
+        if not self._model.rotors:
+            raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernel_for("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
+        return MotorTorques(*kernel(q, v, a, *on.values()))
+
+    @kernel_method
+    def reaction_wrenches(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        out: Array | None = None,
+    ) -> Array:
+        """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
+
+        One row per name in ``joints``, in the child link's frame: drive and bearing together, moment first [N·m, N].
+        For robots with loops: ``robot.constrained().reactions``.
+        """
+        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
+
+    @kernel_method
+    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m², of slides kg]; symmetric to the bit (CRBA; F&O 9–10, MR 8.57)."""
+        return self._run("mass_matrix", (q,), out=out)
+
+    @kernel_method
+    def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; symmetric to the bit, by the factors of M (MR 8.2)."""
+        return self._run("mass_matrix_inverse", (q,), out=out)
+
+    @kernel_method
+    def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """h(q, v) = c(q, v) + g(q) [N·m, of slides N]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
+        return self._run("bias_force", (q, v), out=out)
+
+    @kernel_method
+    def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot still, for gravity compensation (MR 8.10)."""
+        return self._run("gravity_force", (q,), out=out)
+
+    @kernel_method
+    def velocity_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """c(q, v) = C(q, v) v [N·m, N], the Coriolis and centripetal forces (MR 8.10)."""
+        return self._run("velocity_force", (q, v), out=out)
+
+    @kernel_method
+    def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """τ = D v [N·m, N]: the damping of the model's joints; part of another result only with ``damping=True``."""
+        return self._run("damping_force", (v,), out=out)
+
+    @kernel_method
+    def friction_force(self, v: ArrayLike, *, load: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
+
+        ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
+        hybrid dynamics unless these say ``friction=False``, and never of M, h, g or the energies.
+        """
+        return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
+
+    @kernel_method
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """C(q, v), ``(nv, nv)``, with C v = c [N·m, N] and Ṁ − 2C skew (MR 8.19, Prop. 8.1)."""
+        return self._run("coriolis_matrix", (q, v), out=out)
+
+    @kernel_method
+    def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Γ(q), ``(nv, nv, nv)``, with C_ij = Σ_k Γ_ijk v_k, in the units of M per radian or metre (MR 8.17)."""
+        return self._run("christoffel_symbols", (q,), out=out)
+
+    @kernel_method
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ṁ(q, v) = dM/dt along the motion, ``(nv, nv)`` [kg·m²/s, kg/s]; Ṁ = C + Cᵀ (MR Prop. 8.1)."""
+        return self._run("mass_matrix_rate", (q, v), out=out)
+
+    @kernel_method
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
+        """K = ½ vᵀ M v [J] of all that moves (MR 8.14, 8.55)."""
+        return self._run("kinetic_energy", (q, v), out=out)
+
+    @kernel_method
+    def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Any:
+        """P = −Σ m gᵀc [J] of all that moves, c the centres of mass; zero with all of them at the world's origin."""
+        return self._run("potential_energy", (q,), out=out)
+
+    @kernel_method
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """(L, p) = Σ G V, ``(6,)``: momentum of all that moves, in the world, about its origin [N·m·s, N·s] (MR 8.34)."""
+        return self._run("momentum", (q, v), out=out)
+
+    # -- kinematics ------------------------------------------------------------------------------------------
+
+    @kernel_method
+    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
+        return self._run("center_of_mass", (q,), out=out)
+
+    @kernel_method
+    def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+        """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
+        return self._at_frame(("pose", frame), (q,), out)
+
+    @kernel_method
+    def poses(self, q: ArrayLike, frames: Sequence[str] | None = None, *, out: Array | None = None) -> Array:
+        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default all of ``robot.frames``."""
+        if frames is None:
+            return self._run("poses", (q,), out=out)
+        names = tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
+        if not names:
+            raise ArgumentError("frames must name at least one frame; omit it for all of robot.frames")
+        for name in names:
+            self._model.frame(name)
+        return self._kernels("poses", names)(q, out=out)
+
+    @kernel_method
+    def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
+        """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
+
+        ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
+        """
+        return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
+
+    @kernel_method
+    def jacobian_rate(
+        self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
+    ) -> Array:
+        """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
+        return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
+
+    @kernel_method
+    def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
+        """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
+        return self._at_frame(("twist", frame, expressed_in), (q, v), out)
+
+    @kernel_method
+    def acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
+    ) -> Array:
+        """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84).
+
+        Classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``.
+        """
+        return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
+
+    # -- motion ----------------------------------------------------------------------------------------------
+
+    @kernel_method_of(State)
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        dt: ArrayLike,
+        integrator: str = "semi_implicit",
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: tuple[Array, Array] | None = None,
+    ) -> State:
+        """(q⁺, v⁺), the state a step of dt [s] later, joint forces and wrenches held over it: one step of a rollout (MR §8.5).
+
+        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  The other words as for
+        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws by which a joint can stick are refused.
+
+        >>> import torsor as ts
+        >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
+        """
+        if integrator not in STEPS:
+            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        losses = losses_of(self._model, damping, friction)
+        refuse_sticking(self._model, losses, "one step")
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
+        return State(*kernel(q, v, tau, dt, *on.values(), out=out))
+
+    # -- configurations --------------------------------------------------------------------------------------
+
+    @kernel_method
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
+        """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
+        return self._run("integrate", (q, v, dt), out=out)
+
+    @kernel_method
+    def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; equal to v except for joints with a quaternion."""
+        return self._run("configuration_rate", (q, v), out=out)
+
+    @kernel_method
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
+        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
+        return self._run("difference", (q0, q1), out=out)
+
+    def _through_loops(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+    ) -> Array:
+        raise NotImplementedError  # a Robot knows how

@@ -1,7 +1,0 @@
-"""Chains and trees of up to a million bodies, as arrays: O(N) and O(log N) dynamics through compiled loops."""
-
-from torsor.large.builders import chain, random_tree
-from torsor.large.steps import depth
-from torsor.large.tree import LargeTree
-
-__all__ = ["LargeTree", "chain", "depth", "random_tree"]

@@ -1,0 +1,177 @@
+"""Each joint torque, and what it is for: inertia by joint, velocity products by pair, gravity by link, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.terms import torque_terms
+from torsor.errors import UnknownName, printable
+from torsor.kernels.losses import losses_of
+from torsor.kernels.one_state import one_state, one_wrench_each
+from torsor.model.names import coordinate_names
+from torsor.model.refusals import refuse_loops
+from torsor.support.plotting import COLORS, drawing
+from torsor.support.text import columns
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: what a torque is spent on, in the order of the equation
+KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external", "friction")
+
+#: parts up to which print shows them all
+MANY = 100
+
+#: against the largest part, what is rounding and shown as zero
+ROUNDING = 1e-13
+
+
+class Part(NamedTuple):
+    """One term of the torque: its kind, its cause (a joint, a pair of joints, a link, a frame), and ``tau`` (nv)."""
+
+    kind: str
+    cause: str
+    tau: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """τ = Σ parts [N·m; N where a joint slides].  ``print`` it, or see ``table``, ``plot``, ``by_kind`` and ``of``."""
+
+    robot: str
+    coordinates: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def tau(self) -> np.ndarray:
+        """The sum of all parts, ``(nv,)``: inverse dynamics."""
+        return np.sum([p.tau for p in self.parts], axis=0) if self.parts else np.zeros(len(self.coordinates))
+
+    def by_kind(self) -> dict[str, np.ndarray]:
+        """The torque by kind: inertia, centrifugal, Coriolis, gravity, rotor, damping, external, friction."""
+        zero = np.zeros(len(self.coordinates))
+        return {kind: sum((p.tau for p in self.parts if p.kind == kind), start=zero) for kind in KINDS}
+
+    def of(self, kind: str, cause: str = "") -> np.ndarray:
+        """One part, ``(nv,)``: ``of("gravity", "link2")``; all of a kind without a cause."""
+        if kind not in KINDS:
+            raise UnknownName("kind of torque", kind, KINDS)
+        if not cause:
+            return self.by_kind()[kind]
+        found = {p.cause: p.tau for p in self.parts if p.kind == kind}
+        if cause not in found:
+            raise UnknownName(f"cause of {kind} torque", cause, found)
+        return found[cause]
+
+    def table(self, joint: str | None = None, *, by: str = "part", digits: int = 4, zeros: bool = False) -> str:
+        """The parts as text: a column a joint, or with ``joint`` the parts of its torque alone, the largest first.
+
+        ``by="kind"`` sums the parts of a kind.  ``digits`` significant; parts that are zero are left out unless ``zeros``.
+        """
+        if by not in ("part", "kind"):
+            raise UnknownName("way to order a table", by, ("part", "kind"))
+        small = ROUNDING * max((float(np.abs(p.tau).max(initial=0)) for p in self.parts), default=0)
+        parts = self.parts if by == "part" else [Part(kind, "", tau) for kind, tau in self.by_kind().items()]
+        chosen = list(range(len(self.coordinates)))
+        if joint is not None:
+            chosen = [self._index(joint)]
+            parts = sorted(parts, key=lambda p: -abs(p.tau[chosen[0]]))
+        shown = [p for p in parts if zeros or (np.abs(p.tau[chosen]) > small).any()]
+        named = [(f"{p.kind:11}  {p.cause}".rstrip(), p.tau) for p in shown] + [("τ", self.tau)]
+        rows = [[name, *(_number(tau[i], digits, small) for i in chosen)] for name, tau in named]
+        head = ["", *(self.coordinates[i] for i in chosen)]
+        return f"{printable(self.robot)}: joint forces [N·m, N]\n" + columns(head, rows, total=True)
+
+    def plot(self, joints: Sequence[str] | None = None, *, ax: Any = None) -> Any:
+        """Bars by joint, stacked by kind, with a dash at the sum; returns matplotlib's axes.  Needs the extra ``plot``."""
+        chosen = [self._index(name) for name in (self.coordinates if joints is None else joints)]
+        up, down, x = np.zeros(len(chosen)), np.zeros(len(chosen)), np.arange(len(chosen))
+        with drawing(ax) as ax:
+            for k, (kind, tau) in enumerate(self.by_kind().items()):
+                y = tau[chosen]
+                if np.any(y):
+                    ax.bar(x, y, 0.7, bottom=np.where(y > 0, up, down), label=kind, color=COLORS[k])
+                    up, down = up + np.maximum(y, 0), down + np.minimum(y, 0)
+            ax.plot(x, self.tau[chosen], "_k", markersize=24, markeredgewidth=2, label="τ")
+            ax.axhline(0, color="black", linewidth=0.8)
+            tilt = {"rotation": 45, "ha": "right"} if len(chosen) > 4 else {}
+            ax.set_xticks(x, [self.coordinates[i] for i in chosen], **tilt)
+            ax.set_ylabel("joint force [N·m, N]")
+            ax.legend()
+        return ax
+
+    def _index(self, name: str) -> int:
+        if name not in self.coordinates:
+            raise UnknownName("coordinate", name, self.coordinates)
+        return self.coordinates.index(name)
+
+    def _repr_html_(self) -> str:
+        from torsor.look.explain.html import of_explanation
+
+        return of_explanation(self)
+
+    def __str__(self) -> str:
+        if len(self.parts) <= MANY:
+            return self.table()
+        return f"{self.table(by='kind')}\n{len(self.parts)} parts: table() has them all, table(joint) those of one joint"
+
+
+def explain(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    *,
+    expressed_in: str = "body",
+    damping: bool = False,
+    friction: bool | None = None,
+) -> Explanation:
+    """τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + … at one state, part by part (MR 8.16).
+
+    * ``inertia`` by joint j: M_ij a_j, reflected inertia for j = i and interaction torque for j ≠ i (ASADA 7.1.15);
+    * ``centrifugal`` by joint j: Γ_ijj v_j² (ASADA 7.1.17);
+    * ``Coriolis`` by pair j < k: 2 Γ_ijk v_j v_k (ASADA 7.1.19);
+    * ``gravity`` by link, links welded together apart;
+    * ``rotor``: armature × acceleration, felt by its own joint only, and what geared rotors take of every joint;
+    * ``damping``: D v, with ``damping=True``;
+    * ``friction``: τ_fric of the joints' friction laws (MR §8.9.4), unless ``friction=False``;
+    * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
+
+    The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N where a joint slides.]
+
+    >>> import torsor as ts
+    >>> e = explain(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], [0.0, 1.0])
+    >>> print(e)
+    two_link: joint forces [N·m, N]
+                         joint1  joint2
+    inertia      joint2       2       1
+    gravity      link1     9.81       0
+    gravity      link2    19.62    9.81
+    -----------------------------------
+    τ                     31.43   10.81
+    """
+    losses = losses_of(robot.model, damping, friction)
+    refuse_loops(robot.model, "explain")
+    qs, vs, acc = one_state(robot, q=q, v=v, a=a)
+    t = torque_terms(
+        robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in), *losses
+    )
+    names = coordinate_names(robot.model)
+    parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
+    parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
+    parts += [("Coriolis", f"{names[j]}·{names[k]}", tau) for (j, k), tau in t.velocity.items() if j < k]
+    parts += [("gravity", link, tau) for link, tau in t.gravity.items() if robot.model.frame(link).body > 0]
+    parts += [("rotor", "", t.rotor), ("damping", "", t.damping), ("friction", "", t.friction)]
+    parts += [("external", frame, tau) for frame, tau in t.external.items()]
+    made = tuple(Part(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
+    return Explanation(robot.name, names, made)
+
+
+def _number(x: float, digits: int, small: float) -> str:
+    return "0" if abs(x) <= small else f"{x:.{digits}g}"

@@ -1,0 +1,85 @@
+"""What a torque is spent on, as bars; ellipsoids and Newton–Euler's recursion as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.support.html import Markup, element, folded, joined, table
+from torsor.support.plotting import COLORS
+
+if TYPE_CHECKING:
+    from torsor.look.explain.ellipsoids import Ellipsoid
+    from torsor.look.explain.explain import Explanation
+    from torsor.look.explain.newton_euler_table import Trace
+
+#: of a bar chart [px]
+WIDE, NAME, ROW = 640, 150, 26
+#: against the largest, what is rounding
+SMALL = 1e-12
+
+
+def of_explanation(explanation: Explanation) -> Markup:
+    small = SMALL * max((np.abs(part.tau).max(initial=0.0) for part in explanation.parts), default=0.0)
+    kinds = {kind: tau for kind, tau in explanation.by_kind().items() if (np.abs(tau) > small).any()}
+    named = (*kinds.items(), ("τ", explanation.tau))
+    rows = [[name, *("0" if abs(x) <= small else f"{x:.4g}" for x in tau)] for name, tau in named]
+    numbers = table(["[N·m, N]", *explanation.coordinates], rows, total=True)
+    title = element("p", element("b", explanation.robot), ": joint forces, and what they are for")
+    return element("div", title, _bars(explanation, kinds), folded("The numbers", numbers, open_=len(explanation.tau) <= 8))
+
+
+def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
+    """A row a joint: parts that push up to the right of zero, those that push down to the left, a mark at their sum."""
+    n = len(explanation.coordinates)
+    taken = np.array([*kinds.values(), np.zeros(n)])
+    left, right = np.minimum(taken, 0).sum(0).min(), np.maximum(taken, 0).sum(0).max()
+    scale = (WIDE - NAME - 10) / max(right - left, SMALL)
+    x = lambda value: NAME + (value - left) * scale  # noqa: E731
+    shapes = []
+    for j, name in enumerate(explanation.coordinates):
+        y, ends = 24 + j * ROW, [0.0, 0.0]
+        shapes.append(_text(name, NAME - 8, y + 15, "end"))
+        for k, (kind, tau) in enumerate(kinds.items()):
+            side, width = int(tau[j] > 0), abs(tau[j])
+            start = ends[1] if side else ends[0] - width
+            ends[side] += tau[j]
+            shapes.append(_bar(f"{name}, {kind}: {tau[j]:.4g}", x(start), y + 3, width * scale, ROW - 8, k))
+        at = f"{x(explanation.tau[j]):.1f}"
+        shapes.append(element("line", x1=at, x2=at, y1=y, y2=y + ROW - 2, stroke="currentColor", stroke_width=2.5))
+    zero = f"{x(0.0):.1f}"
+    shapes.append(element("line", x1=zero, x2=zero, y1=22, y2=24 + n * ROW, stroke="currentColor", stroke_width=0.8))
+    for k, kind in enumerate(kinds):
+        shapes.append(_bar(kind, NAME + 92 * k, 4, 10, 10, k))
+        shapes.append(_text(kind, NAME + 92 * k + 14, 13, "start"))
+    high = 30 + n * ROW
+    style = "max-width: 100%; height: auto"
+    return element("svg", joined(shapes), role="img", style=style, width=WIDE, height=high, viewBox=f"0 0 {WIDE} {high}")
+
+
+def _bar(tip: str, x: float, y: float, width: float, height: float, k: int) -> Markup:
+    place = {"x": f"{x:.1f}", "y": f"{y:g}", "width": f"{width:.1f}", "height": f"{height:g}"}
+    return element("rect", element("title", tip), fill=COLORS[k % len(COLORS)], **place)
+
+
+def _text(text: str, x: float, y: float, anchor: str) -> Markup:
+    return element("text", text, x=x, y=y, text_anchor=anchor, font_size=12, fill="currentColor", font_family="sans-serif")
+
+
+def of_ellipsoid(ellipsoid: Ellipsoid) -> Markup:
+    axes = zip(ellipsoid.lengths, ellipsoid.axes.T + 0.0, strict=True)
+    rows = [[f"axis {k + 1}", f"{n:.4g}", *(f"{x:.3f}" for x in axis)] for k, (n, axis) in enumerate(axes)]
+    note = [element("p", ellipsoid.report)] if ellipsoid.report else []
+    return element("div", table([f"{ellipsoid.what} ellipsoid", "length", *ellipsoid.rows], rows), *note)
+
+
+def of_trace(trace: Trace) -> Markup:
+    lines = [element("p", element("b", trace.robot), ": recursive Newton–Euler, each body in its own frame")]
+    for row in trace.rows:
+        where = f"on body {row.parent}" if row.parent else "on the base"
+        numbers = [[name, *(f"{x + 0.0:.4g}" for x in values)] for name, values in trace._lines(row, "MR")]
+        filled = [[*line, *[""] * (7 - len(line))] for line in numbers]
+        title = f"Body {row.i}: {row.joint}, {row.link}, {where}"
+        lines.append(folded(title, table(["", *"xyzxyz"], filled), open_=len(trace.rows) <= 3))
+    return element("div", joined(lines))

@@ -1,0 +1,56 @@
+"""One page of HTML that shows a motion: opens from disk, in any browser of today, and asks nobody for anything.
+
+>>> import torsor as ts
+>>> arm = ts.robots.two_link()
+>>> page = html(arm.simulate([0.5, 0.0], [0.0, 0.0], 1.0))
+>>> page[:15], len(page) < 1_000_000
+('<!doctype html>', True)
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from torsor.look.replay.document import page
+from torsor.look.replay.film import film_of
+from torsor.support.files import write_text
+
+if TYPE_CHECKING:
+    from torsor.mechanics.flexible import FlexibleRobot
+    from torsor.robot import Robot
+    from torsor.simulate import Result
+    from torsor.simulate.flexible_links import FlexibleResult
+
+Roots = Sequence[str | os.PathLike[str]]
+Shown: TypeAlias = "Result | Robot | FlexibleResult | FlexibleRobot"
+
+
+def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> str:
+    """The page of a simulation, with its plots; of a robot, at its neutral configuration; elastic links bend.
+
+    ``style``: "mesh", "skeleton", or "auto", the meshes if there are any.  ``roots`` are folders meshes may be in beside those
+    of the robot's file.  ``fps`` pictures a second are kept, and fewer if a long motion would make more than 4000.
+    """
+    return page(film_of(shown, style, roots, fps))
+
+
+def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
+    """The page of :func:`html` as a file, all of it or nothing; returns where it is."""
+    write_text(path, html(shown, style=style, roots=roots, fps=fps))
+    return Path(path)
+
+
+def opened(shown: Shown, **how: Any) -> Path:
+    """The page in a temporary file that stays, and shown in the browser."""
+    folder = Path(tempfile.mkdtemp(prefix="torsor-"))
+    path = write(shown, folder / "replay.html", **how)
+    webbrowser.open(path.as_uri())
+    return path
+
+
+__all__ = ["html", "opened", "write"]

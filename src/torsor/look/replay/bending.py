@@ -1,0 +1,49 @@
+"""Films of robots with elastic links: the links, and the pieces their beams are cut into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.look.replay.film import Film, Row, seen
+from torsor.look.scene.elastic import ElasticScene
+
+if TYPE_CHECKING:
+    from torsor.mechanics.flexible import FlexibleRobot
+
+Array = np.ndarray
+
+#: pictures of one turn of the slowest vibration: a motion that is shown slowly shows how the beams swing
+TURN = 12
+
+
+def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> Film:
+    """The robot at its neutral configuration, with its beams bent by their weight."""
+    scene = ElasticScene.bending(flexible, roots, style)
+    rest = flexible.equilibrium(flexible.neutral())
+    return seen(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
+
+
+def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:
+    """How far the end of each beam is across from where it is straight, along ŷ and ẑ of the beam, where it bends so."""
+    curves: dict[str, Array] = {}
+    for link, beam in flexible.beams.items():
+        start = flexible.flexible.starts[link]
+        columns = list(eta[:, start : start + beam.count].T)
+        p = beam.section(beam.length).transform(columns).pose[1]
+        curves |= {f"{link} {'yz'[k]}": p[k + 1] for k in range(2) if beam.modes[k]}
+    values = np.stack(list(curves.values()), axis=-1) if curves else np.zeros((len(eta), 0))
+    return "Beam tip, across", "m", tuple(curves), [""] * len(curves), values
+
+
+def facts_of_flexible(flexible: FlexibleRobot) -> tuple[tuple[str, str], ...]:
+    """Joints, modes and mass."""
+    mass = sum(flexible.robot.link(name).mass for name in flexible.robot.links if name not in flexible.beams)
+    total = mass + sum(beam.mass for beam in flexible.beams.values())
+    return (
+        ("Joints", str(len(flexible.robot.joints))),
+        ("Modes of beams", str(len(flexible.modes))),
+        ("Mass", f"{total:.4g} kg"),
+    )

@@ -1,0 +1,150 @@
+"""Film: what a page shows, as plain data: surfaces, where they are in each picture, curves, events, facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+from torsor.look.replay.thinning import envelope
+from torsor.look.scene import Part, Scene
+from torsor.model.mechanism import Mechanism
+from torsor.model.names import configuration_names, coordinate_names
+
+if TYPE_CHECKING:
+    from torsor.mechanics.flexible import FlexibleRobot
+    from torsor.robot import Robot
+    from torsor.simulate import Result
+    from torsor.simulate.flexible_links import FlexibleResult
+
+Array = np.ndarray
+#: of a plot: title, unit, names, joints, values (T, n)
+Row = tuple[str, str, Sequence[str], Sequence[str], Array]
+
+#: pictures a page may hold
+PICTURES = 4000
+#: records a curve may hold: more than a plot has pixels
+RECORDS = 1200
+
+
+class Arrow(NamedTuple):
+    """A force: where it acts and what it is, (pictures, 3) [m] and [N], in the world."""
+
+    frame: str
+    at: Array
+    force: Array
+
+
+class Plot(NamedTuple):
+    """Curves over one time axis: ``y`` (T, n), a column a name; ``joints`` whose they are, "" where no joint's."""
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+    joints: tuple[str, ...]
+    t: Array
+    y: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """``poses`` (pictures, links, 7) of ``links``, position and quaternion (x, y, z, w), at ``times`` (pictures,) [s]."""
+
+    name: str
+    drawn_as: str
+    links: tuple[str, ...]
+    parts: tuple[Part, ...]
+    times: Array
+    poses: Array
+    up: Array  #: against gravity
+    floating: bool
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    arrows: tuple[Arrow, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    events: tuple[tuple[float, str], ...] = ()
+
+
+def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
+    """A simulation, which brings its film, or a robot at rest."""
+    from torsor.look.replay.bending import at_rest
+    from torsor.mechanics.flexible import FlexibleRobot
+
+    if not (isinstance(fps, (int, float)) and 0 < fps <= 240):
+        raise ArgumentError(f"fps must be above 0 and at most 240 pictures a second, not {fps!r}")
+    if isinstance(shown, Mechanism):
+        scene = Scene.of(shown, roots, style)
+        return seen(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+    if isinstance(shown, FlexibleRobot):
+        return at_rest(shown, style, roots)
+    film: Callable[..., Film] | None = getattr(shown, "film", None)
+    if film is None:
+        raise ArgumentError(f"a replay is of a simulation's Result or of a Robot, not of {type(shown).__name__}")
+    return film(style=style, roots=roots, fps=fps)
+
+
+def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
+    """The times of the pictures, and what to say of those left out."""
+    span = t[-1] - t[0]
+    wanted = int(np.ceil(span * fps)) + 1
+    times = np.linspace(t[0], t[-1], min(wanted, PICTURES))
+    said = f"{PICTURES} of {wanted} pictures kept: {(PICTURES - 1) / max(span, 1e-9):.3g} a second"
+    return times, [said] if wanted > PICTURES else []
+
+
+def seen(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
+    """The film of a scene whose links have these poses, (pictures, links, 7)."""
+    robot, drawn = scene.robot, {part.link for part in scene.parts}
+    kept = [k for k, link in enumerate(scene.links) if link in drawn]
+    g = np.asarray(robot.gravity, float)
+    up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
+    return Film(
+        robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
+        robot.description.base == "floating", notes=(*scene.notes, *notes), **rest,
+    )  # fmt: skip
+
+
+def arrows(
+    pose: Callable[[Array, str], Array], wrenches: Mapping[str, Array], t: Array, times: Array, q: Array
+) -> Iterator[Arrow]:
+    """The external wrenches' forces, those of the record before each picture; moments are not drawn."""
+    record = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
+    for frame, F in wrenches.items():
+        T = pose(q, frame)
+        yield Arrow(frame, T[:, :3, 3], np.einsum("tij,tj->ti", T[:, :3, :3], F[record, 3:]))
+
+
+def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:
+    """The curves of the joints, those there are."""
+    model = robot.model
+    of_q, of_v = configuration_names(model), coordinate_names(model)
+    own = [i for i, _ in model.outward() if model.coupling[i] is None]
+    moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
+    rows = (
+        ("Joint torque", "N·m, N", of_v, moved, tau),
+        ("Position", "rad, m", of_q, placed, q),
+        ("Velocity", "rad/s, m/s", of_v, moved, v),
+    )
+    return [(title, unit, named, joints, y) for title, unit, named, joints, y in rows if y is not None]
+
+
+def energy_row(energies: Mapping[str, Array]) -> Row:
+    all_of_them = {"total": np.sum(list(energies.values()), axis=0), **energies}
+    return "Energy", "J", tuple(all_of_them), [""] * len(all_of_them), np.stack(list(all_of_them.values()), axis=-1)
+
+
+def plotted(t: Array, rows: Sequence[Row]) -> list[Plot]:
+    thin = ((title, unit, names, joints, envelope(t - t[0], y, RECORDS)) for title, unit, names, joints, y in rows)
+    return [Plot(title, unit, tuple(names), tuple(joints), *curves) for title, unit, names, joints, curves in thin]
+
+
+def about(robot: Robot) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Links", str(len(robot.links))),
+        ("Joints", str(len(robot.joints))),
+        ("Degrees of freedom", str(robot.nv)),
+        ("Mass", f"{robot.mass:.4g} kg"),
+    )

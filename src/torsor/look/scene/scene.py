@@ -1,0 +1,138 @@
+"""Scene: the parts of a robot to draw, and where its links are at any configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile.arrays import as_rows, check_finite
+from torsor.compile.interpret import interpret
+from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.io.shared.places import Places
+from torsor.look.scene import loops, skeleton
+from torsor.look.scene.shapes import triangles
+from torsor.look.scene.triangles import Triangles
+from torsor.look.scene.upright import lies, turned, upright
+from torsor.spatial import Mat, Vec
+from torsor.spatial.recovery import quaternion_of
+
+if TYPE_CHECKING:
+    from torsor.compile import Kernel
+    from torsor.robot import Robot
+
+Array = np.ndarray
+
+STYLES = ("auto", "mesh", "skeleton")
+#: pictures up to which a film is computed without compiling
+FILM = 10_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A surface that moves with a link.  ``kind``: "visual", "skeleton", "ellipsoid" or "loop"."""
+
+    link: str
+    kind: str
+    surface: Triangles
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A robot to look at: ``parts`` in the frames of ``links``; ``notes`` say what could not be drawn, and why.
+
+    >>> import torsor as ts
+    >>> scene = Scene.of(ts.robots.two_link())
+    >>> scene.poses([0.0, 0.0]).shape == (len(scene.links), 7), scene.drawn_as
+    (True, 'skeleton')
+    """
+
+    robot: Robot
+    links: tuple[str, ...]
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+    size: float  #: radius of a ball round the robot at its neutral configuration [m]
+    _kernel: Kernel = field(repr=False)
+
+    @classmethod
+    def of(cls, robot: Robot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto") -> Scene:
+        """The scene of a robot.
+
+        ``style="mesh"`` draws the description's shapes, ``"skeleton"`` bones, joints and inertia ellipsoids, ``"auto"`` the
+        shapes if most of them are to be had.  ``roots`` are folders meshes may be in beside the robot's own.
+        """
+        if style not in STYLES:
+            raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
+        kernel = robot.kernel(*(("pose", link) for link in robot.links))
+        size = _size(kernel, robot)
+        visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
+        bare = style == "skeleton" or (style == "auto" and len({part.link for part in visuals}) <= len(notes))
+        parts = _skeleton(robot, size) if bare else visuals
+        parts += [Part(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
+        return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)
+
+    @property
+    def drawn_as(self) -> str:
+        """As "mesh" or as "skeleton"."""
+        return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
+
+    def poses(self, q: ArrayLike) -> Array:
+        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link in the world."""
+        return placements(np.stack(_transforms(self._kernel, q), axis=-3))
+
+    def loop_ends(self, q: ArrayLike) -> Array:
+        """``(..., loops, 2, 3)``: where the two ends of every joint that closes a loop are [m]; apart where it is open."""
+        return loops.ends(self.robot.description, self.links, self.poses(q))
+
+
+def placements(T: Array) -> Array:
+    """``(..., 7)``: position and quaternion (x, y, z, w) of poses ``(..., 4, 4)``."""
+    R = Mat(*(Vec(*np.moveaxis(row, -1, 0)) for row in np.moveaxis(T[..., :3, :3], -2, 0)))  # a batch in place of each number
+    return np.concatenate((T[..., :3, 3], np.stack(quaternion_of(R), axis=-1)), axis=-1)
+
+
+def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
+    """Of every link; a film's few hundred pictures are there in NumPy before a kernel for them is compiled."""
+    argument = kernel.program.inputs[0]
+    array = as_rows(argument, q, np.dtype(np.float64))
+    check_finite([argument], [array])
+    if array.ndim == 2 and len(array) <= FILM:
+        return interpret(kernel.program, [array])
+    found = kernel(array)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _size(kernel: Kernel, robot: Robot) -> float:
+    places = np.array([T[:3, 3] for (T,) in _transforms(kernel, robot.neutral()[None])])
+    inertias = [link.inertia for link in robot.description.links]
+    centres = [float(np.linalg.norm([float(x) for x in G.com])) for G in inertias if G.m]
+    return max(float(np.linalg.norm(places - places[0], axis=1).max()), *centres, 0.05)
+
+
+def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
+    """The shapes to draw; where a robot has none, those to collide."""
+    links = robot.description.links
+    role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
+    turn = upright(robot.description, places)
+    parts: list[Part] = []
+    notes: dict[str, None] = {}
+    for link in links:
+        for g in link.geometry:
+            if g.role != role:
+                continue
+            try:
+                stands = turned(g) if turn and lies(g, places) else g
+                parts += [Part(link.name, "visual", surface) for surface in triangles(stands, places)]
+            except (FileError, MissingExtra) as error:
+                notes[f"link {link.name!r}: {error}"] = None
+    return parts, list(notes)
+
+
+def _skeleton(robot: Robot, size: float) -> list[Part]:
+    d = robot.description
+    solid = [Part(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols) for link, s in found(d, size)]
+    return solid + [Part(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]

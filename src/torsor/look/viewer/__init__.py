@@ -1,0 +1,45 @@
+"""The live page: ``robot.view()`` opens a robot in the browser.  Needs the extra ``view``."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from torsor.look.viewer.viewer import Viewer
+
+if TYPE_CHECKING:
+    from torsor.mechanics.flexible import FlexibleRobot
+    from torsor.robot import Robot
+    from torsor.simulate import Result
+    from torsor.simulate.flexible_links import FlexibleResult
+
+__all__ = ["Viewer", "view"]
+
+
+def view(
+    robot: Robot | FlexibleRobot,
+    q: ArrayLike | None = None,
+    result: Result | FlexibleResult | None = None,
+    *,
+    port: int = 0,
+    roots: Sequence[str | os.PathLike[str]] = (),
+    style: str = "auto",
+    open: bool = True,
+    block: bool = False,
+) -> Viewer:
+    """The robot in the browser, at q (neutral unless given), playing ``result`` if there is one; see :class:`Viewer`.
+
+    Served at 127.0.0.1 alone, at a free ``port`` unless one is given.  ``roots`` are folders meshes may be in beside the
+    robot's own, ``style`` as :class:`torsor.look.scene.Scene` has it.  ``open``: the browser comes up by itself;
+    ``block``: returns when the page is closed by Ctrl-C, as a script wants it.
+    """
+    viewer = Viewer(robot, q, result, port=port, roots=roots, style=style)
+    if open:
+        webbrowser.open(viewer.url)
+    if block:
+        viewer.wait()
+    return viewer

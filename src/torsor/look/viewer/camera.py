@@ -1,0 +1,68 @@
+"""Where to look from: which way is up, how large the robot is, whether it is flat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.look.scene import Scene
+from torsor.look.scene.loops import carried
+from torsor.look.scene.shapes import pose
+from torsor.spatial.rigid.motions import to_quaternion
+
+Array = np.ndarray
+
+#: of the largest extent: a robot thinner than this is seen from the front
+FLAT = 0.25
+
+
+class View(NamedTuple):
+    """``up`` (3,); ``floor`` (7,) a pose whose z is up; the camera at ``position`` looks at ``target``; ``radius`` [m]."""
+
+    up: Array
+    floor: Array
+    position: Array
+    target: Array
+    radius: float
+
+
+def corners(scene: Scene, poses: Array) -> Array:
+    """(n, 3): the corners of the boxes round every solid part, and the origins of links and frames [m]."""
+    frames = scene.robot.description.frames
+    out = [poses[:, :3], *(carried(poses[scene.links.index(f.link)], pose(f.origin)[1])[None] for f in frames)]
+    for part in scene.parts:
+        if part.kind == "ellipsoid":  # of an inertia: it may be larger than the robot
+            continue
+        box = np.array([part.surface.vertices.min(axis=0), part.surface.vertices.max(axis=0)], float)
+        eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        out.append(carried(poses[scene.links.index(part.link)], eight))
+    return np.concatenate(out)
+
+
+def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
+    """A view of the whole robot in some pictures of it, (links, 7) each: from the front where it is flat, else from above."""
+    up = _up(gravity)
+    points = np.concatenate([corners(scene, poses) for poses in pictures])
+    low, high = points.min(axis=0), points.max(axis=0)
+    target, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
+    x = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+    x = x - up * (x @ up)
+    x /= np.linalg.norm(x)
+    y = np.cross(up, x)
+    wide, deep = (float(np.ptp(points @ axis)) for axis in (x, y))
+    if min(wide, deep) < FLAT * max(wide, deep, float(np.ptp(points @ up))):
+        front, side = (-y, x) if deep <= wide else (x, y)
+        towards = front + 0.35 * side + 0.25 * up
+    else:
+        towards = 0.9 * x - 1.0 * y + 0.55 * up
+    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # what it stands on to begin with
+    floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
+    return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
+
+
+def _up(gravity: Array) -> Array:
+    """Against gravity; ẑ where there is none."""
+    size = float(np.linalg.norm(gravity))
+    return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])

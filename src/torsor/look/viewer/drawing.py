@@ -1,0 +1,150 @@
+"""The robot in viser's scene: nodes made once, moved by every look."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.look.scene import Scene
+from torsor.look.scene.triangles import sphere
+from torsor.look.viewer.bars import nice
+from torsor.look.viewer.camera import View
+from torsor.look.viewer.state import OPEN, Look
+
+if TYPE_CHECKING:
+    import viser
+
+Array = np.ndarray
+
+#: a layer's name and whether it is shown at first; "Robot" is meshes where there are any, else the skeleton
+LAYERS = ("Robot", "Skeleton", "Inertia ellipsoids", "Loops", "Centre of mass", "Link frames", "Mass at the frame", "Floor")
+_KINDS = {"visual": "Robot", "skeleton": "Skeleton", "ellipsoid": "Inertia ellipsoids", "loop": "Loops"}
+
+CENTER, FORCE, MASS, GAP, CLOSED = (230, 159, 0), (204, 121, 167), (0, 114, 178), (213, 30, 30), (178, 56, 115)
+
+
+class Drawing:
+    """Nodes by layer, in a scene about ``radius`` large."""
+
+    def __init__(self, server: viser.ViserServer, scene: Scene, bare: Scene, view: View, weight: float):
+        self.server, self.scene, self.radius = server, scene, view.radius
+        #: newtons a metre of the force's arrow
+        self.newtons = nice(max(weight, 1.0) / view.radius)
+        self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
+        #: a hand has the arrow until then, and is not pulled back [s]
+        self.held_until = 0.0
+        self._surroundings(view)
+        self.links = [server.scene.add_frame(f"/robot/{k}", show_axes=False) for k in range(len(scene.links))]
+        self._parts(scene, bare)
+        self._extras()
+        first = {"Robot", "Floor", "Loops", *(() if scene.drawn_as == "mesh" else ("Skeleton", "Inertia ellipsoids"))}
+        self.shown = {name: name in first for name, nodes in self.layers.items() if nodes}
+        for name, shown in self.shown.items():
+            self.toggle(name, shown)
+
+    def toggle(self, layer: str, shown: bool) -> None:
+        """Shows or hides a layer."""
+        self.shown[layer] = shown
+        for node in self.layers[layer]:
+            node.visible = shown
+
+    def paint(self, look: Look, force: Array) -> None:
+        """Everything where it is at a look."""
+        with self.server.atomic():
+            self.move(look.poses)
+            self._center.position = look.center_of_mass
+            places = look.poses[: len(self.scene.robot.links)].astype(np.float32)  # not of the pieces of beams
+            self._axes.batched_positions, self._axes.batched_wxyzs = places[:, :3], places[:, [6, 3, 4, 5]]
+            self._mass(look)
+            self._loops(look)
+            tip = look.origin + force / self.newtons
+            if monotonic() > self.held_until:
+                self.handle.position = tip
+            self._arrow.points = np.array([[look.origin, tip]], np.float32)
+            self._arrow.visible = bool(np.linalg.norm(tip - look.origin) > 0.02 * self.radius)
+
+    def move(self, poses: Array) -> None:
+        """The links at their poses."""
+        for node, place in zip(self.links, poses, strict=True):
+            node.position, node.wxyz = place[:3], place[[6, 3, 4, 5]]
+
+    # -- making nodes ----------------------------------------------------------------------------------------
+
+    def _surroundings(self, view: View) -> None:
+        s, r = self.server, view.radius
+        s.scene.set_up_direction(view.up)
+        cell = nice(r / 5)
+        floor = s.scene.add_grid(
+            "/floor", width=100 * cell, height=100 * cell, cell_size=cell, section_size=5 * cell, infinite_grid=True,
+            fade_distance=10 * r, fade_strength=1.6, cell_color=(222, 226, 231), section_color=(197, 203, 211),
+            position=view.floor[:3], wxyz=view.floor[[6, 3, 4, 5]], shadow_opacity=0.12,
+        )  # fmt: skip
+        self.layers["Floor"].append(floor)
+        camera = s.initial_camera
+        camera.position, camera.look_at, camera.up = view.position, view.target, view.up
+        camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, 0.8
+        s.scene.world_axes.visible = False
+        s.scene.configure_environment_map(None)  # a photograph of a square, sent to every page and slow to prepare
+        s.scene.configure_default_lights(False)
+        s.scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=1.9)
+        for name, k, towards in (("key", 2.3, (0.6, -0.8, 1.2)), ("fill", 0.9, (-1.0, 0.5, 0.4))):
+            s.scene.add_light_directional(f"/light/{name}", intensity=k, position=towards, cast_shadow=False)
+
+    def _parts(self, scene: Scene, bare: Scene) -> None:
+        """The scene's parts, and beside meshes the skeleton under them, hidden at first."""
+        parts = [*scene.parts, *(part for part in bare.parts if scene.drawn_as == "mesh" and part.kind != "loop")]
+        for n, part in enumerate(parts):
+            r, g, b, opacity = part.surface.color
+            node = self.server.scene.add_mesh_simple(
+                f"/robot/{scene.links.index(part.link)}/{n}",
+                part.surface.vertices, part.surface.faces, color=(r, g, b), opacity=None if opacity >= 1 else opacity,
+                side="double" if part.kind == "visual" else "front", cast_shadow=opacity >= 1, receive_shadow=False,
+            )  # fmt: skip
+            self.layers[_KINDS[part.kind]].append(node)
+
+    def _extras(self) -> None:
+        s, r = self.server.scene, self.radius
+        n = len(self.scene.robot.links)
+        self._center = s.add_icosphere("/center_of_mass", 0.03 * r, color=CENTER, cast_shadow=False)
+        self._axes = s.add_batched_axes(
+            "/frames", np.tile((1.0, 0, 0, 0), (n, 1)), np.zeros((n, 3)), axes_length=0.12 * r, axes_radius=0.006 * r
+        )
+        ball = sphere(1.0)
+        self._ellipsoid = s.add_mesh_simple("/mass", ball.vertices, ball.faces, color=MASS, opacity=0.25, cast_shadow=False)
+        self._gaps = s.add_line_segments("/loops", np.zeros((1, 2, 3)), colors=CLOSED, thickness=0.012 * r)
+        self._arrow = s.add_arrows(
+            "/force/arrow", np.zeros((1, 2, 3)), colors=FORCE,
+            shaft_radius=0.012 * r, head_radius=0.03 * r, head_length=0.07 * r,
+        )  # fmt: skip
+        self.handle = s.add_transform_controls(
+            "/force/handle", scale=0.22 * r, disable_rotations=True, depth_test=False, opacity=0.8, line_width=2.0
+        )
+        self.layers["Centre of mass"].append(self._center)
+        self.layers["Link frames"].append(self._axes)
+        self.layers["Mass at the frame"].append(self._ellipsoid)
+        if self.scene.robot.loops:
+            self.layers["Loops"].append(self._gaps)
+        else:
+            self._gaps.visible = False
+
+    # -- moving them -----------------------------------------------------------------------------------------
+
+    def _mass(self, look: Look) -> None:
+        """The longest axis that is finite a third of the robot; an infinite one a little longer still."""
+        if look.mass is None or not self.shown["Mass at the frame"]:
+            self._ellipsoid.visible = False
+            return
+        finite = look.mass.kilograms[np.isfinite(look.mass.kilograms)]
+        longest = float(finite.max(initial=0)) or 1.0
+        radii = np.minimum(look.mass.kilograms / longest, 1.5) * 0.33 * self.radius
+        x, y, z = np.maximum(radii, 0.003 * self.radius).tolist()
+        self._ellipsoid.scale = (x, y, z)
+        self._ellipsoid.position, self._ellipsoid.wxyz = look.mass.position, look.mass.quaternion[[3, 0, 1, 2]]
+        self._ellipsoid.visible = True
+
+    def _loops(self, look: Look) -> None:
+        if len(look.loop_ends):
+            self._gaps.points = look.loop_ends.astype(np.float32)
+            self._gaps.colors = np.array(GAP if look.open_by > OPEN else CLOSED, np.uint8)

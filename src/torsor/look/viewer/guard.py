@@ -1,0 +1,154 @@
+"""Who may talk to the page: this machine's browser, from the page itself, by whoever knows its address.
+
+A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
+rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
+thinks it talks to, and the ``Origin`` of the page that talks.  So both must be this server's.  Other users of the machine send
+what they like; so the address of page and websocket is one nobody can guess.  There is nothing else at this server: no files,
+no methods but GET.  What is served carries a Content-Security-Policy under which the browser itself lets no request leave for
+elsewhere, and runs no ``onerror=`` of markup.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hmac import compare_digest
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from torsor.errors import TorsorError
+from torsor.support.locks import new_lock
+
+#: the address the page is served at, and no other
+ADDRESS = "127.0.0.1"
+#: what a browser on this machine may call it
+NAMES = (ADDRESS, "localhost")
+#: largest message accepted from the page [bytes]; slider messages are small
+LARGEST = 2**20
+
+_starting = new_lock()
+#: what strangers send is not the user's trouble
+_SILENT = logging.getLogger("torsor.look.viewer.strangers")
+_SILENT.disabled = True
+
+
+class GuardError(TorsorError, RuntimeError):
+    """The page would have been served unguarded, so it is not served."""
+
+
+class Refusal(NamedTuple):
+    """What a stranger is told."""
+
+    status: HTTPStatus
+    why: str
+
+
+def hosts(port: int) -> tuple[str, ...]:
+    """What the Host header of a request to this server says."""
+    return tuple(f"{name}:{port}" for name in NAMES)
+
+
+def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
+    """Why a request is refused, None if it is not.  ``headers`` have ``get_all(name)``, as websockets' do.
+
+    A page is fetched without an Origin where the address is typed or followed; a websocket never is.
+    """
+    host, origin = headers.get_all("Host"), headers.get_all("Origin")
+    if len(host) != 1 or host[0].lower() not in hosts(port):
+        return Refusal(HTTPStatus.FORBIDDEN, "this server is not called that")
+    if origin and (len(origin) != 1 or origin[0].lower() not in [f"http://{name}" for name in hosts(port)]):
+        return Refusal(HTTPStatus.FORBIDDEN, "this server talks to its own page only")
+    if not origin and headers.get_all("Upgrade"):
+        return Refusal(HTTPStatus.FORBIDDEN, "a websocket must say which page it is from")
+    key, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
+    if not compare_digest(key.encode(errors="replace"), token.encode()):  # takes as long wherever they differ
+        return Refusal(HTTPStatus.FORBIDDEN, "the page is at the whole address that torsor said")
+    return Refusal(HTTPStatus.NOT_FOUND, "there is one page here, and no files") if rest else None
+
+
+def policy(port: int) -> dict[str, str]:
+    """Headers of every answer: nothing from elsewhere, no markup that runs, no frame of a page that is not local."""
+    near = " ".join(f"ws://{name} http://{name}" for name in hosts(port))
+    rules = (
+        "default-src 'none'",
+        "script-src 'unsafe-inline' 'unsafe-eval' blob:",  # viser's client is one inline script that unpacks itself
+        "script-src-attr 'none'",
+        "style-src 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src data:",
+        "worker-src blob: data:",
+        f"connect-src {near} data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self' " + " ".join(f"http://{name}:*" for name in NAMES),
+    )
+    return {
+        "Content-Security-Policy": "; ".join(rules),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def guarded(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A websockets ``process_request`` that refuses strangers before it asks ``answer``, and asks it for the page alone."""
+
+    def process_request(connection: Any, request: Any) -> Any:
+        port = connection.local_address[1]
+        refused = refusal(port, token, request.path, request.headers)
+        page = replace(request, path="/")
+        response = connection.respond(refused.status, f"{refused.why}\n") if refused else answer(connection, page)
+        if response is not None:
+            for name, value in policy(port).items():
+                response.headers[name] = value
+        return response
+
+    return process_request
+
+
+@contextmanager
+def guarding(token: str) -> Iterator[None]:
+    """Servers viser starts inside are guarded; GuardError if none was.
+
+    viser has no hook of its own for this, so websockets' ``serve`` is wrapped while its server starts.
+    """
+    from websockets.asyncio import server
+
+    with _starting:
+        serve, count = server.serve, 0
+
+        def wrapped(*args: Any, process_request: Any = None, **options: Any) -> Any:
+            nonlocal count
+            if process_request is not None and process_request.__module__.startswith("viser."):
+                count += 1
+                process_request = guarded(token, process_request)
+                options |= {"max_size": LARGEST, "logger": _SILENT, "create_connection": _get_only()}
+            return serve(*args, process_request=process_request, **options)
+
+        server.serve = wrapped  # type: ignore[misc, assignment]
+        try:
+            yield
+        finally:
+            server.serve = serve  # type: ignore[misc]
+    if not count:
+        raise GuardError("viser has started its server another way than torsor can guard; try viser 1.1")
+
+
+def _get_only() -> type:
+    """Connections that begin with GET; websockets hangs up on others without a word."""
+    from websockets.asyncio.server import ServerConnection
+
+    class GetOnly(ServerConnection):
+        begun = False
+
+        def data_received(self, data: bytes) -> None:
+            if self.begun or b"GET ".startswith(data[:4]):
+                self.begun = True
+                super().data_received(data)
+                return
+            self.transport.write(b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET\r\nConnection: close\r\n\r\n")
+            self.transport.close()
+
+    return GetOnly

@@ -1,0 +1,57 @@
+"""The sliders, and what they cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from torsor.look.viewer.session import Session
+from torsor.look.viewer.sliders import Slider
+from torsor.look.viewer.state import Look
+
+if TYPE_CHECKING:
+    import viser
+
+#: what a slider shows, and the least step it makes [rad, m]
+DIGITS = 3
+
+
+class Joints:
+    """A slider each, a note where the loops do not close, buttons for the neutral and a random pose."""
+
+    def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):
+        self.session = session
+        self.note = gui.add_html("", visible=False)
+        self.sliders = [self._slider(gui, k, row, do) for k, row in enumerate(session.sliders.rows)]
+        buttons = gui.add_button_group("Pose", ("neutral", "random"))
+        buttons.on_click(lambda event: do(session.reset if event.target.value == "neutral" else session.shuffle))
+
+    def _slider(self, gui: viser.GuiApi, k: int, row: Slider, do: Callable[..., None]) -> Any:
+        lower, upper = round(row.lower, DIGITS), round(row.upper, DIGITS)
+        upper = max(upper, lower + 10**-DIGITS)
+        slider = gui.add_slider(
+            row.label, lower, upper, 10**-DIGITS, min(max(round(self.session.values[k], DIGITS), lower), upper),
+            marks=((lower, f"{lower:.3g}"), (upper, f"{upper:.3g}")), hint=f"{row.label} [{row.unit}]",
+        )  # fmt: skip
+
+        @slider.on_update
+        def _(event: Any) -> None:
+            if event.client_id is not None:  # a hand on the slider, not our own painting
+                do(self.session.slide, k, event.target.value)
+
+        return slider
+
+    def paint(self, look: Look) -> None:
+        """Sliders where the joints are, and the trouble told."""
+        for slider, value in zip(self.sliders, self.session.values, strict=True):
+            shown = min(max(round(value, DIGITS), slider.min), slider.max)
+            if abs(shown - slider.value) > 0.5 * 10**-DIGITS:
+                slider.value = shown
+        self.tell(self.session.trouble)
+
+    def tell(self, trouble: str) -> None:
+        """What could not be done, in red above the sliders; nothing, if nothing."""
+        self.note.visible = bool(trouble)
+        if trouble:
+            self.note.content = f'<div style="padding:4px 12px;color:#C0392B;font-size:12px">{escape(trouble)}</div>'

@@ -1,0 +1,95 @@
+"""What the page is made of: the scene in the middle, forces and plots on the left, joints, motion and layers on the right."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.look.scene import Scene
+from torsor.look.viewer.camera import view
+from torsor.look.viewer.drawing import Drawing
+from torsor.look.viewer.forces_panel import Forces, Pull
+from torsor.look.viewer.joints_panel import Joints
+from torsor.look.viewer.layers_panel import Layers
+from torsor.look.viewer.playback_panel import Motion, Plots
+from torsor.look.viewer.state import Look
+
+if TYPE_CHECKING:
+    from torsor.look.viewer.viewer import Viewer
+
+#: every how many pictures of a motion bars, sliders and plots are drawn too
+NUMBERS = 3
+#: after the last of its moves a hand still has the arrow [s]
+HELD = 0.4
+#: of a motion that is there from the start, to choose the view by
+PICTURES = 12
+#: of a panel [px]
+WIDTH = 300
+
+
+class Page:
+    """The scene and the panels of a viewer."""
+
+    def __init__(self, viewer: Viewer):
+        self.viewer, self.session, self.painted = viewer, viewer.session, 0
+        self.looked: Look | None = None
+        server, session, do = viewer.server, viewer.session, viewer.asked
+        robot, scene = session.stage.robot, session.stage.scene
+        poses = session.stage.poses(session.q)
+        weight = float(robot.mass) * float(np.linalg.norm(robot.gravity))
+        gui, names = server.gui, session.stage.names
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
+        bare = scene if scene.drawn_as == "skeleton" else Scene.of(robot, style="skeleton")
+        self.drawing = Drawing(server, scene, bare, view(scene, [poses, *self._later()], robot.gravity), weight)
+        self.drawing.move(poses)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Joints"):
+            self.joints = Joints(gui, session, do)
+        with tabs.add_tab("Motion"):
+            self.motion = Motion(gui, session, do)
+        with tabs.add_tab("Show"):
+            Layers(gui, self.drawing, do, scene.notes)
+        panel = gui.add_panel()
+        with panel.add_tab("Forces"):
+            self.forces = Forces(gui, session, do, names)
+            with gui.add_folder("Pull"):
+                self.pull = Pull(gui, session, do, viewer.push)
+        with panel.add_tab("Plots") as tab:
+            self.plots = Plots(gui, tab, names)
+        gui.main_panel.dock_right()
+        panel.dock_left()
+        panel.set_width(WIDTH)
+        gui.main_panel.set_width(WIDTH)
+        self.drawing.handle.on_update(self.dragged)
+
+    def _later(self) -> list[Any]:
+        """Some pictures of the motion, if there is one."""
+        track = self.session.track
+        if track is None:
+            return []
+        return [self.session.stage.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
+
+    def dragged(self, event: Any) -> None:
+        """A hand drags the arrow's tip: the force is the way from the frame to there."""
+        if event.client_id is not None and self.looked is not None:
+            self.drawing.held_until = monotonic() + HELD
+            force = (np.array(event.target.position) - self.looked.origin) * self.drawing.newtons
+            self.viewer.asked(setattr, self.session, "force", force)
+
+    def paint(self) -> None:
+        """The session as it is now."""
+        with self.viewer.lock:
+            session, look = self.session, self.session.look()
+            self.looked, force = look, np.array(session.force)
+            with self.viewer.server.atomic():
+                self.drawing.paint(look, force)
+                self.motion.paint(look)
+                self.painted += 1
+                if session.playing and self.painted % NUMBERS:
+                    return
+                self.joints.paint(look)
+                self.forces.paint(look)
+                self.pull.paint(look)
+                self.plots.paint(session)

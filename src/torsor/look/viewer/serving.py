@@ -1,0 +1,75 @@
+"""A viser server on this machine alone: guarded, quiet, and without the tunnel viser offers to the world."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from torsor.errors import ArgumentError, MissingExtra
+from torsor.look.viewer.guard import ADDRESS, GuardError, guarding
+
+if TYPE_CHECKING:
+    import viser
+
+
+#: random bytes in the address of a page
+SECRET = 24
+
+
+class Served(NamedTuple):
+    """A server, and where its page is."""
+
+    server: viser.ViserServer
+    url: str
+
+
+def serve(port: int = 0, label: str = "") -> Served:
+    """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port asked for is taken."""
+    if not (isinstance(port, int) and 0 <= port <= 65535):
+        raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtra("viser", "view", "looking at a robot in the browser") from None
+    server, token = None, secrets.token_urlsafe(SECRET)
+    try:
+        with _quiet(), guarding(token):
+            server = viser.ViserServer(host=ADDRESS, port=port, label=label or None, verbose=False)
+    except GuardError:
+        if server is not None:
+            stop(server)
+        raise
+    if port and server.get_port() != port:
+        stop(server)
+        raise ArgumentError(f"port {port} is in use; omit it to use a free port")
+    _without_tunnel(server)
+    return Served(server, f"http://{ADDRESS}:{server.get_port()}/{token}/")
+
+
+def stop(server: viser.ViserServer) -> None:
+    """Ends the server, without viser's word about it."""
+    with _quiet():
+        server.stop()
+
+
+def _without_tunnel(server: viser.ViserServer) -> None:
+    """viser answers a message of the page by opening a public address for it through a server abroad; here it does not."""
+    from viser import _messages
+
+    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """viser prints its address when it starts and a word when it stops, through rich; torsor says what there is to say."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before

@@ -1,0 +1,125 @@
+"""What the user of the page has done so far: where the sliders stand, what is playing, which force pulls where.
+
+A small state machine without a browser: events go in by its methods, :meth:`Session.look` says what is to be seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.look.viewer.sliders import Sliders
+from torsor.look.viewer.state import Look, Stage
+from torsor.look.viewer.track import Track
+
+if TYPE_CHECKING:
+    from torsor.look.explain import Part
+    from torsor.simulate import Result
+    from torsor.simulate.flexible_links import FlexibleResult
+
+Array = np.ndarray
+
+#: simulated seconds a second
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0)
+
+
+class Session:
+    """The state of one page.
+
+    >>> import torsor as ts
+    >>> session = Session(Stage(ts.mechanisms.four_bar()))
+    >>> session.slide(0, 0.5)  # the crank; the rest follows
+    >>> session.look().open_by < 1e-9
+    True
+    """
+
+    def __init__(self, stage: Stage, q: ArrayLike | None = None):
+        self.stage = stage
+        self.sliders = Sliders(stage.robot, stage.scene.size)
+        self.frame = stage.frame
+        self.force: Array = np.zeros(3)
+        self.track: Track | None = None
+        self.time, self.playing, self.speed = 0.0, False, 1.0
+        self.trouble = ""
+        self.wrenches: dict[str, Array] | None = None  #: of the simulation, while it is shown
+        if q is None:
+            self.reset()
+        else:
+            self.show(q)
+
+    # -- a pose ----------------------------------------------------------------------------------------------
+
+    def show(self, q: ArrayLike) -> None:
+        """The robot at q, at rest; loops as q has them, open ones too."""
+        robot = self.stage.robot
+        q = np.array(q, float)
+        if q.shape != (robot.nq,):
+            raise ArgumentError(f"q has shape {q.shape}, expected ({robot.nq},): one configuration at a time here")
+        robot.center_of_mass(q)  # complains of numbers that are not finite, and of quaternions that are none
+        self._rest(q, self.sliders.values(q), "")
+
+    def slide(self, k: int, value: float) -> None:
+        """Slider k goes to a value; loops are closed again around it, or stay open and the trouble is told."""
+        values = list(self.values)
+        values[k] = float(value)
+        guess = self.sliders.configuration(values)
+        q, trouble = self.stage.closed(guess, self.sliders.rows[k].joint)
+        self._rest(q, self.sliders.values(q) if self.stage.robot.loops else values, trouble)
+
+    def reset(self) -> None:
+        """The neutral configuration, or the one nearest to it within the limits; with loops as it is, for it closes them."""
+        q = self.stage.robot.neutral()
+        self.show(q if self.stage.robot.loops else self.sliders.within(q))
+
+    def shuffle(self, rng: np.random.Generator | int | None = None) -> None:
+        """A random configuration within the limits, with its loops closed if that can be."""
+        q, trouble = self.stage.closed(self.stage.robot.random_configuration(rng), attempts=20)
+        self._rest(q, self.sliders.values(q), trouble)
+
+    def _rest(self, q: Array, values: list[float], trouble: str) -> None:
+        self.q, self.values, self.trouble, self.playing, self.wrenches = q, values, trouble, False, None
+        self.v = self.a = np.zeros(self.stage.robot.nv)
+
+    # -- a motion --------------------------------------------------------------------------------------------
+
+    def load(self, result: Result | FlexibleResult | Track) -> None:
+        """A simulation to play, from its beginning."""
+        self.track = result if isinstance(result, Track) else self.stage.track(result)
+        self.scrub(0.0)
+        self.playing = True
+
+    def scrub(self, time: float) -> None:
+        """The motion at a time [s] after its beginning."""
+        if self.track is None:
+            return
+        self.time = float(np.clip(time, 0.0, self.track.duration))
+        k = self.track.index(self.time)
+        self.q, self.v, self.a = self.track.q[k], self.track.v[k], self.track.a[k]
+        self.values, self.trouble = self.sliders.values(self.q), ""
+        self.wrenches = {frame: F[k] for frame, F in self.track.wrenches.items()}
+
+    def play(self) -> None:
+        """On from where it stands, from the beginning where it has ended."""
+        if self.track is not None:
+            self.scrub(0.0 if self.time >= self.track.duration else self.time)
+            self.playing = True
+
+    def advance(self, seconds: float) -> None:
+        """Real time passes; at the end of the motion it stops."""
+        if self.playing and self.track is not None:
+            self.scrub(self.time + self.speed * seconds)
+            self.playing = self.time < self.track.duration
+
+    # -- what there is to see --------------------------------------------------------------------------------
+
+    def look(self) -> Look:
+        """The current state, under the force of the arrow; a simulation has its own."""
+        return self.stage.look(self.q, self.v, self.a, self.frame, self.force, self.wrenches)
+
+    def parts(self) -> tuple[Part, ...]:
+        """The joint forces of the current state, cause by cause."""
+        pulled = self.stage.wrench(self.q, self.frame, self.force)
+        return self.stage.parts(self.q, self.v, self.a, pulled if self.wrenches is None else self.wrenches)

@@ -1,0 +1,205 @@
+"""Everything the page shows, from the state of the robot alone: no browser, no viser, nothing remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.terms import gravity_force_by_link
+from torsor.errors import ClosureError, SingularError
+from torsor.look.explain.explain import Part
+from torsor.look.scene import Scene
+from torsor.look.viewer.track import Track
+from torsor.model.names import coordinate_names
+from torsor.spatial.rigid.motions import to_quaternion
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+Array = np.ndarray
+
+#: what a joint force is spent on, in the order of τ = M a + c + g − Jᵀf
+KINDS = ("inertia", "velocity", "gravity", "external")
+#: a loop that is open by more is shown as open [m, rad]
+OPEN = 1e-6
+#: how the links that tools sit on are called, the surest first
+TOOLS = ("tool0", "tcp", "ee_link", "tip", "tool", "hand")
+#: freedoms up to which a motion is explained part by part while it runs: the number of pairs grows with the square
+MANY = 12
+
+
+@dataclass(frozen=True)
+class Mass:
+    """A mass ellipsoid to draw: where, its axes as a quaternion (x, y, z, w), and how massy each is [kg] (inf: cannot move)."""
+
+    position: Array
+    quaternion: Array
+    kilograms: Array
+    note: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """What there is to see at one state; lengths [m], forces [N, N·m], energies [J]."""
+
+    q: Array
+    poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
+    center_of_mass: Array
+    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, and "friction" of laws; their sum is inverse dynamics (see Stage)
+    kinetic: float
+    potential: float
+    origin: Array  #: of the chosen frame
+    mass: Mass | None
+    loop_ends: Array  #: (loops, 2, 3)
+    open_by: float  #: how far the loops are from closed [m, rad]
+
+    @property
+    def tau(self) -> Array:
+        """Joint forces of the motion, (nv,): at rest what holds the robot, g − Jᵀf."""
+        return np.sum(list(self.torque.values()), axis=0)
+
+
+class Stage:
+    """A robot to look at: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
+
+    Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
+    model.  The page says so beside them.
+
+    >>> import torsor as ts
+    >>> stage = Stage(ts.robots.two_link())
+    >>> stage.look([0.0, 0.0]).tau.round(2)
+    array([29.43,  9.81])
+    """
+
+    #: what is said where there is no mass to feel
+    massless = "no mass is felt here: the mass matrix has no inverse"
+
+    def __init__(self, robot: Robot, scene: Scene | None = None):
+        self.robot = robot
+        self.tree = robot.without_loops() if robot.loops else robot
+        self.scene = Scene.of(robot, style="skeleton") if scene is None else scene
+        self.names = coordinate_names(robot.model)
+
+    @property
+    def frame(self) -> str:
+        """The frame to begin with: the last one that was named, a tool by its name, else the end of the longest chain."""
+        d, model = self.robot.description, self.robot.model
+        if d.frames:
+            return d.frames[-1].name
+        if d.base == "fixed":
+            for tool in TOOLS:
+                for link in reversed(self.robot.links):
+                    if link.lower().endswith(tool):
+                        return link
+        depth = [0] * len(model.parent)
+        for i, p in model.outward():
+            depth[i] = depth[p] + 1
+        return max(self.robot.links, key=lambda link: (depth[model.frame(link).body], model.frame(link).body))
+
+    def closed(self, guess: ArrayLike, held: str | None = None, attempts: int = 0) -> tuple[Array, str]:
+        """(q, why not): the guess with its loops closed, the joint ``held`` kept; the guess itself where that cannot be.
+
+        Without ``attempts`` from elsewhere the mechanism stays on the branch it is on.
+        """
+        guess = np.array(guess, float)
+        if not self.robot.loops:
+            return guess, ""
+        try:
+            return self.robot.assemble(guess, fixed=[held] if held else [], attempts=attempts), ""
+        except ClosureError as error:
+            return guess, str(error)
+
+    def look(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        frame: str | None = None,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        wrenches: Mapping[str, Array] | None = None,
+    ) -> Look:
+        """The state (q, v, a), at rest unless v and a are given, with a ``force`` [N, world axes] at the origin of ``frame``.
+
+        ``wrenches``, as a simulation recorded them, act in place of the force.
+        """
+        robot, zero = self.robot, np.zeros(self.robot.nv)
+        q = np.array(q, float)
+        v = zero if v is None else np.asarray(v, float)
+        a = zero if a is None else np.asarray(a, float)
+        frame = self.frame if frame is None else frame
+        wrenches = self.wrench(q, frame, force) if wrenches is None else wrenches
+        pulled = sum((robot.jacobian(q, f, "body").T @ F for f, F in wrenches.items()), start=zero)
+        torque = {
+            "inertia": robot.mass_matrix(q) @ a,
+            "velocity": self.tree.velocity_force(q, v),
+            "gravity": self.tree.gravity_force(q),
+            "external": -pulled,
+        }
+        if robot.model.joints_with_friction:
+            torque["friction"] = robot.friction_force(v, load=np.sum(list(torque.values()), axis=0))
+        return Look(
+            q=q,
+            poses=self.scene.poses(q),
+            center_of_mass=robot.center_of_mass(q),
+            torque=torque,
+            kinetic=float(robot.kinetic_energy(q, v)),
+            potential=float(robot.potential_energy(q)),
+            origin=robot.pose(q, frame)[:3, 3],
+            mass=self.mass(q, frame),
+            loop_ends=self.scene.loop_ends(q),
+            open_by=float(np.abs(robot.constrained().residual(q)).max(initial=0)) if robot.loops else 0.0,
+        )
+
+    def poses(self, q: ArrayLike) -> Array:
+        """(links, 7), for a first picture before anything is computed."""
+        return self.scene.poses(q)
+
+    def mass(self, q: ArrayLike, frame: str) -> Mass | None:
+        """How massy a frame feels, by direction (MR 8.21); None where the mass matrix has no inverse."""
+        try:
+            found = self.tree.mass_ellipsoid(q, frame)
+        except SingularError:
+            return None
+        R = found.axes * np.sign(np.linalg.det(found.axes))  # three axes of a right-handed frame
+        return Mass(self.robot.pose(q, frame)[:3, 3], to_quaternion(R), found.lengths, found.report)
+
+    def wrench(self, q: ArrayLike, frame: str, force: ArrayLike) -> dict[str, Array]:
+        """A force in world axes [N] as a wrench at and in the frame; none, where it is zero."""
+        f = np.asarray(force, float)
+        return {frame: np.concatenate((np.zeros(3), self.robot.pose(q, frame)[:3, :3].T @ f))} if f.any() else {}
+
+    def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[Part, ...]:
+        """The joint forces cause by cause, as :meth:`Robot.explain` has them.
+
+        At rest that is gravity by link and the force, which is quick; a large robot in motion has too many pairs of joints
+        for a picture that moves, and has none.
+        """
+        robot = self.robot
+        if np.any(v) or np.any(a):
+            return self.tree.explain(q, v, a, wrenches).parts if robot.nv <= MANY else ()
+        weights = gravity_force_by_link(robot.model, np.asarray(q, float).tolist(), robot.description.bodies)
+        parts = [Part("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0]
+        return (*parts, *(Part("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
+
+    def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
+        """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight."""
+        robot, f = self.robot, np.asarray(force, float)
+
+        def wrench(t: float, q: Array, v: Array) -> Array:
+            return self.wrench(q, frame, f)[frame]
+
+        control = (lambda t, q, v: self.tree.gravity_force(q)) if carried else None
+        laws = bool(robot.model.joints_with_friction) and not robot.loops  # in loops laws cannot count yet
+        result = robot.simulate(
+            q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
+            dt=2e-3, damping=not laws, friction=laws, record=5, progress=False,
+        )  # fmt: skip
+        return self.track(result)
+
+    def track(self, result: Any) -> Track:
+        """A simulation as pictures.  ArgumentError if it is of another robot."""
+        return Track.of(result, self.robot)

@@ -1,0 +1,65 @@
+"""What a robot may be held to: Pfaffian constraints A(q) v = b, by frames, by joints, or by functions (MR §8.7, F&O §3.4).
+
+>>> import torsor as ts
+>>> arm = ts.robots.two_link()
+>>> channel = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
+>>> a, multipliers = arm.constrained(channel).forward_dynamics([-1.0, 2.0], [0, 0], [0, 0])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torsor.mechanics.constraints.base import Constraint, Rows, State
+from torsor.mechanics.constraints.makers import (
+    coupling,
+    distance,
+    driven,
+    fixed_pose,
+    holonomic,
+    joint,
+    pfaffian,
+    point_at,
+    point_on_line,
+    point_on_plane,
+    rolling,
+)
+from torsor.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from torsor.mechanics.constraints.constrained_robot import Constrained, ConstrainedMotion, Impact, Stabilization
+    from torsor.mechanics.constraints.mobility import Mobility
+
+__all__ = [
+    "Constrained",
+    "ConstrainedMotion",
+    "Constraint",
+    "Impact",
+    "Mobility",
+    "Rows",
+    "Stabilization",
+    "State",
+    "coupling",
+    "distance",
+    "driven",
+    "fixed_pose",
+    "holonomic",
+    "joint",
+    "pfaffian",
+    "point_at",
+    "point_on_line",
+    "point_on_plane",
+    "rolling",
+]
+
+# a constraint that is only described needs no kernels
+__getattr__ = lazy(
+    __name__,
+    {
+        "Constrained": "torsor.mechanics.constraints.constrained_robot",
+        "ConstrainedMotion": "torsor.mechanics.constraints.constrained_robot",
+        "Impact": "torsor.mechanics.constraints.constrained_robot",
+        "Mobility": "torsor.mechanics.constraints.mobility",
+        "Stabilization": "torsor.mechanics.constraints.constrained_robot",
+    },
+)

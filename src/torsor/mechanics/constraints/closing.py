@@ -1,0 +1,81 @@
+"""From a guess to a configuration that closes the loops, and words for where it stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+from torsor.mechanics.constraints.closure import Closure, close
+
+if TYPE_CHECKING:
+    from torsor.mechanics.constraints.constrained_robot import Constrained
+
+
+def close_loops(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
+    """The iteration of :func:`torsor.mechanics.constraints.closure.close` on the rows that have a position."""
+    clock, keep = system.clock(time), system.holonomic
+    kernel, step = system.solver.kernel("position"), system.robot.integrate
+
+    def residual(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        phi, A = kernel(q, *clock)
+        return phi[keep], A[keep]
+
+    return close(residual, lambda q, v: step(q, v, 1.0), q, movable)
+
+
+def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
+    """(q, time): some configurations that close the loops, near one another; any, where none is found."""
+    robot, rng = system.robot, np.random.default_rng(0)
+    time = 0.3 if system.solver.equations.timed else None
+    every = np.ones(robot.nv, bool)
+    here = close_loops(system, robot.neutral(), every, time)
+    if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
+        guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(7, robot.nv)))]
+    else:
+        guesses = [here.q, *robot.random_configuration(rng, 7)]
+    ends = [close_loops(system, q, every, time) for q in guesses]
+    found = np.array([end.q for end in ends if end.closed] or guesses)
+    near = [robot.integrate(q, v, 1.0) for q, v in zip(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), strict=True)]
+    return np.array([close_loops(system, q, every, time).q for q in near]), time
+
+
+def movable(system: Constrained, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
+    """Which velocities may change, (nv,) bool, from the joints named."""
+    robot = system.robot
+    for names in (fixed, free or ()):
+        if isinstance(names, str):
+            raise ArgumentError(f"joints are named in a list, [{names!r}], not by one word")
+    out = np.full(robot.nv, free is None)
+    for name in free or ():
+        out[robot.joint(name).v_slice] = True
+    for name in fixed:
+        out[robot.joint(name).v_slice] = False
+    return out
+
+
+def mixed(system: Constrained, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
+    """A configuration with the movable joints drawn anew."""
+    q = kept.copy()
+    for name in system.robot.joints:
+        joint = system.robot.joint(name)
+        if joint.mimic is None and movable[joint.v_slice].all():
+            q[joint.q_slice] = drawn[joint.q_slice]
+    return q
+
+
+def gap(system: Constrained, end: Closure, movable: np.ndarray) -> str:
+    """Which constraint stays open, by how much, and what may help."""
+    keep = np.flatnonzero(system.holonomic)
+    owner = np.array([c.name for c in system.constraints for _ in range(c.size)])[keep]
+    sizes = {str(name): float(np.linalg.norm(end.error[owner == name])) for name in dict.fromkeys(owner)}
+    worst = max(sizes, key=lambda name: sizes[name])
+    held = [name for name in system.robot.joints if not movable[system.robot.joint(name).v_slice].any()]
+    why = f"with {', '.join(held)} held, " if held else ""
+    return (
+        f"no closure found: {why}{worst!r} stays open by {sizes[worst]:.3g} (m, rad) at the nearest configuration reached, "
+        f"q = {np.array2string(end.q, precision=3, separator=', ')}; "
+        "the links may be too short to meet, or the guess too far away"
+    )

@@ -1,0 +1,400 @@
+"""Constrained: a robot and what it is held to; forward and inverse dynamics, impacts, closure, mobility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms import crba
+from torsor.compile import Argument, Kernel
+from torsor.compile.arrays import as_rows, check_finite
+from torsor.compile.dask_blocks import FLOAT64
+from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.kernel_method import kernel_method_of
+from torsor.kernels.losses import less_friction, losses_of, refuse_laws
+from torsor.kernels.quantities import labels
+from torsor.mechanics.constraints import closing, drives
+from torsor.mechanics.constraints.base import Constraint
+from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
+from torsor.mechanics.constraints.loop import JointConstraint
+from torsor.mechanics.constraints.mobility import Mobility, mobility_at
+from torsor.mechanics.constraints.null_space import in_mass_metric, in_metric
+from torsor.mechanics.constraints.rank import independent_rows
+from torsor.mechanics.constraints.solving import Inputs, Solver
+
+if TYPE_CHECKING:
+    from torsor.kernels.methods import Wrenches
+    from torsor.robot import Robot
+
+
+class ConstrainedMotion(NamedTuple):
+    """The acceleration and the multipliers: M a + h = τ + Aᵀλ, A a = −(Ȧv − ḃ)."""
+
+    a: np.ndarray  #: (..., nv)
+    multipliers: np.ndarray  #: λ (..., k), acting on the robot: F&O's sign, the opposite of MR's
+
+
+class Impact(NamedTuple):
+    """The velocity after a constraint is struck, and the impulses that changed it: M (v⁺ − v⁻) = Aᵀι."""
+
+    v: np.ndarray  #: v⁺ (..., nv)
+    impulses: np.ndarray  #: ι (..., k) [N·s, N·m·s], acting on the robot
+
+
+class Stabilization(NamedTuple):
+    """Baumgarte's gains: φ̈ + 2 decay φ̇ + stiffness² φ = 0 in place of φ̈ = 0 [1/s]; equal ones are critically damped."""
+
+    decay: float = 10.0
+    stiffness: float = 10.0
+
+
+class Constrained:
+    """A robot under constraints A(q) v = b(t): its loops, and what else it is held to (MR §8.7, F&O §3.4).
+
+    Made by :meth:`Robot.constrained`.  Methods take one state or a batch, ``(..., n)``.  λ acts on the robot,
+    M a + h = τ + Aᵀλ: F&O's sign (eq. 19).  MR 8.93 has λ act on the world, so the book's λ is the opposite of torsor's.
+
+    >>> import torsor as ts
+    >>> arm = ts.robots.two_link().with_gravity((0, 0, 0))
+    >>> held = arm.constrained(ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0)))
+    >>> a, multipliers = held.forward_dynamics([-np.pi / 3, 2 * np.pi / 3], [1.0, 0.0], [0.0, 0.0])  # MR Example 8.5
+    >>> a.round(3), -multipliers.round(3)
+    (array([ 0.289, -1.155]), array([-0.167]))
+    """
+
+    def __init__(self, robot: Robot, constraints: Sequence[Constraint] = ()):
+        loops = [JointConstraint.of(loop) for loop in robot.description.loops]
+        self.robot = robot
+        self.constraints: tuple[Constraint, ...] = (*loops, *constraints)
+        for c in self.constraints:
+            if not isinstance(c, Constraint):
+                raise ArgumentError(f"a constraint must be one of torsor.constraints, not {type(c).__name__}")
+            c.check(robot.model)
+        names = [c.name for c in self.constraints]
+        if twice := {n for n in names if names.count(n) > 1}:
+            raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
+        self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
+        self._labels = labels(robot.model)
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tree(self) -> Robot:
+        """The robot with its loops cut: the spanning tree, whose M and h are those of M a + h = τ + Aᵀλ."""
+        return self.robot.without_loops() if self.robot.loops else self.robot
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
+        return self.solver.equations.names
+
+    @property
+    def holonomic(self) -> np.ndarray:
+        """Which rows are the rate of a function of q, (k,) bool."""
+        return np.array([x for c in self.constraints for x in c.holonomic], dtype=bool)
+
+    @property
+    def independent_rows(self) -> tuple[int, ...]:
+        """The rows that the others follow from, in configurations that close the loops (F&O 18's L)."""
+        return self.solver.independent_rows
+
+    # -- kinematics ------------------------------------------------------------------------------------------
+
+    def residual(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """φ(q, t), ``(..., k)`` [m, rad]: how far each row is from being kept; 0 for nonholonomic rows (F&O 16)."""
+        return self.solver.kernel("position")(q, *self.clock(time))[0]
+
+    def jacobian(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """A(q), ``(..., k, nv)`` (MR 8.92)."""
+        return self.solver.kernel("position")(q, *self.clock(time))[1]
+
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
+        clock = self.clock(time)
+        partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
+        q, v = self._vector("q", q, self.robot.nq), self._vector("v", v, self.robot.nv)
+        rates = self.robot.configuration_rate(q, v)
+        if clock:
+            rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
+        return np.einsum("...knj,...j->...kn", partial, rates)
+
+    def drift(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """Ȧv − ḃ, ``(..., k)``: the row's acceleration with every joint at constant velocity (F&O 17)."""
+        return self.solver.kernel("rows")(q, v, *self.clock(time))[3]
+
+    def slip(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """A v − b, ``(..., k)``: how fast each row is being violated."""
+        _, A, speed, _ = self.solver.kernel("rows")(q, v, *self.clock(time))
+        return np.einsum("...kn,...n->...k", A, self._vector("v", v, self.robot.nv)) - speed
+
+    # -- dynamics --------------------------------------------------------------------------------------------
+
+    @kernel_method_of(ConstrainedMotion, guards={"doubt": 1.0})
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        method: str = "auto",
+        time: ArrayLike | None = None,
+        loop_forces: Mapping[str, ArrayLike] | None = None,
+        stabilization: Stabilization | tuple[float, float] | None = None,
+        friction: bool | None = None,
+    ) -> ConstrainedMotion:
+        """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
+
+        ``method`` is F&O's: "direct" (eq. 20), "multipliers" (eq. 21), "null_space" (eq. 22, whatever the rank), or "auto":
+        eq. 21 in a kernel over the rows that are independent, and eq. 22 for the states where those are not the right ones.
+        ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
+        redundant, many λ give the same motion: "null_space" returns the shortest, the others leave redundant rows at zero.
+        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        """
+        tau = less_friction(self.robot, v, tau, friction)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
+        return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        expressed_in: str = "body",
+        multipliers: ArrayLike | None = None,
+        actuated: Sequence[str] | None = None,
+        time: ArrayLike | None = None,
+        friction: bool | None = None,
+    ) -> np.ndarray:
+        """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that keeps the constraints and forces λ chosen against them.
+
+        Without ``multipliers`` λ = 0 is meant; with ``actuated`` joints, λ is found so that all other joints need no force,
+        the shortest τ if there is a choice.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
+        has friction laws, which cannot count here yet (``friction=False`` leaves them out).
+        """
+        refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
+        tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
+        a = np.asarray(a, float)
+        _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
+        gap = np.einsum("...kn,...n->...k", A, a) + drift
+        size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
+        if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
+            row = self.rows[int(np.argmax(bad.reshape(-1, len(self.rows)).any(axis=0)))]
+            raise ArgumentError(
+                f"this acceleration breaks the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
+            )
+        if actuated is not None:
+            if multipliers is not None:
+                raise ArgumentError("give either multipliers or actuated, not both: one follows from the other")
+            return drives.share_among_drives(self.robot, actuated, A, tree)
+        if multipliers is None:
+            return tree
+        lam = self._vector("multipliers", multipliers, len(self.rows))
+        return tree - np.einsum("...kn,...k->...n", A, lam)
+
+    def projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ the constraints take (MR 8.100)."""
+        return np.swapaxes(self.acceleration_projector(q, time=time), -1, -2)
+
+    def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
+        A, M = self.solver.rows_and_mass(q, self.clock(time))
+        w = in_mass_metric(M, A, self.robot.model)
+        keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
+        K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
+        CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
+        return CK @ (K @ np.swapaxes(w.C, -1, -2))
+
+    def wrench(
+        self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
+    ) -> np.ndarray:
+        """F with JᵀF = Aᵀλ, ``(..., 6)``: λ as a wrench on the robot at a frame, in the world's axes (MR §8.7).
+
+        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  The shortest F; MR's F_tip, what the
+        robot does to the world, is the opposite.  Raises where the constraint forces are not those of such a wrench.
+        """
+        A, J = self._at_frame(q, frame, rows, time)
+        tau = np.einsum("...kn,...k->...n", A, self._vector("multipliers", multipliers, len(self.rows)))
+        F = np.einsum("...rn,...n->...r", np.linalg.pinv(np.swapaxes(J, -1, -2), rcond=1e-9), tau)
+        rest = np.abs(np.einsum("...rn,...r->...n", J, F) - tau).max(initial=0)
+        if rest > 1e-8 * np.abs(tau).max(initial=0):
+            raise ArgumentError(
+                f"the constraint forces are not those of a wrench at {frame!r}: {rest:.3g} N·m or N are left over"
+            )
+        return F
+
+    def multipliers_of(
+        self, q: ArrayLike, wrench: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
+    ) -> np.ndarray:
+        """λ = (J⁻ᵀAᵀ)†F, ``(..., k)``: the multipliers nearest to a wrench at a frame, in the world's axes (MR §8.7)."""
+        A, J = self._at_frame(q, frame, rows, time)
+        tau = np.einsum("...rn,...r->...n", J, self._vector("wrench", wrench, J.shape[-2]))
+        return np.einsum("...kn,...n->...k", np.linalg.pinv(np.swapaxes(A, -1, -2), rcond=1e-9), tau)
+
+    def impact(
+        self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
+    ) -> Impact:
+        """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): the constraint is struck, 0 ≤ e ≤ 1."""
+        e = as_rows(Argument("restitution", ()), restitution, FLOAT64)
+        if not (np.all(e >= 0) and np.all(e <= 1)):
+            raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
+        change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
+        return Impact(self._vector("v", v, self.robot.nv) + change, impulses)
+
+    def reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        expressed_in: str = "body",
+        method: str = "auto",
+        time: ArrayLike | None = None,
+        loop_forces: Mapping[str, ArrayLike] | None = None,
+        friction: bool | None = None,
+    ) -> dict[str, np.ndarray]:
+        """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
+
+        That of a joint is what it puts on its child link, in that link's frame; that of a loop or another constraint between
+        frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
+        the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
+        """
+        options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, **options)
+        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
+        kernel = self.solver.kernel("reactions", inputs=inputs)
+        tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
+        out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
+        return out | {c.name: loops[..., i, :] for i, c in enumerate(self.constraints)}
+
+    # -- positions and velocities that keep the constraints ----------------------------------------------------
+
+    def assemble(
+        self,
+        q_guess: ArrayLike | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        free: Sequence[str] | None = None,
+        time: float | None = None,
+        attempts: int = 20,
+        rng: np.random.Generator | int | None = 0,
+    ) -> np.ndarray:
+        """q with φ(q) = 0, near a guess (the neutral configuration unless given) (F&O 16).
+
+        ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the iteration from the guess ends open, it
+        starts again from ``attempts`` random configurations of the free joints; then ClosureError says which loop stays open.
+        """
+        q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
+        movable = closing.movable(self, fixed, free)
+        generator = np.random.default_rng(rng)
+        best = closing.close_loops(self, q0, movable, time)
+        for _ in range(attempts):
+            if best.closed:
+                break
+            start = closing.mixed(self, q0, self.robot.random_configuration(generator), movable)
+            best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
+        if not best.closed:
+            raise ClosureError(closing.gap(self, best, movable))
+        return best.q
+
+    def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
+        """q, or (q, v), moved onto the constraints to rounding: q along the shortest way, v by the least change of momentum."""
+        every = np.ones(self.robot.nv, bool)
+        moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
+        if not moved.closed:
+            raise ClosureError(closing.gap(self, moved, every))
+        return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
+
+    def project_velocity(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """The velocity nearest to v, in kinetic energy, that keeps the constraints: A v = b."""
+        return self.impact(q, v, 0.0, time=time).v
+
+    def mobility(self, q: ArrayLike | None = None, *, time: float | None = None) -> Mobility:
+        """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given)."""
+        q = self.assemble(time=time) if q is None else self._one("q", q, self.robot.nq)
+        return mobility_at(self, q, time)
+
+    # -- how -----------------------------------------------------------------------------------------------------
+
+    def kernel(self, method: str = "auto") -> Kernel:
+        """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1."""
+        return self.solver.trusted("dynamics", method, Inputs())
+
+    def clock(self, time: Any) -> tuple:
+        """The time as an input of the kernels, where the constraints read it."""
+        if self.solver.equations.timed and time is None:
+            timed = ", ".join(repr(c.name) for c in self.constraints if c.timed)
+            raise ArgumentError(f"these constraints depend on time, so time= is needed: {timed}")
+        if not self.solver.equations.timed and time is not None:
+            raise ArgumentError("time= was given, but none of these constraints depends on it")
+        return () if time is None else (time,)
+
+    def _at_frame(self, q: ArrayLike, frame: str, rows: str, time: Any) -> tuple[np.ndarray, np.ndarray]:
+        """A, and the rows asked for of the frame's Jacobian."""
+        part = {"all": slice(0, 6), "angular": slice(0, 3), "linear": slice(3, 6)}
+        if rows not in part:
+            raise UnknownName("part of a wrench", rows, part)
+        self.robot.model.frame(frame)
+        A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
+        return A, J[..., part[rows], :]
+
+    def _kernel_for(
+        self,
+        name: str,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: tuple[str, ...] = (),
+        expressed_in: str = "body",
+    ) -> Kernel | None:
+        """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        if counts or self.solver.equations.timed or method == "null_space":
+            return None
+        return self.solver.trusted("dynamics", method, Inputs(wrenches, expressed_in))
+
+    def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
+        """Which further inputs a call has, and their values in the kernels' order."""
+        wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
+        if not isinstance(loop_forces, Mapping):
+            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
+        loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
+        for name in loop_forces:
+            if name not in loops:
+                raise UnknownName("loop", name, loops)
+        gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
+        if len(gains) not in (0, 2):
+            raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
+        extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
+        return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
+
+    def _independent(self) -> tuple[int, ...]:
+        """The rows that count where the loops are closed."""
+        if not self.constraints:
+            return ()
+        configurations, time = closing.samples(self)
+        kernel, lean, clock = self.solver.kernel("position"), self.solver.equations.lean, self.clock(time)
+        A = np.array([kernel(q, *clock)[1] for q in configurations])
+        M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
+        return independent_rows(in_metric(M, A, self.robot.model)[1])
+
+    def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
+        """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""
+        argument = Argument(label, (n,), self._labels.get(label, ()))
+        array = np.ascontiguousarray(as_rows(argument, value, FLOAT64))
+        check_finite([argument], [array])
+        return array
+
+    def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
+        array = self._vector(label, value, n)
+        if array.ndim > 1:
+            raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")
+        return array.copy()

@@ -1,0 +1,185 @@
+"""Constraints written in the joint coordinates themselves: couplings, and functions of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.algorithms.configuration import integrate
+from torsor.errors import ArgumentError, UnknownName
+from torsor.mechanics.constraints.base import Constraint, Rows, Scalars, State
+from torsor.model.model import Model
+from torsor.scalar import Dual, rate, value
+from torsor.spatial.linear import dot
+
+
+@dataclass(frozen=True)
+class Coupled(Constraint):
+    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with a force of its own (F&O 15–19)."""
+
+    name: str
+    joint: str
+    leader: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def labels(self) -> tuple[str, ...]:
+        return (f"{self.joint} follows {self.leader}",)
+
+    def check(self, model: Model) -> None:
+        if self.joint == self.leader:
+            raise ArgumentError(f"coupling {self.name!r}: joint {self.joint!r} cannot follow itself")
+        for end in (self.joint, self.leader):
+            if end not in model.joint_names[1:]:
+                raise UnknownName("moving joint", end, model.joint_names[1:])
+            i = model.joint_names.index(end)
+            if model.joint[i].nv != 1 or model.coupling[i] is not None:
+                raise ArgumentError(
+                    f"coupling {self.name!r}: joint {end!r} has no single coordinate of its own "
+                    "(robot.without_couplings() gives mimic joints theirs)"
+                )
+
+    def rows(self, state: State) -> Rows:
+        m = state.model
+        i, j = m.joint_names.index(self.joint), m.joint_names.index(self.leader)
+        A: list[Any] = [0] * m.nv
+        A[m.v_start[i]], A[m.v_start[j]] = 1, -self.multiplier
+        error = state.q[m.q_start[i]] - state.q[m.q_start[j]] * self.multiplier - self.offset
+        return Rows([error], [A], [0], [0])
+
+
+@dataclass(frozen=True)
+class Pfaffian(Constraint):
+    """A(q, t) v = b(q, t) by functions over any scalar (MR 8.92); Ȧ and ḃ come from the same functions."""
+
+    name: str
+    function: Callable[..., Any]
+    count: int = 1
+    right: Callable[..., Any] | None = None
+    reads_time: bool = False
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"row {k}" for k in range(self.count))
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        return (False,) * self.count
+
+    @property
+    def timed(self) -> bool:
+        return self.reads_time
+
+    def rows(self, state: State) -> Rows:
+        clock = (Dual(state.t, 1),) if self.timed else ()  # each call gets a list of its own, which it may write into
+        A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
+        b = [0] * self.count
+        if self.right is not None:
+            b = _listed(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
+        drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
+        return Rows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
+
+    def _matrix(self, A: Any, n: int) -> list[list[Any]]:
+        rows = _items(A)
+        nested = [_items(row) for row in rows] if any(_is_list(row) for row in rows) else [rows]
+        if len(nested) != self.count or any(len(row) != n for row in nested):
+            shape = f"{len(nested)} of {' and '.join(str(k) for k in sorted({len(row) for row in nested}))}"
+            raise ArgumentError(
+                f"constraint {self.name!r}: its function must give {self.count} rows of {n} entries, not {shape}"
+            )
+        return nested
+
+
+@dataclass(frozen=True)
+class Holonomic(Constraint):
+    """φ(q, t) = 0 by a function over any scalar (F&O 16); A and Ȧ v are its derivatives (F&O 17)."""
+
+    name: str
+    function: Callable[..., Any]
+    count: int = 1
+    reads_time: bool = False
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"row {k}" for k in range(self.count))
+
+    @property
+    def timed(self) -> bool:
+        return self.reads_time
+
+    def rows(self, state: State) -> Rows:
+        n = state.model.nv
+        error = self._at(state.q, state.t)
+        columns = [self._along(state, [int(j == k) for j in range(n)], Dual(0, 1), 0) for k in range(n)]
+        A = [[rate(x) for x in row] for row in zip(*columns, strict=True)]
+        twice = Dual(Dual(0, 1), Dual(1, 0))  # t = ε₁ + ε₂: the product of both rates is the second derivative
+        second = self._along(state, state.v, twice, 1)
+        speed = [0] * self.count if not self.timed else [-rate(x) for x in self._at(state.q, Dual(state.t, 1))]
+        return Rows(error, A, speed, [rate(rate(x)) for x in second])
+
+    def _along(self, state: State, v: Scalars, dt: Dual, clock: int) -> list[Any]:
+        """φ a moment dt along the motion v."""
+        return self._at(integrate(state.model, state.q, v, dt), dt * clock + state.t)
+
+    def _at(self, q: Scalars, t: Any) -> list[Any]:
+        own = list(q)  # which the function may write into
+        return _listed(self.function(own, t) if self.timed else self.function(own), self.count, self, "its function")
+
+
+@dataclass(frozen=True)
+class Driven(Constraint):
+    """φ(q) = s(t): a holonomic constraint whose place is a given function of time (rheonomic)."""
+
+    constraint: Constraint
+    motion: Callable[[Any], Any]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.constraint.name
+
+    def labels(self) -> tuple[str, ...]:
+        return self.constraint.labels()
+
+    @property
+    def timed(self) -> bool:
+        return True
+
+    def check(self, model: Model) -> None:
+        self.constraint.check(model)
+        if not all(self.constraint.holonomic):
+            raise ArgumentError(f"constraint {self.name!r} has rows without a position, which cannot follow one")
+        if not self.constraint.integrable_off_zero:
+            raise ArgumentError(
+                f"constraint {self.name!r} cannot be driven: what a joint measures has the rate A v only where it is closed; "
+                "drive points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
+            )
+
+    def rows(self, state: State) -> Rows:
+        error, A, speed, drift = self.constraint.rows(state)
+        s = _listed(self.motion(Dual(Dual(state.t, 1), Dual(1, 0))), self.size, self, "its motion")
+        return Rows(
+            [e - value(value(x)) for e, x in zip(error, s, strict=True)],
+            A,
+            [b + value(rate(x)) for b, x in zip(speed, s, strict=True)],
+            [d - rate(rate(x)) for d, x in zip(drift, s, strict=True)],
+        )
+
+    def wrenches(self, state: State, multipliers: Scalars) -> Any:
+        return self.constraint.wrenches(state, multipliers)
+
+
+def _is_list(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) or (hasattr(x, "tolist") and getattr(x, "ndim", 1) > 0)
+
+
+def _items(x: Any) -> list[Any]:
+    """A list, a tuple, an array or a matrix as a list; a number as a list of one."""
+    if not _is_list(x):
+        return [x]
+    return list(x.tolist() if hasattr(x, "tolist") else x)
+
+
+def _listed(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
+    items = _items(x)
+    if len(items) != count:
+        raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")
+    return items

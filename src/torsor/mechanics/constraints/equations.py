@@ -1,0 +1,247 @@
+"""The equations of a model under constraints, as quantities: the rows, and the small systems they make with M and h."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+from torsor.algorithms import closed_loops, crba, rnea
+from torsor.algorithms.closed_loops import Saddle
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.wrenches import joint_forces_of_wrenches
+from torsor.compile.program import Empty
+from torsor.kernels import Kernels, Quantity, Table
+from torsor.kernels.quantities import labels, sizes
+from torsor.kernels.quantity import FEW
+from torsor.mechanics.constraints.base import Constraint, Rows, State, stack_rows
+from torsor.mechanics.constraints.loop import JointConstraint
+from torsor.mechanics.constraints.reactions import reactions
+from torsor.model import Model
+from torsor.model.regrouping import with_fewest_parameters
+from torsor.scalar import maximum, minimum
+from torsor.spatial import Force
+from torsor.spatial.linear import dot
+
+#: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
+#: then lost eight digits
+PIVOT = 1e-8
+#: how much better than the smallest pivot the next must be known: below 1/SECOND it counts against the result too
+SECOND = 1e3
+#: by how much a row that was left out as redundant may be violated, against the sizes of its terms
+REDUNDANT = 1e-6
+
+#: A, f and g of M x − Aᵀλ = f, A x = g
+System: TypeAlias = tuple[list[list[Any]], list[Any], list[Any]]
+
+#: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names) → Saddle
+METHODS: dict[str, Callable[..., Saddle]] = {
+    "direct": closed_loops.direct,
+    "articulated": lambda m, q, *system: closed_loops.multipliers(by_articulated_bodies(m, q), *system),
+    "factors": lambda m, q, *system: closed_loops.multipliers(by_factors(m, q), *system),
+}
+
+
+@dataclass(frozen=True)
+class ConstrainedModel:
+    """A model and the constraints that it is held to: A(q) v = b(t)."""
+
+    model: Model
+    constraints: tuple[Constraint, ...]
+
+    @cached_property
+    def lean(self) -> Model:
+        """The model with fewest inertial parameters, for M and h."""
+        return with_fewest_parameters(self.model)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
+        return tuple(f"{c.name}: {label}" for c in self.constraints for label in c.labels())
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether a constraint reads the time."""
+        return any(c.timed for c in self.constraints)
+
+    @property
+    def loops(self) -> dict[str, JointConstraint]:
+        """The joints that close loops, by name."""
+        return {c.name: c for c in self.constraints if isinstance(c, JointConstraint)}
+
+    def rows(self, q: Any, v: Any = None, t: Any = 0) -> Rows:
+        """φ, A, b and Ȧv − ḃ of all constraints."""
+        return stack_rows(self.constraints, State(self.model, q, v, t))
+
+    def matrix(self, A: list[list[Any]]) -> Any:
+        """A, which has nv columns even if it has no row."""
+        return A or Empty((0, self.model.nv))
+
+    def kernels(self) -> Kernels:
+        """The kernels of these equations."""
+        numbers = dict.fromkeys(("t", "restitution", "decay", "stiffness"), ())
+        shapes = {**sizes(self.model), **numbers, "multipliers": (len(self.names),)}
+        shapes |= {f"loop_forces[{name!r}]": (loop.kind.nv,) for name, loop in self.loops.items()}
+        return Kernels(self.model.name, self, QUANTITIES, shapes, labels(self.model))
+
+
+# -- kinematics ------------------------------------------------------------------------------------------------
+
+
+def _rows(held: ConstrainedModel, q: Any, v: Any, t: Any = 0) -> tuple[Any, ...]:
+    r = held.rows(q, v, t)
+    return r.error, held.matrix(r.A), r.speed, r.drift
+
+
+def _jacobian(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
+    return held.matrix(held.rows(q, t=t).A)
+
+
+def _position(held: ConstrainedModel, q: Any, t: Any = 0) -> tuple[Any, ...]:
+    r = held.rows(q, t=t)
+    return r.error, held.matrix(r.A)
+
+
+def _mass_matrix(held: ConstrainedModel, q: Any) -> Any:
+    return crba(held.lean, q)
+
+
+def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
+    return _jacobian(held, q, t), jacobian(held.model, q, frame, "world")
+
+
+# -- dynamics --------------------------------------------------------------------------------------------------
+
+
+def _system(
+    held: ConstrainedModel,
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Any = None,
+    t: Any = 0,
+    decay: Any = None,
+    stiffness: Any = None,
+    **loop_forces: Any,
+) -> System:
+    """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ where asked (F&O 15–19)."""
+    state = State(held.model, q, v, t)
+    r = stack_rows(held.constraints, state)
+    h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
+    f = [x - y for x, y in zip(tau, h, strict=True)]
+    for force in _drive_wrenches(held, state, loop_forces):
+        f = [x + y for x, y in zip(f, joint_forces_of_wrenches(held.model, *state.kinematics, force), strict=True)]
+    g = [-d for d in r.drift]
+    if decay is not None:
+        slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
+        alpha, beta = 2 * decay, stiffness * stiffness
+        g = [x - alpha * s - beta * e for x, s, e in zip(g, slip, r.error, strict=True)]
+    return r.A, f, g
+
+
+def _struck(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0) -> System:
+    """A, 0 and −(1 + e)(A v − b)."""
+    r = held.rows(q, v, t)
+    back = 1 + restitution
+    return r.A, [0] * held.model.nv, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
+
+
+def _drive_wrenches(held: ConstrainedModel, state: State, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
+    """The wrenches of actuated loop joints (F&O 19's τ_a)."""
+    forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in held.loops}
+    return [held.loops[name].actuated(state, force) for name, force in forces.items() if force is not None]
+
+
+def _acting(wrenches: Any) -> dict[str, Any]:
+    """The wrenches as an option: an impulse has none."""
+    return {} if wrenches is None else {"wrenches": wrenches}
+
+
+def _terms(
+    system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, wrenches: Any = None, **options: Any
+) -> tuple[Any, ...]:
+    """M, A, f, g of M x − Aᵀλ = f, A x = g."""
+    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
+    return crba(held.lean, q), held.matrix(A), f, g
+
+
+def _solution(
+    system: Callable[..., Any],
+    held: ConstrainedModel,
+    q: Any,
+    *rest: Any,
+    rows: Sequence[int],
+    route: str = "",
+    wrenches: Any = None,
+    **options: Any,
+) -> tuple[Any, ...]:
+    """x, λ and the doubt: above one, the rows chosen are not enough here, or too many.
+
+    The rows chosen are solved; the others are looked at.
+    """
+    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
+    route = route or ("articulated" if held.model.local else "factors")
+    s = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], [held.names[k] for k in rows])
+    lam: list[Any] = [0] * len(A)
+    for k, x in zip(rows, s.multipliers, strict=True):
+        lam[k] = x
+    doubt: Any = 0.0
+    if rows:
+        least, second = s.pivots[0], 1
+        for pivot in s.pivots[1:]:
+            least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
+        # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is known less well
+        doubt = PIVOT / maximum(least * minimum(1, second * SECOND), 1e-300)
+    for k in sorted(set(range(len(A))) - set(rows)):
+        parts = [x * y for x, y in zip(A[k], s.x, strict=True)]
+        gap, size = -g[k], abs(g[k])
+        for part in parts:
+            gap, size = gap + part, size + abs(part)
+        doubt = maximum(doubt, abs(gap) / (size * REDUNDANT + REDUNDANT))
+    return s.x, lam, doubt
+
+
+def _reactions(
+    held: ConstrainedModel, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
+) -> Any:
+    state = State(held.model, q, v, t)
+    pushed = _drive_wrenches(held, state, loop_forces)
+    found = reactions(held.model, held.constraints, state, a, multipliers, wrenches or {}, pushed)
+    return found["tree"], found["loops"]
+
+
+# -- the table -------------------------------------------------------------------------------------------------
+
+
+def _methods_of(system: Callable[..., Any], *inputs: str) -> dict[str, Quantity]:
+    """F&O's methods 1 and 2 for a system; the second by whichever route to M⁻¹ takes fewer operations."""
+    run, outputs = partial(_solution, system), ("x", "multipliers", "doubt")
+    by_factors = (partial(run, route="factors"),)
+    return {
+        "multipliers": Quantity(inputs, run, ("rows",), outputs, by_factors, few=4 * FEW, lenient=True),
+        "direct": Quantity(inputs, partial(run, route="direct"), ("rows",), outputs, lenient=True),
+    }
+
+
+DYNAMICS, IMPULSE = ("q", "v", "tau"), ("q", "v", "restitution")
+TERMS = ("M", "A", "f", "g")
+
+QUANTITIES = Table(
+    "torsor.mechanics.constraints.equations:QUANTITIES",
+    {
+        "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
+        "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
+        "position": Quantity(("q",), _position, outputs=("error", "A")),
+        "mass_matrix": Quantity(("q",), _mass_matrix),
+        "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J")),
+        "dynamics_terms": Quantity(DYNAMICS, partial(_terms, _system), outputs=TERMS),
+        "impulse_terms": Quantity(IMPULSE, partial(_terms, _struck), outputs=TERMS),
+        "reactions": Quantity(("q", "v", "a", "multipliers"), _reactions, outputs=("tree", "loops")),
+    }
+    | {f"dynamics.{method}": row for method, row in _methods_of(_system, *DYNAMICS).items()}
+    | {f"impulse.{method}": row for method, row in _methods_of(_struck, *IMPULSE).items()},
+    title="constrained",
+    symbols="torsor.algorithms.closed_loops takes them",
+)

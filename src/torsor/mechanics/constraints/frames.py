@@ -1,0 +1,123 @@
+"""Constraints between two frames: wrenches T that do no work on the motions they allow (F&O's T).
+
+A row is Tᵀ(V_s − V_p) = 0, the relative twist of the successor's frame seen from the predecessor's.  Only the joints between
+the two frames appear in it: on what both hang, the motion is common and cancels.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from torsor.mechanics.constraints.base import Constraint, Rows, State
+from torsor.model.model import Frame, Model
+from torsor.scalar import Dual, rate, value
+from torsor.spatial import Acceleration, Force, Mat, Motion, Transform, Vec
+
+
+class Relative(NamedTuple):
+    """The successor's frame seen from the predecessor's."""
+
+    X: Transform  #: from the predecessor's frame to the successor's
+    V: Motion  #: the relative twist, in the successor's frame
+    rate: Motion  #: V̇ with every joint at constant velocity
+
+
+class BetweenFrames(Constraint):
+    """Rows given by wrenches at the successor's frame, as functions of where it is seen from the predecessor's."""
+
+    @abstractmethod
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        """(predecessor, successor)."""
+
+    @abstractmethod
+    def forces(self, X: Transform) -> Sequence[Force]:
+        """T, in the successor's frame."""
+
+    @abstractmethod
+    def error(self, X: Transform) -> Sequence[Any]:
+        """φ, whose rate is TᵀV where φ = 0."""
+
+    def rows(self, state: State) -> Rows:
+        p, s = self.frames(state.model)
+        seen = relative(state, p, s)
+        T = self.forces(_moving(seen.X, seen.V))  # each wrench with its rate
+        now = [_parts(F, value) for F in T]
+        drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
+        A = [row(state, p, s, seen.X, F) for F in now]
+        return Rows(list(self.error(seen.X)), A, [0] * len(now), drift)
+
+    def wrenches(self, state: State, multipliers: Sequence[Any]) -> dict[int, Force]:
+        p, s = self.frames(state.model)
+        X = relative(state, p, s).X
+        F = sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
+        on = {s.body: s.X.T @ F}
+        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (X.T @ F)
+        return on
+
+    def check(self, model: Model) -> None:
+        self.frames(model)
+
+
+def meeting(model: Model, i: int, j: int) -> int:
+    """The last body on both ways to the base: the nearest common ancestor."""
+    while i != j:
+        i, j = (model.parent[i], j) if i > j else (i, model.parent[j])
+    return i
+
+
+def relative(state: State, p: Frame, s: Frame) -> Relative:
+    """Where the successor's frame is and how it moves, seen from the predecessor's.
+
+    V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: it moves both alike.
+    """
+    root = meeting(state.model, p.body, s.body)
+    (Xp, Vp, Ap), (Xs, Vs, As) = (_from(state, root, f) for f in (p, s))
+    X = Xs @ Xp.inverse
+    VX = X @ Vp
+    V = Vs - VX
+    return Relative(X, V, As - X @ Ap + V.cross(VX))
+
+
+def _from(state: State, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
+    """The transform from body ``root`` to a frame, the frame's twist and spatial acceleration as if the root were at rest."""
+    model, (X, S) = state.model, state.kinematics
+    Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
+    way = [i for i in model.path(f.body) if i > root]
+    for i in reversed(way):
+        vJ = S[i] @ state.vs[i]
+        V = X[i] @ V + vJ  # MR 8.51
+        A = (X[i] @ A).joined(V.w, vJ, model.joint[i].bias(state.qs[i], state.vs[i]))  # MR 8.52
+        Y = X[i] @ Y
+    V, A = f.X @ V, f.X @ A
+    return f.X @ Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
+
+
+def row(state: State, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
+    """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
+    model, (Xs, S) = state.model, state.kinematics
+    root = meeting(model, p.body, s.body)
+    forces: list[list[Any]] = [[] for _ in model.parent]
+    for frame, push in ((s, F), (p, -(X.T @ F))):
+        here = frame.X.T @ push
+        for i in model.path(frame.body):
+            if i <= root:
+                break
+            forces[i] = S[i].T @ here
+            here = Xs[i].T @ here
+    return model.gathered(forces)
+
+
+def _moving(X: Transform, V: Motion) -> Transform:
+    """X as it changes with the relative twist V: Ė = −[ω]E, ṙ = Eᵀv."""
+    if all(isinstance(x, (int, float)) and x == 0 for x in (*V.w, *V.v)):
+        return X
+    dE = V.w.skew() @ X.E
+    E = Mat(*(Vec(*(Dual(x, -d) for x, d in zip(a, b, strict=True))) for a, b in zip(X.E, dE, strict=True)))
+    r = Vec(*(Dual(x, d) for x, d in zip(X.r, X.E.T @ V.v, strict=True)))
+    return Transform(E, r)
+
+
+def _parts(F: Force, part: Any) -> Force:
+    return Force(Vec(*map(part, F.m)), Vec(*map(part, F.f)))

@@ -1,0 +1,102 @@
+"""Constraints made by a joint: the joint that closes a loop, or holds a frame (F&O §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.mechanics.constraints.base import Scalars, State
+from torsor.mechanics.constraints.frames import BetweenFrames, relative
+from torsor.model.description import Loop
+from torsor.model.joints import JointType
+from torsor.model.model import Frame, Model
+from torsor.spatial import Force, Motion, Transform, factor, solve
+from torsor.spatial.exponential import log
+from torsor.spatial.linear import is_zero
+from torsor.spatial.recovery import quaternion_of
+
+_AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
+
+
+@dataclass(frozen=True)
+class JointConstraint(BetweenFrames):
+    """Two frames may move against each other only as a joint of this type allows: T(q_J)ᵀ V = 0.
+
+    ``predecessor`` and ``successor`` are names of frames, each moved by ``origin`` and ``child_origin``.  The joint has no
+    coordinate among q: where it stands, q_J, is seen from the two frames.
+    """
+
+    name: str
+    kind: JointType
+    predecessor: str
+    successor: str
+    origin: Transform = Transform.identity()
+    child_origin: Transform = Transform.identity()
+
+    @classmethod
+    def of(cls, loop: Loop) -> JointConstraint:
+        """The constraint of a loop as it is described, so that multipliers and wrenches are in the axes its user gave."""
+        return cls(loop.name, loop.kind, loop.parent, loop.child, loop.origin, loop.child_origin)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(_label(F, k) for k, F in enumerate(self.kind.complement(self.kind.neutral()), start=1))
+
+    @property
+    def integrable_off_zero(self) -> bool:
+        return False
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        return _frame(model, self.predecessor, self.origin), _frame(model, self.successor, self.child_origin)
+
+    def forces(self, X: Transform) -> Sequence[Force]:
+        return self.kind.complement(self.kind.coordinates(X))
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        """T · log of the motion from where the joint would put the successor to where it is."""
+        qJ = self.kind.coordinates(X)
+        R, p = (X @ self.kind.transform(qJ).inverse).pose
+        gap = log(quaternion_of(R), p)
+        return [gap.dot(F) for F in self.kind.complement(qJ)]
+
+    def coordinates(self, state: State) -> list[Any]:
+        """q_J, where the joint stands."""
+        return self.kind.coordinates(relative(state, *self.frames(state.model)).X)
+
+    def velocity(self, state: State) -> list[Any]:
+        """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
+        seen = relative(state, *self.frames(state.model))
+        S = self.kind.subspace(self.kind.coordinates(seen.X))
+        return _along(S, seen.V)
+
+    def actuated(self, state: State, tau: Scalars) -> dict[int, Force]:
+        """The wrenches on the two bodies when the joint pushes with τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
+        p, s = self.frames(state.model)
+        X = relative(state, p, s).X
+        S = self.kind.subspace(self.kind.coordinates(X))
+        weights = solve(_gram(S), tau)
+        F = sum((Force(c.w, c.v) * k for c, k in zip(S, weights, strict=True)), start=Force.zero())
+        on = {s.body: s.X.T @ F}
+        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (X.T @ F)
+        return on
+
+
+def _frame(model: Model, name: str, offset: Transform) -> Frame:
+    body, X = model.frame(name)
+    return Frame(body, offset @ X)
+
+
+def _label(F: Force, k: int) -> str:
+    """The axis a wrench lies along, or, askew, what most of it is and its number: no two rows of a joint share a name."""
+    six = [*F.m, *F.f]
+    largest = max(range(6), key=lambda i: abs(six[i]))
+    askew = sum(not is_zero(x) for x in six) > 1
+    return f"{_AXES[largest][0]}{k}" if askew else _AXES[largest]
+
+
+def _gram(S: Sequence[Motion]) -> Any:
+    return factor([[a.w.dot(b.w) + a.v.dot(b.v) for b in S] for a in S])
+
+
+def _along(S: Sequence[Motion], V: Motion) -> list[Any]:
+    return solve(_gram(S), [c.w.dot(V.w) + c.v.dot(V.v) for c in S])

@@ -1,0 +1,65 @@
+"""A point of the robot held to a plane, to a line, to a place, or at a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.errors import ArgumentError
+from torsor.mechanics.constraints.frames import BetweenFrames
+from torsor.model.model import Frame, Model
+from torsor.scalar import sqrt
+from torsor.spatial import Force, Transform, Vec
+from torsor.spatial.linear import is_zero
+from torsor.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class PointAlong(BetweenFrames):
+    """nᵀ(p − c) = 0 for each of some directions n: one for a plane, two for a line, three for a place.
+
+    p is the origin of ``frame`` seen from ``relative_to``, in whose axes n and ``through`` = c are given.
+    """
+
+    name: str
+    frame: str
+    directions: tuple[Vec, ...]
+    through: Vec = ZERO
+    relative_to: str = "world"
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"along ({n.x:.3g}, {n.y:.3g}, {n.z:.3g})" for n in self.directions)
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        return model.frame(self.relative_to), model.frame(self.frame)
+
+    def forces(self, X: Transform) -> Sequence[Force]:
+        return [Force(ZERO, X.E @ n) for n in self.directions]
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        return [n.dot(X.r - self.through) for n in self.directions]
+
+
+@dataclass(frozen=True)
+class Distance(BetweenFrames):
+    """|p| = length, of the origin of ``frame`` from that of ``other``: a rigid massless rod between two ball joints."""
+
+    name: str
+    frame: str
+    other: str
+    length: float
+
+    def labels(self) -> tuple[str, ...]:
+        return ("along the rod",)
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        return model.frame(self.other), model.frame(self.frame)
+
+    def forces(self, X: Transform) -> Sequence[Force]:
+        if all(is_zero(x) for x in X.r):
+            raise ArgumentError(f"constraint {self.name!r}: the two frames are always at one place; a rod needs two")
+        return [Force(ZERO, X.E @ (X.r * (1 / sqrt(X.r.dot(X.r)))))]
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        return [sqrt(X.r.dot(X.r)) - self.length]

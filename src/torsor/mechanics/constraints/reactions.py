@@ -1,0 +1,56 @@
+"""The wrench through every joint, of the tree and of the loops: what a bearing has to carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torsor.algorithms.kinematics import Scalars
+from torsor.algorithms.reactions import reaction_wrenches
+from torsor.errors import ArgumentError
+from torsor.mechanics.constraints.base import Constraint, State
+from torsor.mechanics.constraints.frames import BetweenFrames, relative
+from torsor.model.model import Model
+from torsor.spatial import Force
+
+
+def reactions(
+    model: Model,
+    constraints: Sequence[Constraint],
+    state: State,
+    a: Scalars,
+    multipliers: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    pushed: Sequence[dict[int, Force]] = (),
+) -> dict[str, Any]:
+    """``tree``: the wrench each joint puts on its child; ``loops``: the wrench each constraint puts on its successor's frame.
+
+    The constraints' wrenches T λ and those of actuated loop joints act on the bodies; Newton and Euler do the rest (F&O 5–7).
+    """
+    on: list[Force] = [Force.zero() for _ in model.parent]
+    loops, start = [], 0
+    for c in constraints:
+        part = multipliers[start : start + c.size]
+        start += c.size
+        carried = c.wrenches(state, part)
+        if carried is None:
+            raise ArgumentError(
+                f"constraint {c.name!r} is given in joint coordinates, so it is not known which bodies it pushes; "
+                "reactions need constraints between frames"
+            )
+        for body, F in carried.items():
+            on[body] = on[body] + F
+        loops.append(_at_successor(c, state, part))
+    for push in pushed:
+        for body, F in push.items():
+            on[body] = on[body] + F
+    return {"tree": reaction_wrenches(model, state.q, state.v, a, wrenches, on), "loops": loops}
+
+
+def _at_successor(c: Constraint, state: State, multipliers: Scalars) -> list[Any]:
+    """T λ, in the successor's frame."""
+    while not isinstance(c, BetweenFrames):
+        c = c.constraint  # type: ignore[attr-defined]  # what drives a constraint wraps it
+    X = relative(state, *c.frames(state.model)).X
+    F = sum((f * k for f, k in zip(c.forces(X), multipliers, strict=True)), start=Force.zero())
+    return [*F.m, *F.f]

@@ -1,0 +1,59 @@
+"""A ball or a wheel that rolls on a plane without slipping: the textbook's nonholonomic constraint (MR §2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.mechanics.constraints.frames import BetweenFrames
+from torsor.model.joints.base import axes_about
+from torsor.model.model import Frame, Model
+from torsor.scalar import sqrt
+from torsor.spatial import Force, Transform, Vec
+from torsor.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Rolling(BetweenFrames):
+    """The material point that touches the plane is at rest: v + ω × c = 0.
+
+    ``frame`` has its origin at the centre.  Without ``axis`` it is a ball, c = −r n; a wheel, a thin disc about ``axis`` (in
+    its frame), touches where its rim is lowest.  ``normal`` and ``through`` give the plane, seen from ``relative_to``.
+    The row along the normal can be integrated (the height of the centre), the two along the plane cannot.
+    """
+
+    name: str
+    frame: str
+    radius: float
+    axis: Vec | None = None
+    normal: Vec = Vec(0, 0, 1)
+    through: Vec = ZERO
+    relative_to: str = "world"
+
+    def labels(self) -> tuple[str, ...]:
+        return ("height", "slip along x", "slip along y")
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        return (True, False, False)
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        return model.frame(self.relative_to), model.frame(self.frame)
+
+    def forces(self, X: Transform) -> Sequence[Force]:
+        x, y, n = axes_about(self.normal)
+        down, size = self._lowest(X.E @ n)
+        c = down * (self.radius / size)
+        return [Force(c.cross(X.E @ e), X.E @ e) for e in (n, x, y)]
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        _, size = self._lowest(X.E @ self.normal)
+        return [self.normal.dot(X.r - self.through) - size * self.radius, 0, 0]
+
+    def _lowest(self, n: Vec) -> tuple[Vec, Any]:
+        """The direction from the centre to the contact, and its length: −n, for a wheel less its part along the axis."""
+        if self.axis is None:
+            return -n, 1
+        across = n - self.axis * self.axis.dot(n)
+        return -across, sqrt(across.dot(across))

@@ -1,0 +1,147 @@
+"""Which kernel solves which state: the trusted rows first, the rank test where they are not the right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile import Argument, Kernel
+from torsor.errors import SingularError, UnknownName
+from torsor.mechanics.constraints.base import Constraint
+from torsor.mechanics.constraints.equations import ConstrainedModel
+from torsor.mechanics.constraints.local_rank import violated_rows
+from torsor.mechanics.constraints.null_space import in_mass_metric, in_metric, solve_with_rank
+from torsor.mechanics.constraints.rank import independent_rows
+from torsor.model import Model
+from torsor.support.locks import new_lock
+
+METHODS = ("auto", "direct", "multipliers", "null_space")
+
+
+class Inputs(NamedTuple):
+    """Inputs of a kernel beyond the state: frames with wrenches, the axes of those, and further ones by name."""
+
+    frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
+    extra: tuple[str, ...] = ()
+
+
+#: the state alone
+NONE = Inputs()
+
+
+class Solver:
+    """The kernels of a model under constraints, each made when first needed, and the choice between them."""
+
+    def __init__(
+        self,
+        model: Model,
+        constraints: Sequence[Constraint],
+        rows: Callable[[], tuple[int, ...]],
+        by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
+    ):
+        self.equations = ConstrainedModel(model, tuple(constraints))
+        self.kernels = self.equations.kernels()
+        self._rows, self._by_local_rank = rows, by_local_rank
+        self._independent: tuple[int, ...] | None = None
+        self._lock = new_lock()
+
+    @property
+    def independent_rows(self) -> tuple[int, ...]:
+        """F&O 18's rows, chosen once, and kept on disk beside the kernels."""
+        if self._independent is None:
+            with self._lock:
+                if self._independent is None:
+                    self._independent = tuple(self.kernels.remember("independent rows", self._rows))
+        return self._independent
+
+    def kernel(self, name: str, *words: Any, inputs: Inputs = NONE, derivative: tuple[str, ...] = ()) -> Kernel:
+        """A kernel of the equations; the time is the first of its further inputs where constraints read it."""
+        extra = (*self.clock, *inputs.extra)
+        return self.kernels(
+            name, *words, frames=inputs.frames, expressed_in=inputs.expressed_in, extra=extra, derivative=derivative
+        )
+
+    def rows_and_mass(self, q: ArrayLike, clock: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """A and M of one configuration or a batch; ``clock`` is the time, where constraints read it."""
+        A, M = self.kernel("position")(q, *clock)[1], self.kernels("mass_matrix")(q)
+        return A, np.broadcast_to(M, (*A.shape[:-2], *M.shape[-2:]))
+
+    @property
+    def clock(self) -> tuple[str, ...]:
+        """The time as an input, where constraints read it."""
+        return ("t",) if self.equations.timed else ()
+
+    def trusted(self, what: str, method: str, inputs: Inputs) -> Kernel:
+        """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""
+        return self.kernel(f"{what}.{'multipliers' if method == 'auto' else method}", self.independent_rows, inputs=inputs)
+
+    def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """(x, λ) of a batch: by the kernel where it may be trusted, by the null space where the rank is another."""
+        if method not in METHODS:
+            raise UnknownName("method", method, METHODS)
+        if method == "null_space":
+            return self._by_null_space(what, inputs, values)[:2]
+        kernel = self.trusted(what, method, inputs)
+        x, lam, doubt = kernel(*values)
+        doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
+        if not doubted.any():
+            return x, lam
+        rest = [_picked(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
+        places = np.argwhere(doubted)
+        if method == "auto":
+            x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
+        else:
+            states = [self._by_own_rows(what, method, inputs, one, at) for *one, at in zip(*rest, places, strict=True)]
+            x[doubted], lam[doubted] = (np.array(part) for part in zip(*states, strict=True))
+        return x, lam
+
+    def _by_null_space(
+        self, what: str, inputs: Inputs, values: Sequence[Any], places: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(x, λ, rank) with the rank that the rows have everywhere; where it is another, or rows contradict, state by state.
+
+        ``places`` are the positions of these states in the caller's batch, for the error message.
+        """
+        kernel = self.kernel(f"{what}_terms", inputs=inputs)
+        M, A, f, g = kernel(*values)
+        w, usual = in_mass_metric(M, A, self.equations.model), len(self.independent_rows)
+        clear = w.has_rank(usual)
+        rank = np.where(clear, usual, 0)
+        x, lam = solve_with_rank(w, f, g, rank)
+        unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
+        inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
+        names = [a.name for a in kernel.inputs]
+        for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
+            try:
+                x[at], lam[at], rank[at] = self._by_local_rank(
+                    what, M[at], A[at], f[at], g[at], dict(zip(names, state, strict=True))
+                )
+            except SingularError as error:
+                place = list(map(int, at if places is None else places[at[0]] if at else places))
+                raise SingularError(f"state {place} of the batch: {error}" if place else str(error)) from None
+        return x, lam, rank
+
+    def _by_own_rows(
+        self, what: str, method: str, inputs: Inputs, values: Sequence[Any], place: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One state by a method with rows chosen for it alone."""
+        rank = int(self._by_null_space(what, inputs, values, place)[2])  # raises where it is singular, or rows contradict
+        M, A, _, _ = self.kernel(f"{what}_terms", inputs=inputs)(*values)
+        rows = independent_rows(in_metric(M, A, self.equations.model)[1][None], rank)
+        x, lam, doubt = self.kernel(f"{what}.{method}", rows, inputs=inputs)(*values)
+        if not doubt < 1:
+            raise SingularError(
+                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are barely independent "
+                "here, or the others differ from them by drift; use method='null_space' or 'auto'"
+            )
+        return x, lam
+
+
+def _picked(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
+    """The rows of an input that belong to the states marked."""
+    array = np.asarray(value, float)
+    return np.broadcast_to(array, (*at.shape, *argument.shape))[at]

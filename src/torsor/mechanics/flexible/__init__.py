@@ -1,0 +1,24 @@
+"""Joints and links that give way (MR §8.9.5, F&O §2): elastic joints, and Euler–Bernoulli links with assumed modes."""
+
+from torsor.mechanics.flexible.beam import Beam, beam, box, rod, tube
+from torsor.mechanics.flexible.elastic_joints import ElasticJoints, elastic_joints
+from torsor.mechanics.flexible.energy import Energy
+from torsor.mechanics.flexible.flexible_robot import FlexibleRobot, Response
+from torsor.mechanics.flexible.joint_equations import MotorMotion
+from torsor.mechanics.flexible.springs import Law, Spring
+
+__all__ = [
+    "Beam",
+    "MotorMotion",
+    "ElasticJoints",
+    "Energy",
+    "FlexibleRobot",
+    "Law",
+    "Response",
+    "Spring",
+    "beam",
+    "box",
+    "elastic_joints",
+    "rod",
+    "tube",
+]

@@ -1,0 +1,112 @@
+"""From a robot and its beams to a model: every slice of a beam is a body, and slices of one beam share their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torsor.errors import ArgumentError, ModelError
+from torsor.mechanics.flexible.beam import Beam
+from torsor.model import Description, assemble
+from torsor.model.description import Joint, Link
+from torsor.model.model import Model
+from torsor.model.refusals import refuse_friction
+from torsor.model.rotor import refuse_rotors
+from torsor.model.seat import snap_rounding
+from torsor.spatial import Inertia, Transform
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: how far from the root, as a part of the length, something still counts as fixed to the root
+AT_ROOT = 1e-9
+
+
+@dataclass(frozen=True)
+class Flexible:
+    """The model with coordinates (q, η); the robot's own model, for what concerns q alone; the beams by link, in order of η."""
+
+    model: Model
+    rigid: Model
+    beams: tuple[tuple[str, Beam], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each η: the link's and the mode's."""
+        return tuple(f"{link}/{mode}" for link, beam in self.beams for mode in beam.names)
+
+    @property
+    def starts(self) -> dict[str, int]:
+        """Where the η of each beam begin, counted from the first η."""
+        out, n = {}, 0
+        for link, beam in self.beams:
+            out[link] = n
+            n += beam.count
+        return out
+
+
+def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
+    """The robot with beams for some of its links.  A beam takes the place of its link's own inertia.
+
+    What hangs on the link, joints, welded links and frames, hangs on the section of the beam that is nearest to it along x̂.
+    """
+    refuse_rotors(robot.model, "a robot with elastic links")
+    refuse_friction(robot.model, "a robot with elastic links")
+    if robot.loops:
+        raise ModelError(f"robot {robot.name!r} has loops, which beams would leave open; robot.without_loops() has none")
+    if not beams:
+        raise ArgumentError("name at least one link and its beam: {'link': beam(...)}")
+    d = robot.description
+    for link, beam in beams.items():
+        robot.link(link)  # refuses an unknown one
+        if not isinstance(beam, Beam):
+            raise ArgumentError(f"link {link!r} needs a Beam, not {beam!r}")
+        d = _bent(d, link, beam)
+    ordered = tuple((link.name, beams[link.name]) for link in robot.description.links if link.name in beams)
+    return _shared(assemble(d), robot.model, ordered)
+
+
+def _bent(d: Description, link: str, beam: Beam) -> Description:
+    """The description with a link cut into its root, its slices, its tip and the sections that carry something."""
+    sections: dict[float, str] = {beam.length: f"{link}/tip"}
+
+    def carrier(origin: Transform) -> tuple[str, Transform]:
+        """The section nearest to a place on the link, and the place as seen from there."""
+        x = min((origin @ beam.origin.inverse).r.x, beam.length)
+        if x <= AT_ROOT * beam.length:
+            return link, origin
+        if beam.length - x <= AT_ROOT * beam.length:
+            x = beam.length
+        return sections.setdefault(x, f"{link}/at{x:g}"), snap_rounding(origin @ beam.placed(x).inverse)
+
+    joints = []
+    for j in d.joints:
+        on, origin = carrier(j.origin) if j.parent == link else (j.parent, j.origin)
+        joints.append(replace(j, parent=on, origin=origin))
+    frames = []
+    for f in d.frames:
+        on, origin = carrier(f.origin) if f.link == link else (f.link, f.origin)
+        frames.append(replace(f, link=on, origin=origin))
+
+    links = [replace(x, inertia=Inertia.zero()) if x.name == link else x for x in d.links]
+    cuts = [(f"{link}/slice{i + 1}", *cut) for i, cut in enumerate(beam.discs())]
+    cuts += [(name, beam.section(x), x, Inertia.zero()) for x, name in sections.items()]
+    for name, motion, x, I in cuts:
+        links.append(Link(name, I))
+        joints.append(Joint(name, motion, link, name, beam.placed(x)))
+    return replace(d, links=tuple(links), joints=tuple(joints), frames=tuple(frames))
+
+
+def _shared(model: Model, rigid: Model, beams: tuple[tuple[str, Beam], ...]) -> Flexible:
+    """Coordinates q as the robot has them, then η: one set for all sections of a beam."""
+    made = Flexible(model, rigid, beams)
+    number = {name: i for i, name in enumerate(rigid.joint_names)}
+    q_start, v_start = [], []
+    for name in model.joint_names:
+        known = number.get(name)
+        eta = 0 if known is not None else made.starts[name.rpartition("/")[0]]
+        q_start.append(rigid.nq + eta if known is None else rigid.q_start[known])
+        v_start.append(rigid.nv + eta if known is None else rigid.v_start[known])
+    n = sum(beam.count for _, beam in beams)
+    return replace(made, model=replace(model, q_start=tuple(q_start), v_start=tuple(v_start), nq=rigid.nq + n, nv=rigid.nv + n))

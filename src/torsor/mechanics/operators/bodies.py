@@ -1,0 +1,142 @@
+"""A tree at one state as arrays, a row a body and a row a freedom: what the global matrices are filled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor.algorithms.kinematics import joints
+from torsor.model import Model
+from torsor.model.rotor import refuse_rotors
+from torsor.spatial import Motion
+
+if TYPE_CHECKING:
+    from torsor.mechanics.large import LargeTree
+
+Array = np.ndarray
+#: a skew matrix [a] by its entries: (row, column, component of a, sign)
+_SKEW = ((0, 1, 2, -1), (0, 2, 1, 1), (1, 0, 2, 1), (1, 2, 0, -1), (2, 0, 1, -1), (2, 1, 0, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """N bodies and k freedoms, each body in its own frame; k is n unless joints are coupled, which share one."""
+
+    parent: Array  #: (N,) the body each hangs on, −1 the base
+    X: Array  #: (N, 6, 6) motions from λ(i) to i (MR 8.50)
+    I: Array  #: (N, 6, 6) spatial inertias
+    leader: Array  #: (N,) the body whose joint has the coordinates: its own, unless it follows another
+    rate: Array  #: (N, 6) Ṡ v, the part of ḣ q̇ that no body's own motion adds
+    S: Array  #: (k, 6) columns of the joints' freedoms (F&O's h), in the order of the bodies
+    body: Array  #: (k,) whose freedom it is
+    coordinate: Array  #: (k,) the coordinate that drives it
+    gain: Array  #: (k,) and the ratio: 1 unless the joint follows another
+    armature: Array  #: (k,) the rotors' inertia
+    gravity: Array  #: (3,) [m/s²], in the world
+    n: int  #: coordinates
+    names: tuple[str, ...] = ()  #: of the joints; () where bodies go by number
+
+    @classmethod
+    def of_model(cls, model: Model, q: list[float], v: list[float]) -> Bodies:
+        """A model at a state, from the recursions themselves."""
+        refuse_rotors(model, "the operator form (F&O 23–29)")
+        X, S = joints(model, q)
+        qs, vs = model.configuration(q), model.rates(v)
+        own = range(1, len(model.parent))
+        columns = [(i, d, s) for i in own for d, s in enumerate(S[i])]
+        coupling = [model.coupling[i] for i, _, _ in columns]
+        return cls(
+            parent=np.array([model.parent[i] - 1 for i in own], dtype=np.int64),
+            X=spatial_transforms(_floats([X[i].E for i in own], 3, 3), _floats([X[i].r for i in own], 3)),
+            I=spatial_inertias(
+                _floats([model.inertia[i].m for i in own]),
+                _floats([model.inertia[i].h for i in own], 3),
+                _floats([model.inertia[i].I for i in own], 6),
+            ),
+            leader=np.array([(c.leader if (c := model.coupling[i]) else i) - 1 for i in own], dtype=np.int64),
+            rate=_floats([_six(model.joint[i].bias(qs[i], vs[i])) for i in own], 6),
+            S=_floats([_six(s) for _, _, s in columns], 6),
+            body=np.array([i - 1 for i, _, _ in columns], dtype=np.int64),
+            coordinate=np.array([model.v_start[i] + d for i, d, _ in columns], dtype=np.int64),
+            gain=_floats([1 if c is None else c.k for c in coupling]),
+            armature=_floats([model.armature[i][d] for i, d, _ in columns]),
+            gravity=_floats([*model.gravity], 3)[0],
+            n=model.nv,
+            names=tuple(model.joint_names[1:]),
+        )
+
+    @classmethod
+    def of_tree(cls, tree: LargeTree, q: Array, v: Array) -> Bodies:
+        """A large tree at a state, without a loop over its bodies."""
+        E, r, S = tree.joints(q)
+        freedoms = np.diff(np.append(tree.v_start, tree.nv))
+        return cls(
+            parent=tree.parent,
+            X=spatial_transforms(E, r),
+            I=spatial_inertias(tree.mass, tree.h, tree.I),
+            leader=np.arange(len(tree)),
+            rate=tree.biases(q, v),
+            S=S,
+            body=np.repeat(np.arange(len(tree)), freedoms),
+            coordinate=np.arange(tree.nv),
+            gain=np.ones(tree.nv),
+            armature=np.asarray(tree.armature),
+            gravity=tree.gravity,
+            n=tree.nv,
+            names=tree.names,
+        )
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def name(self, i: int) -> str:
+        """What an error calls body i."""
+        return f"the body that joint {self.names[i]!r} carries" if self.names else f"body {i}"
+
+
+def spatial_transforms(E: Array, r: Array) -> Array:
+    """X = [[E, 0], [−E[r], E]], (N, 6, 6), as :class:`torsor.spatial.Transform` has it in factors."""
+    X = np.zeros((len(E), 6, 6))
+    X[:, :3, :3] = X[:, 3:, 3:] = E
+    X[:, 3:, :3] = -E @ skew(r)
+    return X
+
+
+def spatial_inertias(m: Array, h: Array, I: Array) -> Array:
+    """G = [[I, [h]], [−[h], m]], (N, 6, 6) (MR 8.42); I by its six different entries."""
+    G = np.zeros((len(m), 6, 6))
+    G[:, :3, :3] = I[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+    G[:, :3, 3:] = skew(h)
+    G[:, 3:, :3] = -G[:, :3, 3:]
+    G[:, 3:, 3:] = m[:, None, None] * np.eye(3)
+    return G
+
+
+def skew(a: Array) -> Array:
+    """[a], with [a] b = a × b, (N, 3, 3)."""
+    out = np.zeros((*a.shape, 3))
+    for row, column, k, sign in _SKEW:
+        out[..., row, column] = sign * a[..., k]
+    return out
+
+
+def cross_motion(V: Array, M: Array) -> Array:
+    """V × M of motions (ω, v), (N, 6) (MR 8.38)."""
+    w, v = V[:, :3], V[:, 3:]
+    return np.hstack([np.cross(w, M[:, :3]), np.cross(v, M[:, :3]) + np.cross(w, M[:, 3:])])
+
+
+def cross_force(V: Array, F: Array) -> Array:
+    """V ×* F of a motion and a force (m, f), (N, 6) (MR 8.39)."""
+    w, v = V[:, :3], V[:, 3:]
+    return np.hstack([np.cross(w, F[:, :3]) + np.cross(v, F[:, 3:]), np.cross(w, F[:, 3:])])
+
+
+def _six(M: Motion) -> list[float]:
+    return [*M.w, *M.v]
+
+
+def _floats(rows: list, *shape: int) -> Array:
+    return np.array(rows, dtype=float).reshape(-1, *shape)

@@ -1,0 +1,101 @@
+"""The table of everything a Task can compute; the words of a row are the targets of the task, and a route to M⁻¹."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from torsor.algorithms import task_space as ts
+from torsor.kernels import Quantity, Table
+from torsor.model import Model
+from torsor.model.refusals import CLOSED
+
+#: a quantity that needs Λ, with a matrix in its place as a last input
+GIVEN = "{}_of_given_mass"
+
+
+def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quantity:
+    """A row that needs neither M⁻¹ nor Λ."""
+
+    def run(model: Model, *values: Any, targets: ts.Targets) -> Any:
+        return function(model, targets, *values)
+
+    return Quantity(inputs, run, ("targets",), (output,), joint_space=True)
+
+
+def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
+    """A row that needs M⁻¹: by articulated bodies, or by the factors of M, whichever is shorter."""
+
+    def run(model: Model, *values: Any, targets: ts.Targets, route: str | None = None) -> Any:
+        return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"))
+
+    by_factors = partial(run, route="factors")
+    return Quantity(inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CLOSED)
+
+
+def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
+    """A row that needs Λ, and says with a last result how much Λ magnifies."""
+
+    def run(model: Model, targets: ts.Targets, *values: Any, route: str) -> tuple[Any, ...]:
+        mass, magnified = ts.exact_mass(model, targets, values[0], route)
+        result = function(model, targets, *values, mass=mass, route=route)
+        return (*result, magnified) if len(outputs) > 1 else (result, magnified)
+
+    return _with_route(run, inputs, *outputs, "magnified")
+
+
+def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
+    """A row that needs Λ, and takes a matrix in its place."""
+
+    def run(model: Model, targets: ts.Targets, *values: Any, route: str) -> Any:
+        *state, flat = values
+        k = sum(len(t.rows) for t in targets)
+        mass = ts.given_mass([flat[i * k : i * k + k] for i in range(k)])
+        return function(model, targets, *state, mass=mass, route=route)
+
+    return _with_route(run, (*inputs, "Lambda"), *outputs)
+
+
+def _forward_of_force(model: Model, targets: ts.Targets, q: Any, v: Any, F: Any, route: str) -> list[Any]:
+    return ts.forward_dynamics(model, targets, q, v, ts.joint_force(model, targets, q, F), route)
+
+
+#: quantities that need Λ: function, inputs, results
+_MASSIVE: dict[str, tuple[Any, ...]] = {
+    "mass_matrix": (ts.mass_matrix, ("q",), "mass_matrix"),
+    "bias_force": (ts.bias_force, ("q", "v"), "bias_force"),
+    "velocity_force": (ts.velocity_force, ("q", "v"), "velocity_force"),
+    "gravity_force": (ts.gravity_force, ("q",), "gravity_force"),
+    "consistent_inverse": (ts.consistent_inverse, ("q",), "consistent_inverse"),
+    "null_space": (ts.null_space, ("q",), "null_space"),
+    "velocity": (ts.velocity, ("q", "twist"), "velocity"),
+    "inverse_dynamics": (ts.inverse_dynamics, ("q", "v", "acceleration"), "force", "tau"),
+    "inverse_dynamics_beside": (
+        ts.inverse_dynamics_beside, ("q", "v", "acceleration", "null_torque"), "force", "tau",
+    ),
+}  # fmt: skip
+
+QUANTITIES = Table(
+    "torsor.mechanics.task.quantities:QUANTITIES",
+    {
+        "jacobian": _kinematic(ts.jacobian, "J", "q"),
+        "jacobian_rate": _kinematic(ts.jacobian_rate, "Jdot", "q", "v"),
+        "twist": _kinematic(ts.twist, "twist", "q", "v"),
+        "acceleration": _kinematic(ts.acceleration, "acceleration", "q", "v", "a"),
+        "joint_force": _kinematic(ts.joint_force, "tau", "q", "force"),
+        "inverse_mass_matrix": _with_route(ts.inverse_mass_matrix, ("q",), "inverse_mass_matrix"),
+        "forward_dynamics": _with_route(ts.forward_dynamics, ("q", "v", "tau"), "acceleration"),
+        "forward_dynamics_of_force": _with_route(_forward_of_force, ("q", "v", "force"), "acceleration"),
+    }
+    | {name: _with_exact_mass(*row) for name, row in _MASSIVE.items()}
+    | {GIVEN.format(name): _with_given_mass(*row) for name, row in _MASSIVE.items()},
+    title="task",
+    symbols="torsor.algorithms.task_space takes them",
+)
+
+
+def shapes(model: Model, targets: ts.Targets) -> dict[str, tuple[int, ...]]:
+    """Shapes of the inputs that a robot's own table does not have."""
+    k = sum(len(t.rows) for t in targets)
+    return {"force": (k,), "twist": (k,), "acceleration": (k,), "null_torque": (model.nv,), "Lambda": (k, k)}

@@ -1,0 +1,306 @@
+"""Task: rows of the twists of a robot's frames, and the dynamics they obey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms.task_space import ROUTES, Target, row_names
+from torsor.compile import Kernel
+from torsor.errors import ArgumentError, SingularError, UnknownName, printable
+from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.losses import less_friction, losses_of
+from torsor.mechanics.task.quantities import GIVEN, QUANTITIES, shapes
+from torsor.mechanics.task.report import TaskReport, report
+from torsor.mechanics.task.singular import LARGEST, Singular
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: a frame by its name, with rows of its own, and with an expression of its own
+Frame = str | tuple[str, Any] | tuple[str, Any, str]
+
+
+class TaskForce(NamedTuple):
+    """A task force F and the joint forces τ that make it."""
+
+    force: np.ndarray
+    tau: np.ndarray
+
+
+class Task:
+    """The dynamics of chosen rows of the twists of one or more frames: F = Λ V̇ + η, with V = J v (MR 8.89).
+
+    Made by ``robot.task(...)``.  k rows; ``(..., n)`` in, ``(..., k)`` out, as for a Robot.  V̇ is the rate of V as expressed:
+    classical accelerations in ``"world"``.  F is what the actuators do at the task; a wrench from outside adds to it.
+
+    What exists at every configuration (J, Λ⁻¹, forward dynamics) is never refused.  What needs Λ is refused where J loses rank,
+    with a :class:`~torsor.errors.SingularError` that names the directions lost, unless ``singular`` says otherwise:
+    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that nothing feels more than 1/ρ² kg;
+    ``"truncated"``, Λ is the pseudo-inverse of J M⁻¹ Jᵀ without the directions whose σ(J M^-½) is below ``tolerance`` times the
+    largest: they feel no mass and get no force.
+
+    >>> import numpy as np, torsor as ts
+    >>> from torsor.task import Task
+    >>> tip = Task(ts.robots.two_link(), "tip", ("vx", "vy"))
+    >>> tip.mass_matrix(np.radians([0, 90])).round(9) + 0.0  # MR Fig. 8.4
+    array([[1., 0.],
+           [0., 2.]])
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str | Sequence[Frame],
+        rows: str | Sequence[str] = "all",
+        expressed_in: str = "world",
+        *,
+        singular: str = "raise",
+        damping: float = Singular().damping,
+        tolerance: float = Singular().tolerance,
+    ):
+        self._robot = robot
+        self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
+        self._singular = Singular(singular, damping, tolerance).checked()
+        self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @property
+    def robot(self) -> Robot:
+        """The robot whose task it is."""
+        return self._robot
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Frames, their rows and how they are expressed, in order."""
+        return self._targets
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """A name for each of the k rows, ``"vz at tool0"``."""
+        return tuple(f"{name} at {t.frame}" for t in self._targets for name in t.rows)
+
+    def __repr__(self) -> str:
+        return f"<Task of {self._robot.name!r}: {printable(', '.join(self.rows))}>"
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self._robot, self._targets, self._singular)
+
+    # -- kinematics ------------------------------------------------------------------------------------------
+
+    @kernel_method
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
+        """J(q), ``(k, nv)``: V = J v (MR 8.83)."""
+        return self._call("jacobian", q)
+
+    @kernel_method
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """J̇(q, v), ``(k, nv)``."""
+        return self._call("jacobian_rate", q, v)
+
+    @kernel_method
+    def twist(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """V = J v, ``(k,)`` (MR 8.83)."""
+        return self._call("twist", q, v)
+
+    @kernel_method
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+        """V̇ = J a + J̇ v, ``(k,)`` (MR 8.84)."""
+        return self._call("acceleration", q, v, a)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
+        """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
+        return self._with_mass("velocity", q, twist)
+
+    # -- dynamics that always exists -------------------------------------------------------------------------
+
+    @kernel_method
+    def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
+        """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric to the bit; it exists where Λ does not.
+
+        ``method``: ``"articulated"``, an O(N) inward pass a row over articulated-body inertias; ``"composite"``, the modified
+        composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Left out, the shortest is taken.
+        """
+        return self._call("inverse_mass_matrix", q, route=method)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        force: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        friction: bool | None = None,
+    ) -> np.ndarray:
+        """V̇, ``(k,)``, under a task ``force`` F (k; τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau`` (nv).
+
+        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        """
+        if (force is None) == (tau is None):
+            raise ArgumentError("forward_dynamics takes one of force (k entries) and tau (nv entries)")
+        if losses_of(self.robot.model, friction=friction).friction:
+            tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
+        if tau is not None:
+            return self._call("forward_dynamics", q, v, tau)
+        return self._call("forward_dynamics_of_force", q, v, force)
+
+    @kernel_method
+    def joint_force(self, q: ArrayLike, force: ArrayLike) -> np.ndarray:
+        """τ = JᵀF, ``(nv,)``."""
+        return self._call("joint_force", q, force)
+
+    # -- dynamics that needs Λ -------------------------------------------------------------------------------
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
+        return self._with_mass("mass_matrix", q)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def bias_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """η = J̄ᵀ h(q, v) − Λ J̇ v, ``(k,)`` (MR 8.91).
+
+        A redundant robot's η depends on all of v, not on V = J v alone.  MR's η(θ, V) is
+        ``task.bias_force(q, task.velocity(q, V))``.
+        """
+        return self._with_mass("bias_force", q, v)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
+        return self._with_mass("velocity_force", q, v)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def gravity_force(self, q: ArrayLike) -> np.ndarray:
+        """The part of η that gravity makes, J̄ᵀ g(q)."""
+        return self._with_mass("gravity_force", q)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def consistent_inverse(self, q: ArrayLike) -> np.ndarray:
+        """J̄ = M⁻¹ Jᵀ Λ, ``(nv, k)``, the dynamically consistent inverse: J J̄ = 1 (Khatib 1987)."""
+        return self._with_mass("consistent_inverse", q)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def null_space(self, q: ArrayLike) -> np.ndarray:
+        """N = 1 − Jᵀ J̄ᵀ, ``(nv, nv)``.
+
+        N projects joint forces: N τ accelerates no task row.  Its transpose Nᵀ = 1 − J̄ J projects velocities and accelerations:
+        Nᵀ v moves no task row.
+        """
+        return self._with_mass("null_space", q)
+
+    @kernel_method_of(TaskForce, guards={"magnified": LARGEST})
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        null_torque: ArrayLike | None = None,
+        friction: bool | None = None,
+    ) -> TaskForce:
+        """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
+
+        τ has an entry for every degree of freedom, those of a floating base too, which no motor can make.  Friction laws of the
+        robot's joints are added to τ, not to F, unless ``friction=False``.
+        """
+        if null_torque is None:
+            found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
+        else:
+            found = TaskForce(*self._with_mass("inverse_dynamics_beside", q, v, acceleration, null_torque))
+        if not losses_of(self.robot.model, friction=friction).friction:
+            return found
+        return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
+
+    def report(self, q: ArrayLike) -> TaskReport:
+        """What the task can and cannot do at one configuration: singular values of J M^-½, directions lost, in words."""
+        return report(self, q)
+
+    # -- kernels ---------------------------------------------------------------------------------------------
+
+    def kernel(self, name: str, method: str | None = None) -> Kernel:
+        """The kernel of a quantity, exact; ``method`` as for :meth:`inverse_mass_matrix`.
+
+        Where it needs Λ, its last result is how much Λ magnifies: beyond 10¹² the methods refuse the others.
+        """
+        if name not in QUANTITIES:
+            raise UnknownName("task quantity", name, QUANTITIES)
+        if method is None:
+            return self._kernels(name, self._targets)
+        if method not in ROUTES:
+            raise UnknownName("method", method, ROUTES)
+        if method == "articulated" and not self._robot.model.local:
+            raise ArgumentError(
+                "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
+                "breaks the articulated-body recursion; "
+                'take method="composite" or "factors", or robot.without_couplings()'
+            )
+        return self._kernels(name, self._targets, method)
+
+    def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
+        """The kernel that a method runs without looking at its result; None where Λ is replaced, or friction laws count."""
+        replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
+        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        return None if replaced or counts else self.kernel(name)
+
+    def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
+        return self.kernel(name, route)(*values)
+
+    def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
+        """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""
+        if self._singular.way != "raise":
+            Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
+            return self._call(GIVEN.format(name), q, *rest, Lambda)
+        try:
+            *results, magnified = self._call(name, q, *rest)
+        except SingularError:  # exactly singular, here or everywhere
+            self._refuse(q)
+            raise
+        if magnified > LARGEST if isinstance(magnified, float) else (magnified > LARGEST).any():
+            self._refuse(q)
+        return results[0] if len(results) == 1 else results
+
+    def _refuse(self, q: Any) -> None:
+        """Say where J loses rank and which directions are lost."""
+        A = self._call("inverse_mass_matrix", q)  # where M is singular, this says so
+        scale = np.sqrt(np.einsum("...ii->...i", A))
+        scale[scale == 0] = 1.0
+        least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
+        worst = np.unravel_index(int(np.argmin(least)), least.shape)
+        first = np.argwhere(least < 10 / LARGEST)
+        place = tuple(int(k) for k in (first[0] if len(first) else worst))
+        found = report(self, np.broadcast_to(np.asarray(q, float), (*least.shape, self._robot.nq))[place])
+        where = f" at batch index {place}" if place else ""
+        lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
+        raise SingularError(
+            f"{self._robot.name!r} cannot accelerate along {lost}{where}: no Λ exists; "
+            'leave it out, or choose singular="damped" or "truncated"'
+        )
+
+
+def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str) -> tuple[Target, ...]:
+    """Frames as users write them, as targets; a frame's own rows and expression come before the common ones."""
+    found = []
+    for frame in frames:
+        name, *own = (frame,) if isinstance(frame, str) else frame
+        if len(own) > 2:
+            raise ArgumentError(f"a frame of a task is a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
+        robot.model.frame(name)
+        words = own[1] if len(own) == 2 else expressed_in
+        if words not in EXPRESSIONS:
+            raise UnknownName("way to express a frame's motion", words, EXPRESSIONS)
+        found.append(Target(name, row_names(own[0] if own else rows), words))
+    single = [(t.frame, row, t.expressed_in) for t in found for row in t.rows]
+    if not single or len(set(single)) < len(single):
+        raise ArgumentError(f"a task has at least one row and none twice; {found} given")
+    return tuple(found)
+
+
+def _rebuilt(robot: Robot, targets: Sequence[Target], singular: Singular) -> Task:
+    return Task(robot, targets, singular=singular.way, damping=singular.damping, tolerance=singular.tolerance)

@@ -1,0 +1,26 @@
+"""Motors, gears and friction: what lies between the current and the joint (MR §8.9).  Plain models over any scalar."""
+
+from torsor.model import friction
+from torsor.model.actuators import sizing
+from torsor.model.actuators.drive import Drive
+from torsor.model.actuators.gearbox import Gearbox
+from torsor.model.actuators.matching import inertia_matching_ratio, load_acceleration
+from torsor.model.actuators.motor import Motor, Point
+from torsor.model.actuators.parameters import RPM
+from torsor.model.actuators.region import Region, Side
+from torsor.model.actuators.thermal import Thermal
+
+__all__ = [
+    "RPM",
+    "Drive",
+    "Gearbox",
+    "Motor",
+    "Point",
+    "Region",
+    "Side",
+    "Thermal",
+    "friction",
+    "inertia_matching_ratio",
+    "load_acceleration",
+    "sizing",
+]

@@ -1,0 +1,95 @@
+"""A motor and its gearbox, as the joint feels them (MR §8.9.1–8.9.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.model.actuators.gearbox import Gearbox
+from torsor.model.actuators.motor import Motor
+from torsor.model.actuators.region import Region
+
+
+@dataclass(frozen=True)
+class Drive:
+    """τ = ηG (τ_m − I_rotor G θ̈ − friction): a motor behind a gearbox.
+
+    ``speed``, ``acceleration`` and ``torque`` are the joint's [rad/s, rad/s², N·m]; the motor's are called so.  ``torque`` is
+    what the gear's output gives to the joint, so it is what ``robot.inverse_dynamics`` asks of a robot without armature.
+
+    >>> drive = Drive(Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=1e-5), Gearbox(100, 0.8))
+    >>> drive.motor_torque(40.0, speed=1.0, acceleration=10.0)  # 40/(0.8·100) for the load, 1e-5·100·10 for the rotor
+    0.51
+    >>> round(drive.apparent_inertia, 12)
+    0.1
+    """
+
+    motor: Motor
+    gearbox: Gearbox = Gearbox(1)
+
+    @property
+    def apparent_inertia(self) -> Any:
+        """G² (I_rotor + I_gears) [kg·m²]: the rotor as the joint feels it, also called reflected inertia (MR §8.9.2)."""
+        return self.gearbox.ratio**2 * self._turning
+
+    @property
+    def _turning(self) -> Any:
+        return self.motor.rotor_inertia + self.gearbox.inertia
+
+    def inertia(self, load: Any) -> Any:
+        """I_link + G² I_rotor [kg·m²]: load and drive together, about the joint."""
+        return load + self.apparent_inertia
+
+    def motor_speed(self, speed: Any) -> Any:
+        """w_m = G w [rad/s]."""
+        return self.gearbox.input_speed(speed)
+
+    def motor_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+        """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: what the motor must make (MR 8.112 for one axis).
+
+        τ_m = k_t I.  Where the load drives, ηG is G/η_b: :class:`Gearbox` says when.
+        """
+        tau = self.gearbox.input_torque(torque, speed)
+        return tau + self._turning * (self.gearbox.ratio * acceleration) + self.motor.friction_torque(self.motor_speed(speed))
+
+    def torque(self, motor_torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+        """τ = ηG (τ_m − I_rotor G θ̈ − friction(G w)) [N·m]: the inverse of :meth:`motor_torque`."""
+        rotor = self._turning * (self.gearbox.ratio * acceleration)
+        return self.gearbox.output_torque(motor_torque - rotor - self.motor.friction_torque(self.motor_speed(speed)), speed)
+
+    def current(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+        """The current [A] for a joint torque."""
+        return self.motor.current(self.motor_torque(torque, speed, acceleration=acceleration))
+
+    def saturated_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+        """The joint torque [N·m] that comes of a joint torque command, within the motor's limits of current and voltage."""
+        wanted = self.motor_torque(torque, speed, acceleration=acceleration)
+        return self.torque(self.motor.saturated_torque(wanted, self.motor_speed(speed)), speed, acceleration=acceleration)
+
+    @property
+    def region(self) -> Region:
+        """Where the joint may be for a moment (MR Fig. 8.13); rotor and motor friction take their torque from it."""
+        return self.motor.region.through(self.gearbox)
+
+    @property
+    def continuous_region(self) -> Region:
+        """Where the joint may stay (MR Figs. 8.12, 8.13)."""
+        return self.motor.continuous_region.through(self.gearbox)
+
+    @property
+    def no_load_speed(self) -> Any:
+        """w_0/G [rad/s]."""
+        return abs(self.gearbox.output_speed(self.motor.no_load_speed))
+
+    @property
+    def peak_torque(self) -> Any:
+        """ηG min(k_t I_max, τ_stall) [N·m]: the most the joint gets from rest, for a moment."""
+        return self._driving(self.motor.peak_torque)
+
+    @property
+    def continuous_torque(self) -> Any:
+        """ηG τ_cont [N·m]: continuous joint torque at standstill."""
+        return self._driving(self.motor.continuous_torque)
+
+    def _driving(self, torque: Any) -> Any:
+        return abs(self.gearbox.ratio) * self.gearbox.efficiency * torque

@@ -1,0 +1,82 @@
+"""Winding temperature: first-order thermal model, one capacitance and one resistance to ambient."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.errors import ArgumentError
+from torsor.model.actuators.parameters import require
+from torsor.scalar import is_constant, sqrt
+
+#: how the resistance of copper grows with its temperature, at 25 °C [1/K]
+COPPER = 0.00385
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thermal:
+    """C dT/dt = P_heat − (T − T_ambient)/R_th: the winding as one store of heat.
+
+    ``resistance`` R_th from winding to surroundings [K/W], ``capacitance`` C [J/K], temperatures in °C.  The electrical
+    resistance grows as R (1 + α (T − T_reference)); ``reference`` is where the motor's R was measured, ``coefficient`` is α
+    [1/K], copper's unless said otherwise.  MR §8.9.1 asks for no more: "determined by the thermal properties of the motor".
+
+    >>> winding = Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0)
+    >>> winding.time_constant, winding.steady_temperature(10)
+    (100, 65)
+    """
+
+    resistance: Any
+    capacitance: Any
+    max_temperature: Any
+    ambient: Any = 25
+    reference: Any = 25
+    coefficient: Any = COPPER
+
+    def __post_init__(self) -> None:
+        require("Thermal", "resistance", self.resistance, "K/W", above=0)
+        require("Thermal", "capacitance", self.capacitance, "J/K", above=0)
+        require("Thermal", "coefficient", self.coefficient, "1/K", least=0)
+        for name in ("max_temperature", "ambient", "reference"):
+            require("Thermal", name, getattr(self, name), "°C", above=-273.15)
+        if is_constant(self.max_temperature) and is_constant(self.ambient) and self.max_temperature <= self.ambient:
+            raise ArgumentError(
+                f"Thermal: max_temperature {self.max_temperature:g} °C is not above the ambient {self.ambient:g} °C"
+            )
+
+    @property
+    def time_constant(self) -> Any:
+        """R_th C [s]: after so long, 63 % of the way to the steady temperature."""
+        return self.resistance * self.capacitance
+
+    def rate(self, temperature: Any, heat: Any) -> Any:
+        """dT/dt [K/s] at a winding temperature [°C] and a heat [W]."""
+        return (heat - (temperature - self.ambient) / self.resistance) / self.capacitance
+
+    def steady_temperature(self, heat: Any) -> Any:
+        """T_ambient + R_th P: where a constant heat [W] leads [°C]."""
+        return self.ambient + self.resistance * heat
+
+    def growth(self, temperature: Any) -> Any:
+        """R(T)/R = 1 + α (T − T_reference)."""
+        return 1 + self.coefficient * (temperature - self.reference)
+
+    def steady_temperature_of(self, current: Any, resistance: Any) -> Any:
+        """Where a constant (or RMS) current [A] through R [Ω] leads, the growth of R included [°C]; ∞ where it runs away.
+
+        T − T_a = R_th I² R (1 + α (T − T_r)), solved for T.
+        """
+        gain = self.resistance * current**2 * resistance  # [K]: the rise if R did not grow
+        damping = 1 - self.coefficient * gain
+        if is_constant(damping) and damping <= 0:
+            return math.inf
+        return self.ambient + gain * self.growth(self.ambient) / damping
+
+    def continuous_current(self, resistance: Any) -> Any:
+        """I [A] with I² R(T_max) = (T_max − T_a)/R_th: what a winding of R [Ω] (at the reference temperature) bears for ever.
+
+        >>> round(Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0).continuous_current(0.25), 6)
+        10.0
+        """
+        return sqrt((self.max_temperature - self.ambient) / (self.resistance * resistance * self.growth(self.max_temperature)))

@@ -1,0 +1,131 @@
+"""What every friction law can say: its force at a velocity, what it holds at rest, what it loses (MR §8.9.4)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from torsor.errors import ModelError
+from torsor.scalar import sign
+
+if TYPE_CHECKING:
+    from torsor.model.friction.smooth import Smooth
+
+
+class Levels(NamedTuple):
+    """How large dry friction is in each direction of motion [N·m or N], both counted positive."""
+
+    backward: Any
+    forward: Any
+
+    def along(self, s: Any) -> Any:
+        """The force for a direction s of motion: ``forward`` at s = 1, −``backward`` at s = −1, nothing at s = 0.
+
+        F̄ s + ½(F₊ − F₋) s² with F̄ the mean of the two: no branch, and as smooth in s as s is in v.
+        """
+        mean, half = (self.forward + self.backward) / 2, (self.forward - self.backward) / 2
+        return mean * s + half * (s * s)
+
+    def at(self, s: Any) -> Any:
+        """The level itself, positive: ``forward`` at s = 1, ``backward`` at s = −1, their mean at s = 0."""
+        return (self.forward + self.backward) / 2 + (self.forward - self.backward) / 2 * s
+
+
+class Friction(ABC):
+    """A law τ_fric(v), as inverse dynamics adds it: τ = M a + h + τ_fric(v), so it has the sign of v and opposes the motion.
+
+    A law is made of two parts, over any scalar: dry friction, whose levels :meth:`kinetic` and :meth:`breakaway` give, and
+    :meth:`drag`, which grows with speed from nothing.  ``load`` is the force through the joint without friction [N·m or N];
+    most laws ignore it.  A law of your own defines :meth:`breakaway`, and whichever of the others differ.
+    """
+
+    #: the law in one line, and where the book draws it
+    formula: ClassVar[str] = ""
+    figure: ClassVar[str] = ""
+    #: how many numbers the law remembers: none, where velocity says all
+    states: ClassVar[int] = 0
+
+    @abstractmethod
+    def breakaway(self, load: Any = 0) -> Levels:
+        """What holds the joint at rest: at v = 0 friction takes any value in [−backward, forward]."""
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        """The levels of dry friction while sliding at speed |v|, either way; at v = 0 those that motion starts with."""
+        return self.breakaway(load)
+
+    def drag(self, v: Any) -> Any:
+        """The part that grows with speed and vanishes at rest: b v."""
+        return 0
+
+    def force(self, v: Any, *, load: Any = 0) -> Any:
+        """τ_fric(v) [N·m or N].  At rest 0, one of the values it may have there: see :meth:`breakaway`."""
+        return self.kinetic(v, load).along(sign(v)) + self.drag(v)
+
+    def steady(self, v: Any, load: Any = 0) -> Any:
+        """The force after a long time at velocity v: :meth:`force` itself, for a law without memory."""
+        return self.force(v, load=load)
+
+    def power(self, v: Any, *, load: Any = 0) -> Any:
+        """τ_fric(v) v ≥ 0 [W]: what turns to heat."""
+        return self.force(v, load=load) * v
+
+    def smooth(self, width: Any, kind: str = "tanh") -> Smooth:
+        """The law with sgn(v) replaced by a smooth function that is steep over ``width``: see :class:`Smooth`."""
+        from torsor.model.friction.smooth import Smooth
+
+        return Smooth(self, width, kind)
+
+    @property
+    def scale(self) -> float:
+        """A speed by which the law has shown its character; :meth:`plot` goes this far [rad/s or m/s]."""
+        return 1.0
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every constant is a number."""
+        return all(_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        """The law, its formula and its constants."""
+        return described(self)
+
+    def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
+        """Force over velocity, with all it may be at rest; returns matplotlib's axes.  Needs the extra ``plot``."""
+        from torsor.model.friction.drawing import draw
+
+        return draw(self, speed, load, ax, style)
+
+
+def described(law: Any) -> str:
+    """One line about a law: its name, its figure in MR, its formula and its constants."""
+    constants = ", ".join(f"{f.name}={_word(getattr(law, f.name))}" for f in fields(law))
+    figure = f" ({law.figure})" if law.figure else ""
+    return f"{type(law).__name__}{figure}: {law.formula}; {constants}"
+
+
+def _word(x: Any) -> str:
+    return f"{x:g}" if isinstance(x, (int, float)) else f"[{x.describe()}]" if hasattr(x, "describe") else str(x)
+
+
+def _numeric(x: Any) -> bool:
+    return isinstance(x, (int, float, str)) or bool(getattr(x, "numeric", False))
+
+
+def check(law: Any, *names: str, positive: bool = False) -> None:
+    """Refuse constants that no friction has; scalars that are not numbers pass."""
+    for name in names:
+        x = getattr(law, name)
+        if isinstance(x, (int, float)) and not (0 <= x < math.inf and (x > 0 or not positive)):
+            must = "positive" if positive else "not negative"
+            raise ModelError(f"{type(law).__name__}: {name} must be finite and {must}, not {x!r}")
+
+
+def check_order(law: Any) -> None:
+    """b_static ≥ b_kinetic, as in MR Fig. 8.15 (d)."""
+    if isinstance(law.b_static, (int, float)) and isinstance(law.b_kinetic, (int, float)) and law.b_static < law.b_kinetic:
+        raise ModelError(
+            f"{type(law).__name__}: b_static ({law.b_static}) must be at least b_kinetic ({law.b_kinetic}): "
+            "less force keeps a joint sliding than sets it off"
+        )

@@ -1,0 +1,205 @@
+"""The six laws of MR Figure 8.15, in its order and with its letters.
+
+Constants are numbers or any scalars: b_static and b_kinetic [N·m or N], b_viscous [N·m·s/rad or N·s/m].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.errors import ArgumentError, ModelError
+from torsor.model.friction.law import Friction, Levels, check, check_order
+from torsor.scalar import exp
+
+
+@dataclass(frozen=True)
+class Viscous(Friction):
+    """τ = b_viscous v (MR Fig. 8.15 a).
+
+    >>> Viscous(0.5).force(-2.0)
+    -1.0
+    """
+
+    b_viscous: Any
+    formula = "b_viscous v"
+    figure = "MR Fig. 8.15 a"
+
+    def __post_init__(self) -> None:
+        check(self, "b_viscous")
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(0, 0)
+
+    def drag(self, v: Any) -> Any:
+        return self.b_viscous * v
+
+
+@dataclass(frozen=True)
+class Coulomb(Friction):
+    """τ = b_static sgn(v); at rest any value in [−b_static, b_static] (MR Fig. 8.15 b).
+
+    >>> law = Coulomb(3.0)
+    >>> law.force(0.1), law.force(0.0), law.breakaway()
+    (3.0, 0.0, Levels(backward=3.0, forward=3.0))
+    """
+
+    b_static: Any
+    formula = "b_static sgn(v)"
+    figure = "MR Fig. 8.15 b"
+
+    def __post_init__(self) -> None:
+        check(self, "b_static")
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(self.b_static, self.b_static)
+
+
+@dataclass(frozen=True)
+class StaticViscous(Friction):
+    """τ = b_static sgn(v) + b_viscous v (MR Fig. 8.15 c).  What URDF's ``<dynamics friction damping>`` says.
+
+    >>> StaticViscous(3.0, 0.5).force(-2.0)
+    -4.0
+    """
+
+    b_static: Any
+    b_viscous: Any
+    formula = "b_static sgn(v) + b_viscous v"
+    figure = "MR Fig. 8.15 c"
+
+    def __post_init__(self) -> None:
+        check(self, "b_static", "b_viscous")
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(self.b_static, self.b_static)
+
+    def drag(self, v: Any) -> Any:
+        return self.b_viscous * v
+
+
+@dataclass(frozen=True)
+class StaticKinetic(Friction):
+    """τ = b_kinetic sgn(v) once more than b_static has set the joint off (MR Fig. 8.15 d).
+
+    Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
+
+    >>> law = StaticKinetic(3.0, 2.0)
+    >>> law.breakaway().forward, law.force(1e-9)
+    (3.0, 2.0)
+    """
+
+    b_static: Any
+    b_kinetic: Any
+    formula = "b_kinetic sgn(v), up to b_static at rest"
+    figure = "MR Fig. 8.15 d"
+
+    def __post_init__(self) -> None:
+        check(self, "b_static", "b_kinetic")
+        check_order(self)
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(self.b_static, self.b_static)
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        return Levels(self.b_kinetic, self.b_kinetic)
+
+
+@dataclass(frozen=True)
+class StaticKineticViscous(Friction):
+    """τ = b_kinetic sgn(v) + b_viscous v once more than b_static has set the joint off (MR Fig. 8.15 e).
+
+    Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
+
+    >>> StaticKineticViscous(3.0, 2.0, 0.5).force(2.0)
+    3.0
+    """
+
+    b_static: Any
+    b_kinetic: Any
+    b_viscous: Any
+    formula = "b_kinetic sgn(v) + b_viscous v, up to b_static at rest"
+    figure = "MR Fig. 8.15 e"
+
+    def __post_init__(self) -> None:
+        check(self, "b_static", "b_kinetic", "b_viscous")
+        check_order(self)
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(self.b_static, self.b_static)
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        return Levels(self.b_kinetic, self.b_kinetic)
+
+    def drag(self, v: Any) -> Any:
+        return self.b_viscous * v
+
+
+@dataclass(frozen=True)
+class Stribeck(Friction):
+    """τ = [b_kinetic + (b_static − b_kinetic) exp(−(|v|/v_stribeck)ⁿ)] sgn(v) + b_viscous v (MR Fig. 8.15 f).
+
+    At low speed friction falls as speed grows.  ``v_stribeck`` [rad/s or m/s] says how fast; n is 2 (a bell, the default)
+    or 1, or any positive whole number.  Bo & Pavelescu 1982; Armstrong-Hélouvry, Dupont & Canudas de Wit 1994.
+
+    >>> law = Stribeck(3.0, 2.0, 0.5, v_stribeck=0.1)
+    >>> law.force(1e-12), round(law.force(1.0), 9)
+    (3.0000000000005, 2.5)
+    """
+
+    b_static: Any
+    b_kinetic: Any
+    b_viscous: Any
+    v_stribeck: Any
+    n: int = 2
+    formula = "[b_kinetic + (b_static − b_kinetic) exp(−(|v|/v_stribeck)ⁿ)] sgn(v) + b_viscous v"
+    figure = "MR Fig. 8.15 f"
+
+    def __post_init__(self) -> None:
+        check(self, "b_static", "b_kinetic", "b_viscous")
+        check(self, "v_stribeck", positive=True)
+        check_order(self)
+        if not isinstance(self.n, int) or self.n < 1:
+            raise ModelError(f"Stribeck: n must be a positive whole number, not {self.n!r}")
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(self.b_static, self.b_static)
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        x = v / self.v_stribeck if self.n % 2 == 0 else abs(v) / self.v_stribeck  # an even power needs no modulus
+        level = self.b_kinetic + (self.b_static - self.b_kinetic) * exp(-(x**self.n))
+        return Levels(level, level)
+
+    def drag(self, v: Any) -> Any:
+        return self.b_viscous * v
+
+    @property
+    def scale(self) -> float:
+        return 5 * float(self.v_stribeck)
+
+
+def of_joints(source: str, joints: Iterable[Any]) -> dict[str, tuple[Friction | None, ...]]:
+    """The laws that a description's own numbers make: ``friction`` dry and ``damping`` viscous, joint by joint."""
+    if source != "urdf":
+        raise ArgumentError(
+            f"friction is a dict of laws by joint, or 'urdf' for the friction and damping of the description, not {source!r}"
+        )
+    rows = {}
+    for j in joints:
+        none = (0,) * j.kind.nv
+        if j.kind.nv:
+            rows[j.name] = tuple(of_numbers(c, b) for c, b in zip(j.friction or none, j.damping or none, strict=True))
+    return rows
+
+
+def of_numbers(friction: Any, damping: Any) -> Friction | None:
+    """The simplest law with this dry friction and this damping: (a), (b) or (c) of the figure, or none.
+
+    >>> of_numbers(3.0, 0), of_numbers(0, 0)
+    (Coulomb(b_static=3.0), None)
+    """
+    dry, viscous = (not (isinstance(x, (int, float)) and x == 0) for x in (friction, damping))
+    if dry and viscous:
+        return StaticViscous(friction, damping)
+    return Coulomb(friction) if dry else Viscous(damping) if viscous else None

@@ -1,0 +1,118 @@
+"""Friction with a memory: bristles that bend before they slip (Canudas de Wit, Olsson, Åström & Lischinsky 1995)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torsor.errors import ModelError
+from torsor.model.friction.law import Friction, Levels, check, described
+from torsor.scalar import exp, sign
+
+
+@dataclass(frozen=True)
+class LuGre:
+    """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is how far the bristles are bent [rad or m].
+
+    ``curve`` is what the joint comes to at constant velocity, :class:`Stribeck` as a rule: its dry level is g(v) and its drag
+    the viscous part.  ``stiffness`` σ₀ [N·m/rad or N/m] is that of the bristles, ``damping`` σ₁ [N·m·s/rad or N·s/m] theirs.
+    As in every law, τ opposes the motion and inverse dynamics adds it.
+
+    Bent bristles store ½σ₀z².  What is left of τ v is heat, and never negative while σ₁² |v| ≤ 4 g(v) (σ₁ + b_viscous):
+    :meth:`dissipation`.  At higher speeds constant σ₁ may give energy back; ``fading=True`` takes σ₁/(1 + σ₁|v|/4g(v)) for it,
+    which is σ₁ where bristles matter and passive at every speed.
+
+    >>> from torsor.model.friction import Stribeck
+    >>> law = LuGre(Stribeck(1.5, 1.0, 0.4, v_stribeck=0.001), stiffness=1e5, damping=316.0)
+    >>> law.force(0.5e-5, 0.0), law.state_rate(0.5e-5, 0.0)  # a spring, at rest
+    (0.5, 0.0)
+    >>> law.steady(0.1) == law.curve.force(0.1)
+    True
+    """
+
+    curve: Friction
+    stiffness: Any
+    damping: Any = 0
+    fading: bool = False
+    formula: ClassVar[str] = "stiffness z + damping ż + drag(v), ż = v − stiffness |v| z/g(v)"
+    figure: ClassVar[str] = ""
+    states: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check(self, "stiffness", positive=True)
+        check(self, "damping")
+        if any(isinstance(x, (int, float)) and not x > 0 for x in self.curve.kinetic(0.0)):
+            raise ModelError(f"LuGre: its curve needs dry friction for the bristles to bend against, and {self.curve} has none")
+
+    def state_rate(self, z: Any, v: Any, load: Any = 0) -> Any:
+        """ż = v − σ₀ |v| z / g(v)."""
+        return v - self.stiffness * abs(v) * z / self._g(v, load)
+
+    def force(self, z: Any, v: Any, *, load: Any = 0) -> Any:
+        """τ = σ₀ z + σ₁ ż + drag(v) [N·m or N]."""
+        return self.stiffness * z + self._damping(v, load) * self.state_rate(z, v, load) + self.curve.drag(v)
+
+    def step(self, z: Any, v: Any, dt: Any, load: Any = 0) -> Any:
+        """z after dt [s] at constant velocity, exactly; so no step is too long, however stiff the bristles.
+
+        z ← z E + (g/σ₀) sgn(v) (1 − E), E = exp(−σ₀ |v| dt / g).
+        """
+        g = self._g(v, load)
+        E = exp(-(self.stiffness * abs(v) * dt / g))
+        return z * E + g / self.stiffness * sign(v) * (1 - E)
+
+    def steady_state(self, v: Any, load: Any = 0) -> Any:
+        """The z at which ż = 0: g(v) sgn(v) / σ₀."""
+        return self._g(v, load) * sign(v) / self.stiffness
+
+    def steady(self, v: Any, load: Any = 0) -> Any:
+        """The force after a long time at velocity v: the curve's."""
+        return self.curve.force(v, load=load)
+
+    def power(self, z: Any, v: Any, *, load: Any = 0) -> Any:
+        """τ v [W]: heat, and what bending the bristles takes; negative while they give it back."""
+        return self.force(z, v, load=load) * v
+
+    def dissipation(self, z: Any, v: Any, load: Any = 0) -> Any:
+        """τ v − d/dt ½σ₀z² [W]: what turns to heat."""
+        return self.power(z, v, load=load) - self.stiffness * z * self.state_rate(z, v, load)
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        """What bristles bent to the full hold at rest: g(0)."""
+        return self.curve.kinetic(0, load)
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        """g(v), in either direction."""
+        return self.curve.kinetic(v, load)
+
+    def drag(self, v: Any) -> Any:
+        """The curve's viscous part."""
+        return self.curve.drag(v)
+
+    def _g(self, v: Any, load: Any) -> Any:
+        return self.curve.kinetic(v, load).at(sign(v))
+
+    def _damping(self, v: Any, load: Any) -> Any:
+        if not self.fading:
+            return self.damping
+        return self.damping / (1 + self.damping * abs(v) / (4 * self._g(v, load)))
+
+    @property
+    def scale(self) -> float:
+        """A speed by which the curve has shown its character [rad/s or m/s]."""
+        return self.curve.scale
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every constant is a number."""
+        return self.curve.numeric and all(isinstance(x, (int, float)) for x in (self.stiffness, self.damping))
+
+    def describe(self) -> str:
+        """The law, its formula and its constants."""
+        return described(self)
+
+    def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
+        """A slow sweep of velocity up and down: the loop that memory makes, around the curve; returns matplotlib's axes."""
+        from torsor.model.friction.drawing import draw_loop
+
+        return draw_loop(self, speed, load, ax, style)

@@ -1,0 +1,53 @@
+"""A robot in a notebook: a line about it, and its joints in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from torsor.model.printing import loop_count
+from torsor.support.html import Markup, element, folded, joined, table
+from torsor.support.text import count, short
+
+if TYPE_CHECKING:
+    from torsor.model.mechanism import Mechanism
+
+#: joints up to which the table is open
+FEW = 12
+
+
+def of_robot(robot: Mechanism) -> Markup:
+    d, joints = robot.description, [robot.joint(name) for name in robot.joints]
+    parts = f"{count(len(robot.links), 'link')}, {count(len(joints), 'joint')}{loop_count(d)}"
+    about = f"{parts}, nq = {robot.nq}, nv = {robot.nv}, {short(robot.mass)} kg"
+    head = ["joint", "type", "q", "moves", "from", "to", "speed", "force", "mass [kg]"]
+    rows = [
+        [
+            j.name, j.type, _place(j), f"{j.parent} → {j.child}", _numbers(j.lower), _numbers(j.upper),
+            _numbers(j.velocity_limit), _numbers(j.effort_limit), short(robot.link(j.child).mass),
+        ]
+        for j in joints
+    ]  # fmt: skip
+    lines = [element("p", element("b", robot.name), f": {about}, {d.base} base")]
+    lines.append(folded(count(len(joints), "joint"), table(head, rows), open_=len(joints) <= FEW))
+    if d.loops:
+        closing = [[x.name, x.kind.name, f"{x.parent} ⇄ {x.child}"] for x in d.loops]
+        lines.append(folded(count(len(d.loops), "loop"), table(["loop", "type", "closes"], closing), open_=len(d.loops) <= FEW))
+    if robot.report:
+        lines.append(
+            folded(f"{count(len(robot.report), 'note')} from loading", element("ul", *(element("li", x) for x in robot.report)))
+        )
+    return element("div", joined(lines))
+
+
+def _place(joint: Any) -> str:
+    if joint.mimic is not None:
+        return f"follows {joint.mimic.joint}"
+    first, end = joint.q_slice.start, joint.q_slice.stop
+    return str(first) if end == first + 1 else f"{first}:{end}"
+
+
+def _numbers(values: Sequence[Any]) -> str:
+    """One number, or those of a joint with several; nothing where there is no limit."""
+    infinite = all(isinstance(x, (int, float)) and abs(x) == float("inf") for x in values)
+    return "" if infinite else ", ".join(short(x) for x in values)

@@ -1,0 +1,55 @@
+"""The tree that print(robot) shows."""
+
+from __future__ import annotations
+
+from torsor.errors import printable
+from torsor.model import Description, Model
+from torsor.model.description import FLOATING_BASE
+from torsor.support.text import count, short
+
+
+def tree(d: Description, model: Model) -> str:
+    """One line a link: how it hangs, by which joint, and what it weighs."""
+    children: dict[str, list] = {}
+    for j in d.joints:
+        children.setdefault(j.parent, []).append(j)
+    links = {link.name: link for link in d.links}
+    mass = sum(inertia.m for inertia in d.bodies.values())
+    number = {name: i for i, name in enumerate(model.joint_names)}
+    moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
+    what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{loop_count(d)}"
+    counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
+    lines = [f"{printable(d.name)}: {counts}, {short(mass)} kg, {d.base} base"]
+    todo = [(d.root, None, "", "")]
+    while todo:
+        name, joint, lead, indent = todo.pop()
+        text = f"{lead}{printable(name)}"
+        if joint is not None:
+            text += f"  ({printable(joint.name)}: {printable(_motion(joint, model, number))})"
+        m = links[name].inertia.m
+        lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
+        below = children.get(name, [])
+        entries = []
+        for k, j in enumerate(below):
+            last = k == len(below) - 1
+            entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
+        todo.extend(reversed(entries))
+    rest = [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
+    rest += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
+    return "\n".join([*lines, *map(printable, rest)])
+
+
+def loop_count(d: Description) -> str:
+    """How many loops, where there are any."""
+    return f", {count(len(d.loops), 'loop')}" if d.loops else ""
+
+
+def _motion(joint, model: Model, number: dict[str, int]) -> str:
+    if joint.name not in number:
+        return joint.kind.name
+    i = number[joint.name]
+    if joint.mimic is not None:
+        return f"{joint.kind.name}, follows {joint.mimic.joint}"
+    q, n = model.q_start[i], model.joint[i].nq
+    place = f"q[{q}]" if n == 1 else f"q[{q}:{q + n}]"
+    return f"{joint.kind.name}, {place}"

@@ -1,0 +1,31 @@
+"""Results that have no place for a robot's loops, or for its friction laws: errors that name the call to use instead."""
+
+from __future__ import annotations
+
+from torsor.errors import ArgumentError, ModelError
+from torsor.model.model import Model
+
+#: the joint forces of a mechanism with loops depend on which joints have a drive
+DRIVES = "robot.constrained().inverse_dynamics(q, v, a, actuated=[...])"
+#: accelerations under forces, by the equations that hold under loops
+CLOSED = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
+#: joints with a given acceleration are constraints beside the loops
+DRIVEN = "robot.constrained(torsor.constraints.driven(...)).forward_dynamics(q, v, tau)"
+
+
+def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
+    """Raise ArgumentError if the model has loops, which ``what`` would leave open; ``instead`` is the call that closes them."""
+    if model.loops:
+        raise ArgumentError(
+            f"robot {model.name!r} has loops, and {what} would hold for its tree with the loops cut; "
+            f"use {instead}, or robot.without_loops() for the tree"
+        )
+
+
+def refuse_friction(model: Model, what: str) -> None:
+    """An error where ``what``, made of a robot, has no place for friction laws and would leave them out of its dynamics."""
+    if laws := model.joints_with_friction:
+        raise ModelError(
+            f"{what} has no place for the friction laws of robot {model.name!r} ({', '.join(laws)}); "
+            "robot.with_friction(None) is the robot without them"
+        )

@@ -1,7 +1,0 @@
-"""Global analysis (F&O §3.5): all bodies of a tree as one sparse system, and M factored into operators applied in O(N)."""
-
-from torsor.operators.equations import Equation, Equations
-from torsor.operators.innovations import Innovations, innovations
-from torsor.operators.operators import Operators, operators
-
-__all__ = ["Equation", "Equations", "Innovations", "Operators", "innovations", "operators"]

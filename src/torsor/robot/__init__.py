@@ -1,0 +1,18 @@
+"""What users hold: :class:`Robot`, :class:`Builder`, ``load`` and ``save``; ``library``: the robots that come along.
+
+May import every room but bridges, checks and the command line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torsor.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from torsor.robot.builder import Builder
+    from torsor.robot.robot import Robot
+
+__all__ = ["Builder", "Robot"]
+
+__getattr__ = lazy(__name__, {"Builder": "torsor.robot.builder", "Robot": "torsor.robot.robot"})

@@ -1,0 +1,186 @@
+"""A robot written down in Python: links, joints and frames, one call each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torsor.errors import ModelError
+from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.joint_words import Z, joint_type, loop_joint
+from torsor.model.joints import JointType
+from torsor.model.rotor import Rotor, make_rotor
+from torsor.spatial import arguments as read
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+
+class Builder:
+    """A robot under construction.  Every call returns the builder, so calls chain; names are checked at the end.
+
+    Any argument that is a number may be another scalar, a SymPy symbol say, and then stays one in the equations.
+
+    >>> pendulum = (
+    ...     Builder("pendulum")
+    ...     .link("ceiling")
+    ...     .link("rod", mass=1.0, com=(0, 0, -0.5), inertia=(1 / 12, 1 / 12, 0))
+    ...     .joint("hinge", "revolute", "ceiling", "rod", axis=(0, 1, 0), damping=0.1)
+    ...     .description()
+    ... )
+    >>> pendulum.root, pendulum.joints[0].kind.axis
+    ('ceiling', Vec(x=0, y=1, z=0))
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a robot's name must be a word, not {name!r}")
+        self.name = name
+        self._links: list[Link] = []
+        self._joints: list[Joint] = []
+        self._frames: list[NamedFrame] = []
+        self._loops: list[Loop] = []
+        self._rotors: list[Rotor] = []
+
+    def link(self, name: str, mass: Any = 0, *, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
+        """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
+
+        ``inertia`` is a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), the three of a diagonal, or None for a point
+        mass.  Its axes are the link's, or turned from them by ``rpy`` [rad], as in URDF.
+        """
+        self._links.append(Link(name, read.mass_properties(mass, com, inertia, rpy, f"link {name!r}")))
+        return self
+
+    def joint(
+        self,
+        name: str,
+        type: str | JointType,
+        parent: str,
+        child: str,
+        *,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        axis: Any = None,
+        second_axis: Any = None,
+        pitch: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+        velocity_limit: Any = None,
+        effort_limit: Any = None,
+        armature: Any = None,
+        damping: Any = None,
+        friction: Any = None,
+        mimic: Any = None,
+    ) -> Builder:
+        """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
+
+        ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
+        fixed) or a :class:`JointType` of your own.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
+        ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
+        rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
+        number, or one a degree of freedom.  ``mimic=(joint, multiplier, offset)`` ties q to multiplier · q(joint) + offset.
+        """
+        what = f"joint {name!r}"
+        kind = joint_type(type, axis, second_axis, pitch, what)
+        per_q = {"lower": lower, "upper": upper}
+        limits = {"velocity_limit": velocity_limit, "effort_limit": effort_limit}
+        drive = {"armature": armature, "damping": damping, "friction": friction}
+        fields = {k: read.per_coordinate(x, kind.nq, f"{what}: {k}") for k, x in per_q.items()}
+        fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}") for k, x in limits.items()}
+        fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}", number=False) for k, x in drive.items()}
+        origin = read.pose(xyz, rpy, what)
+        self._joints.append(Joint(name, kind, parent, child, origin, **fields, mimic=_mimic(mimic, what)))  # type: ignore[arg-type]
+        return self
+
+    def loop(
+        self,
+        name: str,
+        type: str | JointType,
+        parent: str,
+        child: str,
+        *,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        child_xyz: Any = (0, 0, 0),
+        child_rpy: Any = (0, 0, 0),
+        axis: Any = None,
+        second_axis: Any = None,
+        pitch: Any = None,
+    ) -> Builder:
+        """A joint that closes a loop: between two links that the joints connect already, so it takes freedom away (F&O §3.4).
+
+        It sits at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is closed, the
+        second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`, any but
+        floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
+
+        >>> bars = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
+        >>> bars = bars.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))
+        >>> bars = bars.joint("D", "revolute", "ground", "rocker", xyz=(4, 0, 0))
+        >>> bars.loop("C", "revolute", "coupler", "rocker", xyz=(3, 0, 0), child_xyz=(2, 0, 0)).description().loops[0].name
+        'C'
+        """
+        at = {"xyz": xyz, "rpy": rpy, "child_xyz": child_xyz, "child_rpy": child_rpy}
+        self._loops.append(loop_joint(name, type, parent, child, **at, axis=axis, second_axis=second_axis, pitch=pitch))
+        return self
+
+    def frame(self, name: str, link: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
+        """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
+        self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
+        return self
+
+    def rotor(
+        self,
+        name: str,
+        joint: str,
+        link: str,
+        *,
+        mass: Any = 0,
+        com: Any = (0, 0, 0),
+        inertia: Any = None,
+        ratio: Any = 1,
+        xyz: Any = (0, 0, 0),
+        rpy: Any = (0, 0, 0),
+        axis: Any = Z,
+    ) -> Builder:
+        """The rotor of the geared motor that drives ``joint``, mounted on ``link``: the joint's parent, or one before it.
+
+        Its frame is at (xyz [m], rpy [rad]) on the link; it spins about ``axis`` there, ``ratio`` times as fast as the joint
+        moves (MR's G).  Mass [kg], centre of mass [m] and inertia [kg·m²] about it as in :meth:`link`, in the rotor's frame;
+        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's own inertia.
+
+        >>> arm = Builder("arm").link("base").link("arm", mass=1, com=(1, 0, 0)).joint("hinge", "revolute", "base", "arm")
+        >>> arm.rotor("motor", "hinge", "base", mass=0.2, inertia=(1e-4, 1e-4, 2e-4), ratio=100).build().mass_matrix([0.0])
+        array([[3.]])
+        """
+        place = {"xyz": xyz, "rpy": rpy, "axis": axis}
+        self._rotors.append(make_rotor(name, joint, link, mass=mass, com=com, inertia=inertia, ratio=ratio, **place))
+        return self
+
+    def description(self, base: str = "fixed", gravity: Any = EARTH) -> Description:
+        """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
+        return Description(
+            self.name,
+            tuple(self._links),
+            tuple(self._joints),
+            tuple(self._frames),
+            loops=tuple(self._loops),
+            rotors=tuple(self._rotors),
+            base=base,
+            gravity=read.vector(gravity, "gravity"),
+        )
+
+    def build(self, base: str = "fixed", gravity: Any = EARTH) -> Robot:
+        """The robot, ready to compute with."""
+        from torsor.robot import Robot  # the model layer does not otherwise know of robots
+
+        return Robot(self.description(base, gravity))
+
+
+def _mimic(x: Any, what: str) -> Mimic | None:
+    """(joint, multiplier, offset), the last two as 1 and 0 where left out."""
+    if x is None or isinstance(x, Mimic):
+        return x
+    items = [x] if isinstance(x, str) else list(x)
+    if not 1 <= len(items) <= 3 or not isinstance(items[0], str):
+        raise ModelError(f"{what}: mimic must be (joint, multiplier, offset), not {x!r}")
+    numbers = [read.scalar(a, f"{what}: mimic") for a in items[1:]]
+    return Mimic(items[0], *numbers)

@@ -1,0 +1,1 @@
+"""The robots and mechanisms that come with torsor, and their data."""

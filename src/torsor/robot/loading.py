@@ -1,0 +1,168 @@
+"""Ways in and out: files and tables to a Robot, a Robot to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike, fsdecode
+from typing import TYPE_CHECKING, Any
+
+from torsor.errors import ArgumentError, FileError
+from torsor.model.description import EARTH
+from torsor.robot import Robot
+
+if TYPE_CHECKING:
+    from torsor.io.dh import DHRow
+
+
+def load(
+    source: str | PathLike | bytes,
+    *,
+    format: str | None = None,
+    base: str | None = None,
+    gravity: Sequence[float] | None = None,
+    mimic: bool = True,
+    strict: bool = False,
+    loops: str | PathLike | bytes | bool | None = None,
+    roots: Sequence[str | PathLike] = (),
+    xacro_args: Mapping[str, Any] | None = None,
+) -> Robot:
+    """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
+
+    ``format=`` decides what it is; by default the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
+    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
+    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
+    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
+    is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
+    folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a vector of the world
+    [m/s²].  ``robot.report`` says what was changed or ignored.
+
+    >>> import torsor as ts
+    >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
+    6
+    """
+    from torsor.io.formats import Options, named, recognised
+
+    if base not in (None, "fixed", "floating"):
+        raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
+    options = Options(base, mimic, strict, tuple(roots), xacro_args)
+    try:
+        chosen = recognised(source, options) if format is None else named(format)
+    except FileError as error:
+        if (hint := _hint(source)) is None:
+            raise
+        raise FileError(f"{error.reason}; {hint}", file=error.file) from error
+    if xacro_args is not None and chosen.name not in ("xacro", "robot_descriptions"):
+        raise ArgumentError(f"xacro_args are for a xacro file, and this is {chosen.name}; format='xacro' reads it as one")
+    d = chosen.read(source, options)
+    if loops is not None and loops is not False:
+        from torsor.io.loops_file import beside, with_loops
+
+        d = with_loops(d, beside(source) if loops is True else loops)
+    robot = Robot(d)
+    return robot if gravity is None else robot.with_gravity(gravity)
+
+
+def _hint(source: str | PathLike | bytes) -> str | None:
+    """The function that makes the robot, where a file is asked for by the name of a robot that comes with torsor."""
+    from torsor.robot.library.robots import names
+
+    name = fsdecode(source)
+    return f"torsor brings a robot of that name: ts.robots.{name}()" if name in names() else None
+
+
+def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> None:
+    """Write the robot as URDF or MJCF, as the name ends (``.urdf``, ``.mjcf``) or ``format=`` says; all of it or nothing.
+
+    URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
+    ``load(path, loops=True)`` reads.
+
+    >>> import tempfile, torsor as ts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ts.robots.ur5(), f"{folder}/arm.urdf")
+    ...     ts.load(f"{folder}/arm.urdf").nq
+    6
+    """
+    from torsor.io.formats import writer
+
+    write = writer(path, format).write
+    assert write is not None
+    write(robot.description, path)
+
+
+def save_urdf(robot: Robot, path: str | PathLike) -> None:
+    """Write the robot as a URDF that loads to the same dynamics [m, kg, rad]; :func:`save` with ``format="urdf"``."""
+    save(robot, path, format="urdf")
+
+
+def save_loops(robot: Robot, path: str | PathLike) -> None:
+    """Write the robot's loops as a side-file (YAML) for ``load(..., loops=path)``."""
+    from torsor.io.loops_file import write_loops
+
+    write_loops(robot.description, path)
+
+
+def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Sequence[float] = EARTH) -> Robot:
+    """The robot of Modern Robotics' lists (MR §8.11): n+1 home poses M_{i−1,i} [m], n spatial inertias G_i, screw axes S (6×n).
+
+    G_i = diag(I_i, m_i 1) [kg·m², kg] at the centre of mass; S = (ω, v) in the space frame.  The tip is ``"end_effector"``.
+
+    >>> import numpy as np
+    >>> M, G, S = [np.eye(4), np.eye(4)], [np.diag([0, 0, 0.1, 1, 1, 1])], np.array([[0, 0, 1, 0, 0, 0.0]]).T
+    >>> from_mr(M, G, S).mass_matrix([0.0])
+    array([[0.1]])
+    """
+    from torsor.io.screws import from_mr as read
+
+    return Robot(read(Mlist, Glist, Slist, name=name, gravity=gravity))
+
+
+def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
+    """(Mlist, Glist, Slist) of a serial chain, as Modern Robotics' functions take them [m, kg, kg·m²] (MR Exercise 8.12).
+
+    ``tip`` is the frame of the last pose: ``"end_effector"`` or the last link unless given; :func:`from_mr` is the way back.
+
+    >>> import torsor as ts
+    >>> [x.shape for x in to_mr(ts.robots.ur5(), tip="tool0")]
+    [(7, 4, 4), (6, 6, 6), (6, 6)]
+    """
+    from torsor.io.mr_lists import to_mr as written
+
+    return written(robot.description, tip=tip)
+
+
+def from_screws(
+    screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Sequence[float] = EARTH
+) -> Robot:
+    """The robot of screw axes S = (ω, v), a row each, and poses of links and ``tip``, all in the space frame at home.
+
+    ``inertias`` are (mass [kg], com [m], inertia about it [kg·m²]) in the link's frame, one a link.
+
+    >>> import numpy as np
+    >>> bar = from_screws([(0, 0, 1, 0, 0, 0)], [np.eye(4)], [(2.0, (0.5, 0, 0), (0, 0, 0.1))])
+    >>> bar.mass_matrix([0.0])  # I + m c²
+    array([[0.6]])
+    """
+    from torsor.io.screws import from_screws as read
+
+    return Robot(read(screws, poses, inertias, tip=tip, name=name, gravity=gravity))
+
+
+def from_dh(
+    rows: Sequence[DHRow | Mapping[str, Any]],
+    *,
+    convention: str = "standard",
+    name: str = "robot",
+    gravity: Sequence[float] = EARTH,
+    tool_xyz: Sequence[float] = (0, 0, 0),
+    tool_rpy: Sequence[float] = (0, 0, 0),
+) -> Robot:
+    """The robot of a Denavit–Hartenberg table, ``convention="standard"`` or ``"modified"``, with inertial data.
+
+    A row is a mapping with ``a``, ``d`` [m], ``alpha``, ``theta`` [rad] and what else :class:`torsor.io.dh.DHRow` names.
+
+    >>> from_dh([{"a": 0.5, "mass": 2.0}], gravity=(0, -9.81, 0)).gravity_force([0.0]).round(2)  # m g a
+    array([9.81])
+    """
+    from torsor.io.dh import from_dh as read
+
+    return Robot(read(rows, convention=convention, name=name, gravity=gravity, tool_xyz=tool_xyz, tool_rpy=tool_rpy))

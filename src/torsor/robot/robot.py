@@ -1,0 +1,283 @@
+"""Robot, the main public class.  Kernel methods are inherited from Computed; other packages are imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile import Argument
+from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
+from torsor.kernels.methods import Array, Computed, Wrenches
+from torsor.kernels.quantities import sizes
+from torsor.kernels.spec import Name
+from torsor.model import Description
+
+if TYPE_CHECKING:
+    from torsor.algorithms.stacked import Stacked
+    from torsor.checks.certify import Certificate
+    from torsor.look.explain import Ellipsoid, Explanation, Trace
+    from torsor.look.viewer import Viewer
+    from torsor.mechanics.constraints import Constrained, Constraint
+    from torsor.mechanics.operators import Innovations, Operators
+    from torsor.mechanics.task import Task
+    from torsor.simulate import Result, Rollout
+    from torsor.simulate.axes import Spread
+    from torsor.symbolic.closed_form import ClosedForm
+
+
+class Robot(Computed):
+    """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
+
+    ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` takes an
+    array for the result where a caller wants no allocation.  A robot with loops refuses results that hold only for its tree
+    with the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
+
+    >>> import torsor as ts
+    >>> robot = ts.robots.two_link()
+    >>> robot.gravity_force([0.0, 0.0]).round(2)
+    array([29.43,  9.81])
+    """
+
+    def __init__(self, description: Description):
+        super().__init__(description)
+        self._looped: Constrained | None = None
+
+    # -- tasks, constraints and loops -------------------------------------------------------------------------------
+
+    def task(
+        self,
+        frame: str | Sequence[Any],
+        rows: str | Sequence[str] = "all",
+        expressed_in: str = "world",
+        *,
+        singular: str = "raise",
+        damping: float = 0.1,
+        tolerance: float = 1e-3,
+    ) -> Task:
+        """F = Λ V̇ + η for chosen rows of a frame's twist, or of several frames: operational space (MR §8.6, 8.89).
+
+        ``rows``: ``"all"``, ``"linear"``, ``"angular"`` or names among wx wy wz vx vy vz.  Several frames are a list, each a
+        name or with its own rows, ``[("left_foot", "linear"), "tool0"]``.  ``singular`` says what happens to Λ where the
+        Jacobian loses rank: ``"raise"``, ``"damped"`` or ``"truncated"``, see :class:`torsor.task.Task`.
+        """
+        from torsor.mechanics.task import Task
+
+        return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
+
+    def constrained(self, *constraints: Constraint) -> Constrained:
+        """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot held to its own loops and to constraints (MR §8.7, F&O §3.4).
+
+        They are made by :mod:`torsor.constraints`; λ acts on the robot [N, N·m].
+        """
+        from torsor.mechanics.constraints import Constrained
+
+        if not constraints:
+            with self._lock:
+                if self._looped is None:
+                    self._looped = Constrained(self)
+                return self._looped
+        return Constrained(self, constraints)
+
+    def assemble(self, q_guess: ArrayLike | None = None, **options: Any) -> Array:
+        """q with φ(q) = 0: the loops closed, near a guess (F&O 16).
+
+        Options as :meth:`torsor.constraints.Constrained.assemble` has: ``fixed=``, ``free=`` joints, ``time=``, ``attempts=``.
+        """
+        return self.constrained().assemble(q_guess, **options)
+
+    def operators(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        frame: str = "body",
+    ) -> Operators:
+        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 made of them; one state at a time."""
+        from torsor.mechanics import operators
+
+        return operators.operators(self, q, v, tau=tau, wrenches=wrenches, frame=frame)
+
+    def innovations(self, q: ArrayLike) -> Innovations:
+        """M(q) = L Lᵀ as operators in O(N): M x, M⁻¹x, L x, L⁻¹x, log det M, samples (F&O §3.5)."""
+        from torsor.mechanics import operators
+
+        return operators.innovations(self, q)
+
+    # -- motion over time ------------------------------------------------------------------------------------
+
+    def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **options: Any) -> Result:
+        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
+
+        Options as :func:`torsor.simulate.simulate` has them: ``integrator=``, ``dt=``, ``events=``, ``limits=``, ``record=``.
+        """
+        from torsor.simulate import simulate
+
+        return simulate(self, q, v, duration, control, **options)
+
+    def rollout(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        controls: ArrayLike | Spread | None = None,
+        *,
+        dt: float,
+        steps: int | None = None,
+        integrator: str = "semi_implicit",
+        **options: Any,
+    ) -> Rollout:
+        """Many robots through many steps of dt [s], the whole loop in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
+
+        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel,
+        ``vary=`` makes robots differ; all options as :func:`torsor.simulate.rollout` has them (MR §8.5).
+        """
+        from torsor.simulate import rollout
+
+        return rollout(self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, **options)
+
+    # -- looking at it ---------------------------------------------------------------------------------------
+
+    def view(self, q: ArrayLike | None = None, result: Result | None = None, **options: Any) -> Viewer:
+        """Open the browser viewer (127.0.0.1 only): sliders, joint forces, a draggable force, playback of ``result``.
+
+        Options as :func:`torsor.look.viewer.view` has them: ``port=``, ``roots=``, ``style=``, ``open=``, ``block=``.
+        """
+        from torsor.look.viewer import view
+
+        return view(self, q, result, **options)
+
+    def verify(self, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
+        """Cross-check this robot's dynamics with independent methods on this machine; returns a Certificate.
+
+        RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo where they are installed;
+        options as :func:`torsor.checks.certify.verify` has them.
+        """
+        from torsor.checks.certify import verify
+
+        return verify(self, samples, seed, thorough=thorough, peers=peers)
+
+    # -- understanding, one state at a time ------------------------------------------------------------------
+
+    def explain(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> Explanation:
+        """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
+
+        Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
+        ``expressed_in``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+        """
+        from torsor.look import explain as understanding
+
+        options: Any = {"expressed_in": expressed_in, "damping": damping, "friction": friction}
+        return understanding.explain(self, q, v, a, wrenches, **options)
+
+    def stacked(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+    ) -> Stacked:
+        """𝒜, 𝒢, 𝒲, ℒ, [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip by name (MR 8.58–8.72)."""
+        from torsor.look import explain as understanding
+
+        return understanding.stacked(self, q, v, a, wrenches, expressed_in=expressed_in)
+
+    def newton_euler_trace(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        at: str = "link",
+        expressed_in: str = "body",
+    ) -> Trace:
+        """V_i, V̇_i, F_i, τ_i of the recursion, body by body, as a table (MR 8.50–8.54); ``at`` "link" frames or the "com"."""
+        from torsor.look import explain as understanding
+
+        return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at, expressed_in=expressed_in)
+
+    def torque_ellipsoid(self, q: ArrayLike) -> Ellipsoid:
+        """{M θ̈ : |θ̈| = 1}: the joint forces of unit accelerations [N·m, N] (MR Fig. 8.3)."""
+        from torsor.look import explain as understanding
+
+        return understanding.torque_ellipsoid(self, q)
+
+    def mass_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹: effective mass at a frame [kg; kg·m² for angular rows] (MR 8.21, Fig. 8.4)."""
+        from torsor.look import explain as understanding
+
+        return understanding.mass_ellipsoid(self, q, frame, rows, expressed_in)
+
+    def acceleration_ellipsoid(
+        self, q: ArrayLike, frame: str | None = None, rows: Any = "linear", expressed_in: str = "world"
+    ) -> Ellipsoid:
+        """{M⁻¹ τ : |τ| = 1}, or of a frame Λ⁻¹: the accelerations of unit forces [rad/s², m/s²] (MR Figs. 8.3, 8.4)."""
+        from torsor.look import explain as understanding
+
+        return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)
+
+    def symbolic(self, parameters: str = "symbols", form: str = "auto") -> ClosedForm:
+        """The closed-form equations of motion: M, c, g, Γ and J as formulas (SymPy, LaTeX, Markdown, Python).
+
+        ``parameters`` as "symbols" named from the model, or as "numbers"; ``form`` "expanded", "program" or "auto" by size.
+        """
+        from torsor.symbolic.closed_form import symbolic
+
+        return symbolic(self, parameters, form)
+
+    def export_c(self, path: str | PathLike[str], *names: Name, **options: Any) -> tuple[Path, Path, Path]:
+        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as :func:`torsor.export.export_c` has."""
+        from torsor.kernels.export import export_c
+
+        return export_c(self, path, *names, **options)
+
+    def export_python(self, path: str | PathLike[str], *names: Name, **options: Any) -> Path:
+        """Write quantities as a Python module that needs NumPy alone; options as :func:`torsor.export.export_python` has."""
+        from torsor.kernels.export import export_python
+
+        return export_python(self, path, *names, **options)
+
+    def _through_loops(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+    ) -> Array:
+        if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
+            refuse_out(out)
+            return self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+        # the caller has subtracted losses
+        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, friction=False).a
+        if out is None:
+            return a
+        np.copyto(out, a)
+        return out
+
+    def _through_loops_later(self, state: tuple, wrenches: Wrenches, expressed_in: str) -> Any:
+        """The same over Dask arrays, block by block."""
+        inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
+        inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]
+        block = partial(_block_through_loops, self, tuple(wrenches), expressed_in)
+        return over_blocks(block, inputs, [Argument("a", (self.nv,))], (*state, *wrenches.values()))
+
+
+def _block_through_loops(
+    robot: Robot, frames: tuple[str, ...], expressed_in: str, q: Array, v: Array, tau: Array, *wrenches: Array
+) -> Array:
+    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), expressed_in, None)

@@ -1,6 +1,0 @@
-"""What a robot looks like: triangles on links, and where the links are.  Page, replay and doctor look through it."""
-
-from torsor.scene.scene import Part, Scene
-from torsor.scene.triangles import Triangles
-
-__all__ = ["Part", "Scene", "Triangles"]

@@ -1,0 +1,66 @@
+"""How a parameter of a rollout is spread: the same for all robots, one a robot, new at each step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.support.given import as_array
+
+
+class Spread(NamedTuple):
+    """Values, and which leading axes they have: those of the robots, that of the steps, both or none."""
+
+    values: np.ndarray
+    robots: bool = False
+    steps: bool = False
+
+    def shape(self, axes: int = 1) -> tuple[int, ...]:
+        """Of one value, where the robots have so many axes."""
+        return self.values.shape[axes * self.robots + self.steps :]
+
+
+def per_robot(values: ArrayLike) -> Spread:
+    """``(N, ...)``: a value for each robot of a rollout.  Where the start has more leading axes, so have the values.
+
+    >>> per_robot([0.9, 1.0, 1.1]).shape()
+    ()
+    """
+    return _spread(values, robots=True, steps=False)
+
+
+def per_step(values: ArrayLike) -> Spread:
+    """``(T, ...)``: a value for each step, the same for all robots.
+
+    >>> per_step([[0.0, 0.1], [0.1, 0.2], [0.2, 0.3]]).shape()
+    (2,)
+    """
+    return _spread(values, robots=False, steps=True)
+
+
+def per_robot_and_step(values: ArrayLike) -> Spread:
+    """``(N, T, ...)``: a value for each robot at each step."""
+    return _spread(values, robots=True, steps=True)
+
+
+def with_axes(name: str, values: Any) -> Spread:
+    """A parameter as users give it: an array is one value for all, unless one of the functions here says otherwise."""
+    if isinstance(values, Spread):
+        return values
+    try:
+        return _spread(values, robots=False, steps=False)
+    except (ArgumentError, TypeError, ValueError):
+        raise ArgumentError(f"{name} must be a number or an array of real numbers, not {type(values).__name__}") from None
+
+
+def _spread(values: ArrayLike, robots: bool, steps: bool) -> Spread:
+    array = as_array("values", values)
+    if array.dtype.kind not in "fiu":
+        raise ArgumentError(f"values must be real numbers, not {array.dtype}")
+    if array.ndim < robots + steps:
+        axes = " and ".join(word for word, has in (("robots", robots), ("steps", steps)) if has)
+        raise ArgumentError(f"values of shape {array.shape} have no axis of {axes}")
+    return Spread(array.astype(float), robots, steps)

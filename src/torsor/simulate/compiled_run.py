@@ -1,0 +1,66 @@
+"""Runs that need no Python between steps: the loop over time in machine code, a chunk at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.compile.scan import NotFinite
+from torsor.kernels.losses import losses_of
+from torsor.kernels.quantities import labels
+from torsor.simulate.rollout import rollout
+from torsor.simulate.stages import Advance
+from torsor.simulate.time_loop import Run
+from torsor.support.given import as_array
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: steps between two looks at the clock
+CHUNK = 8192
+
+
+def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
+    """A whole step under constant joint forces, in one kernel: it takes the forces where others take an acceleration."""
+    step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
+    return lambda q, v, t, dt, tau: step(q, v, tau, dt)
+
+
+def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
+    """Forces that are constant, or given for each step, through rollouts of one robot; ``options`` are those of a rollout."""
+    n = max(1, int(np.ceil(duration / dt - 1e-9)))
+    rest = duration - (n - 1) * dt  # of the last step, where dt does not divide the duration
+    even = abs(rest - dt) <= 1e-9 * dt
+    tau = np.broadcast_to(
+        0.0 if control is None else as_array("control", control, labels(run.system.robot.model)["tau"], float),
+        (n, run.system.robot.nv),
+    )
+    run.forces.box[0] = tau[0].copy()
+    run.keep()
+    whole_steps = n if even else n - 1
+    while run.steps < whole_steps:
+        _chunk(run, tau, dt, min(CHUNK, whole_steps - run.steps), every, dt, duration if even else None, **options)
+    if not even:
+        _chunk(run, tau, rest, 1, every, dt, duration, **options)
+
+
+def _chunk(
+    run: Run, tau: np.ndarray, width: float, steps: int, every: int, dt: float, end: float | None, **options: Any
+) -> None:
+    """Some steps of a width, and their records; what comes before a number that is not finite is kept."""
+    first, n = run.steps, len(tau)
+    forces = tau[first : first + steps]
+    try:
+        moved = rollout(run.system.robot, run.q, run.v, forces, dt=width, steps=steps, **options)
+    except NotFinite as error:
+        if error.step:
+            _chunk(run, tau, width, error.step, every, dt, end, **options)
+        raise
+    k = first + 1 + np.arange(steps)
+    kept, t = (k % every == 0) | (k == n), k * dt
+    if end is not None and k[-1] == n:
+        t[-1] = end
+    run.steps, run.t, run.q, run.v = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
+    run.record.extend(t[kept], moved.q[kept], moved.v[kept], tau[np.minimum(k, n - 1)[kept]])
+    run.progress(run.t)

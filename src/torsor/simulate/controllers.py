@@ -1,0 +1,165 @@
+"""What drives the joints over time: nothing, an array, a function of the state, or a controller with a clock of its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+from torsor.kernels.checks import check_axes, check_wrenches
+from torsor.kernels.quantities import labels
+from torsor.simulate.callbacks import Law, as_vector, guarded_law
+from torsor.simulate.windings import rows_of
+from torsor.support.given import as_array
+
+if TYPE_CHECKING:
+    from torsor.model.actuators import Drive
+    from torsor.robot import Robot
+
+Array: TypeAlias = np.ndarray
+
+#: a controller is called at most so many times; more would take hours, and the list of times all memory
+SAMPLES_AT_MOST = 1e7
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A controller that runs ``rate`` times a second [Hz] and holds its joint forces in between (zero-order hold).
+
+    ``function(t, q, v)`` returns τ (nv); with a ``state`` to begin from, ``function(t, q, v, state)`` returns (τ, next state).
+    Each simulation begins with a copy of ``state``, where it can be copied.
+
+    >>> import numpy as np
+    >>> integral = Sampled(lambda t, q, v, e: (-8 * q - 2 * e, e + 0.01 * q), rate=100, state=np.zeros(2))
+    """
+
+    function: Callable[..., Any]
+    rate: float
+    state: Any = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ArgumentError(f"a controller is a function of (t, q, v), not {type(self.function).__name__}")
+        if not (isinstance(self.rate, (int, float, np.number)) and np.isfinite(self.rate) and self.rate > 0):
+            raise ArgumentError(f"a sample rate must be positive [Hz], not {self.rate!r}")
+
+
+@dataclass
+class HeldForces:
+    """Joint forces that are constant between ticks, ``period`` apart [s]; None if there are no ticks at all."""
+
+    sample: Callable[[float, Array, Array], Array]
+    period: float | None
+    table: bool = False  #: known beforehand
+
+
+#: forces that follow the state, or are held
+Control = Law | HeldForces
+
+
+def control_of(robot: Robot, control: Any, duration: float) -> Control:
+    """The ``control`` of a simulation, as users give it."""
+    if control is None:
+        return _constant(np.zeros(robot.nv))
+    if isinstance(control, Sampled):
+        if duration * control.rate > SAMPLES_AT_MOST:
+            raise ArgumentError(
+                f"Sampled at rate={control.rate:g} Hz is called {duration * control.rate:.0e} times in {duration:g} s; at most "
+                f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v), which has none"
+            )
+        return HeldForces(_stateful(control, robot.nv), 1 / control.rate)
+    if callable(control):
+        return guarded_law(control, _named(control), robot.nv, FORCES)
+    table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
+    if not np.isfinite(table).all():
+        raise ArgumentError("control has numbers that are not finite")
+    if table.shape == (robot.nv,):
+        return _constant(table)
+    if table.ndim == 2 and table.shape[1] == robot.nv and len(table):
+        period = duration / len(table)
+        return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
+    raise ArgumentError(
+        f"control has shape {table.shape}; give joint forces ({robot.nv},), rows (T, {robot.nv}) spread over the duration, a "
+        "function of (t, q, v), or ts.simulate.Sampled(function, rate)"
+    )
+
+
+def _constant(tau: Array) -> HeldForces:
+    return HeldForces(lambda t, q, v: tau, None)
+
+
+def _stateful(controller: Sampled, nv: int) -> Law:
+    name = _named(controller.function)
+    if controller.state is None:
+        return guarded_law(controller.function, name, nv, FORCES)
+    memory = [_copied(controller.state)]
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        returned = controller.function(t, q.copy(), v.copy(), memory[0])
+        if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+            raise ArgumentError(f"{name} must return the pair (joint forces, next state), because Sampled has a state")
+        tau, memory[0] = returned
+        return as_vector(tau, name, nv, FORCES)
+
+    return law
+
+
+def _copied(state: Any) -> Any:
+    """A copy, so that a controller that writes into its state does not change where the next simulation begins."""
+    try:
+        return copy.deepcopy(state)
+    except Exception:  # an open file, a lock: used as it is
+        return state
+
+
+#: the result of a controller, in error messages
+FORCES = "joint forces [N·m, N]"
+
+
+def _named(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "<lambda>")
+    return "the controller" if name == "<lambda>" else f"the controller {name!r}"
+
+
+def limit_by_drives(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
+    """Forces as the drives let them through: commands beyond a motor's current and voltage are cut (MR §8.9.1)."""
+    rows = rows_of(robot, drives)
+    command = control.sample if isinstance(control, HeldForces) else control
+
+    def law(t: float, q: Array, v: Array) -> Array:
+        tau = np.array(command(t, q, v))
+        for k, drive in rows:
+            tau[k] = drive.saturated_torque(float(tau[k]), float(v[k]))
+        return tau
+
+    return law
+
+
+def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict[str, Law]:
+    """External wrenches over time, in the frames' own axes: {frame: F (6,) or a function of (t, q, v)}."""
+    check_axes(expressed_in)
+    laws = {frame: _wrench(frame, F) for frame, F in check_wrenches(robot.model, wrenches).items()}
+    return laws if expressed_in == "body" else {frame: _in_frame_axes(robot, frame, law) for frame, law in laws.items()}
+
+
+def _in_frame_axes(robot: Robot, frame: str, law: Law) -> Law:
+    """A wrench given in the world's axes, in the frame's own: (Rᵀm, Rᵀf)."""
+
+    def turned(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return (np.reshape(law(t, q, v), (2, 3)) @ robot.pose(q, frame)[:3, :3]).ravel()
+
+    return turned
+
+
+def _wrench(frame: str, F: Any) -> Law:
+    name, meaning = f"wrenches[{frame!r}]", "a moment [N·m] and a force [N]"
+    if callable(F):
+        return guarded_law(F, name, 6, meaning)
+    fixed = as_vector(F, name, 6, meaning, ("is", "be"))
+    if not np.isfinite(fixed).all():
+        raise ArgumentError(f"{name} has numbers that are not finite: {fixed}")
+    return lambda t, q, v: fixed

@@ -1,0 +1,97 @@
+"""The film of a simulation: its pictures, curves, events and facts, for a replay page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.look.replay.bending import TURN, facts_of_flexible, tip_row
+from torsor.look.replay.film import Film, Plot, about, arrows, energy_row, joint_rows, pictures, plotted, seen
+from torsor.look.scene import Scene
+from torsor.look.scene.elastic import ElasticScene, motor_poses, with_motors
+
+if TYPE_CHECKING:
+    from torsor.simulate.flexible_links import FlexibleResult
+    from torsor.simulate.result import Result
+
+
+def film_of_result(result: Result, style: str, roots: Sequence[Any], fps: float) -> Film:
+    """The robot, its motors if its joints are elastic, the wrenches on it, and the curves of its joints."""
+    robot, start = result.require_robot(), result.t[0]
+    times, notes = pictures(result.t, fps)
+    q, _ = result.at(times)
+    scene = Scene.of(robot, roots, style)
+    poses = scene.poses(q)
+    if result.elastic is not None and result.theta is not None:
+        theta = np.stack([np.interp(times, result.t, column) for column in result.theta.T], axis=-1)
+        poses = np.concatenate((poses, motor_poses(scene, result.elastic, q, theta)), axis=1)
+        scene = with_motors(scene, result.elastic)
+    return seen(
+        scene, times - start, poses, facts=facts_of(result), notes=notes,
+        arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
+        events=tuple((float(e.t - start), e.name) for e in result.events),
+    )  # fmt: skip
+
+
+def film_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[Any], fps: float) -> Film:
+    """A motion, with as many pictures as its vibrations want."""
+    flexible = motion.robot
+    slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
+    times, notes = pictures(motion.t, max(fps, TURN * slowest))
+    scene = ElasticScene.bending(flexible, roots, style)
+    q = motion.at(times)
+    facts = [("Duration", f"{motion.t[-1] - motion.t[0]:g} s"), ("Records", str(len(motion.t)))]
+    facts.append(("Slowest vibration, joints held", f"{slowest:.3g} Hz"))
+    if motion.v is not None and motion.tau is not None:
+        facts.append(("Energy error", f"{motion.energy_error:.2g} J"))
+    return seen(
+        scene, times - times[0], scene.poses(q), notes=notes,
+        plots=tuple(_plots_of_flexible(motion)), facts=(*facts_of_flexible(flexible), *facts),
+        arrows=tuple(arrows(flexible.pose, motion.wrenches, motion.t, times, q)),
+    )  # fmt: skip
+
+
+def _plots_of_result(result: Result) -> list[Plot]:
+    rows = joint_rows(result.require_robot(), result.tau, result.q, result.v)
+    if result.elastic is not None and result.theta is not None:
+        joints = result.elastic.joints
+        sides = [result.elastic.robot.joint(name).q_slice.start for name in joints]
+        rows.append(("Motor ahead of link", "rad, m", joints, joints, result.theta - result.q[:, sides]))
+    return plotted(result.t, [*rows, energy_row(result.energies)])
+
+
+def _plots_of_flexible(motion: FlexibleResult) -> list[Plot]:
+    robot, flexible = motion.robot.robot, motion.robot
+    v = None if motion.v is None else motion.v[:, : robot.nv]
+    rows = joint_rows(robot, motion.tau, motion.q[:, : robot.nq], v)
+    rows.append(tip_row(flexible, motion.q[:, robot.nq :]))
+    if motion.v is not None:
+        rows.append(energy_row(motion.energies))
+    return plotted(motion.t, rows)
+
+
+def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
+    """Degrees of freedom and mass; those that loops and constraints leave."""
+    *_, (name, count), mass = about(result.require_robot())
+    held = result.held
+    if held is None:
+        return (name, count), mass
+    clock = {"time": float(result.t[0])} if held.solver.equations.timed else {}
+    return (name, str(held.mobility(result.q[0], **clock).generic_freedom)), ("Coordinates", count), mass
+
+
+def facts_of(result: Result) -> tuple[tuple[str, str], ...]:
+    """How it was computed, and how well energy was kept: dE = work − dissipated."""
+    info, balance = result.info, result.audit()
+    how = info.get("integrator", "?")
+    fixed = f"{how}, {info['dt']:g} s" if "dt" in info and "tolerance" in info else how
+    return (
+        *_freedom(result),
+        ("Duration", f"{result.t[-1] - result.t[0]:g} s"),
+        ("Integrator", fixed),
+        ("Steps", str(info.get("steps", "?"))),
+        ("Energy error", f"{balance.worst:.2g} J"),
+        *([("Constraint error", f"{np.abs(result.residual).max():.2g}")] if result.residual.size else []),
+    )

@@ -1,0 +1,37 @@
+"""A simulation in a notebook: its facts, and the page of it in a frame that can do nothing but play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torsor.errors import TorsorError
+from torsor.support.html import Markup, element, facts
+
+if TYPE_CHECKING:
+    from torsor.simulate import Result
+
+#: pages larger than this are not kept in a notebook [characters]
+LARGEST = 3_000_000
+HEIGHT = 520
+
+
+def of_result(result: Result) -> Markup:
+    from torsor.look.replay import html
+    from torsor.simulate.film import facts_of
+
+    if result.robot is None:
+        return element("p", repr(result))
+    try:
+        page = html(result)
+    except TorsorError as error:  # energies that cannot be had, say: what there is to read is shown all the same
+        return element("div", element("p", repr(result)), element("p", f"No replay: {error}"))
+    if len(page) > LARGEST:
+        page = html(result, style="skeleton", fps=15)
+    if len(page) > LARGEST:
+        large = element("p", "The replay is large; result.replay(path) writes it to a file.")
+        return element("div", element("p", repr(result)), facts(facts_of(result)), large)
+    frame = element(
+        "iframe", srcdoc=page, sandbox="allow-scripts", title=f"Replay of {result.info.get('robot', 'a robot')}",
+        style=f"width: 100%; height: {HEIGHT}px; border: 0", loading="lazy",
+    )  # fmt: skip
+    return element("div", element("p", repr(result)), frame)

@@ -1,0 +1,140 @@
+"""Robots that differ (domain randomisation): constants of the model as inputs of the kernel, so that new ones compile nothing.
+
+Dynamics is linear in the inertias: what a link has more than its nominal inertia is added to its body, and everything else
+stays folded into the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torsor.compile import Argument
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model import Model
+from torsor.simulate.axes import Spread, with_axes
+from torsor.spatial import Inertia, Sym
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+
+class Varied(NamedTuple):
+    """A constant of the model that is an input: what it is, and of which link or joint; ``inertia`` is the link's own."""
+
+    what: str
+    name: str
+    inertia: Inertia | None = None
+
+    @property
+    def label(self) -> str:
+        """What the input is called in errors."""
+        return f"vary[{self.what!r}][{self.name!r}]"
+
+
+class ScaledLaw(NamedTuple):
+    """k × a friction law."""
+
+    law: Any
+    k: Any
+
+    def steady(self, v: Any, load: Any = 0) -> Any:
+        return self.law.steady(v, load) * self.k
+
+
+def _mass(model: Model, key: Varied, factor: Any) -> Model:
+    """The link's mass and inertia × factor, its centre of mass where it was."""
+    body, X = model.frame(key.name)
+    k = factor - 1
+    G = X.T @ key.inertia
+    more = Inertia(G.m * k, G.h * k, Sym(*(x * k for x in G.I)))
+    return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more))
+
+
+def _damping(model: Model, key: Varied, d: Any) -> Model:
+    """Viscous friction [N·m·s/rad, N·s/m]."""
+    return replace(model, damping=_with(model.damping, model.joint_names.index(key.name), _row(d)))
+
+
+def _armature(model: Model, key: Varied, J: Any) -> Model:
+    """Rotor inertia as the joint feels it [kg·m², kg]."""
+    return replace(model, armature=_with(model.armature, model.joint_names.index(key.name), _row(J)))
+
+
+def _friction(model: Model, key: Varied, factor: Any) -> Model:
+    """The joint's friction law × factor."""
+    i = model.joint_names.index(key.name)
+    laws = tuple(None if law is None else ScaledLaw(law, k) for law, k in zip(model.friction[i], _row(factor), strict=True))
+    return replace(model, friction=_with(model.friction, i, laws))
+
+
+def _row(x: Any) -> tuple[Any, ...]:
+    """One scalar for each freedom of a joint."""
+    return tuple(x) if isinstance(x, (list, tuple)) else (x,)
+
+
+class Variation(NamedTuple):
+    """One row of the table: what its names are, and the model with one of them changed."""
+
+    of: str
+    changed: Callable[[Model, Varied, Any], Model]
+
+
+#: what may differ from robot to robot: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
+VARIATIONS: dict[str, Variation] = {
+    "mass": Variation("link", _mass),
+    "damping": Variation("joint", _damping),
+    "armature": Variation("joint", _armature),
+    "friction": Variation("joint", _friction),
+}
+
+
+def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
+    """The inputs that ``vary`` asks for, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
+    out = {}
+    for what, rows in vary.items():
+        if what not in VARIATIONS:
+            raise UnknownName("property that may vary", what, VARIATIONS)
+        if not isinstance(rows, Mapping):
+            of = VARIATIONS[what].of
+            raise ArgumentError(f"vary[{what!r}] must be a dict from {of}s to values, not {type(rows).__name__}")
+        for name, values in rows.items():
+            shape = _shape(robot, what, name)
+            key = Varied(what, name, robot.description.link(name).inertia if what == "mass" else None)
+            out[key] = Argument(key.label, shape), _checked(key.label, values)
+    return out
+
+
+def varied(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
+    """The model with scalars of any kind where it had its constants."""
+    for key, scalars in changes:
+        model = VARIATIONS[key.what].changed(model, key, scalars)
+    return model
+
+
+def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
+    """Of one robot's value; and the name must be that of something that moves."""
+    if VARIATIONS[what].of == "link":
+        robot.link(name)
+        if robot.model.frame(name).body == 0:
+            raise ArgumentError(f"vary[{what!r}]: link {name!r} does not move, so its {what} changes nothing")
+        return ()
+    joint = robot.joint(name)
+    if what == "friction" and not any(robot.model.friction[joint.index]):
+        raise ArgumentError(f"{Varied(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one")
+    freedoms = robot.model.joint[joint.index].nv
+    return () if freedoms == 1 else (freedoms,)
+
+
+def _checked(name: str, values: Any) -> Spread:
+    given = with_axes(name, values)
+    if given.steps:
+        raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")
+    if (given.values < 0).any():
+        raise ArgumentError(f"{name} must not be negative; its smallest value is {given.values.min():g}")
+    return given
+
+
+def _with(rows: tuple, i: int, row: Any) -> tuple:
+    return (*rows[:i], row, *rows[i + 1 :])

@@ -1,0 +1,187 @@
+"""One step of a rollout as a program, the scan that repeats it, and what to say when it leads nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from torsor.algorithms import forward_dynamics
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import take_step
+from torsor.algorithms.wrenches import in_frame_axes
+from torsor.compile import Argument, Scan, interpret, record
+from torsor.compile.scan import NotFinite
+from torsor.errors import ArgumentError, SingularError, TorsorError
+from torsor.kernels import NO_LOSSES, Losses
+from torsor.kernels.checks import check_configuration
+from torsor.model import Model
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+    from torsor.simulate.controller_functions import Controller
+    from torsor.simulate.parameters import Varied
+
+
+class StepInput(NamedTuple):
+    """An input of the kernel besides the state: its values, and whether they are new at each step."""
+
+    argument: Argument
+    values: np.ndarray
+    stepped: bool = False
+
+
+def wrench_argument(frame: str) -> Argument:
+    """The wrench on a frame, an input of the kernel."""
+    return Argument(f"wrenches[{frame!r}]", (6,))
+
+
+class Plan(NamedTuple):
+    """All that the kernel of a rollout depends on: equal plans have one kernel.
+
+    ``fed`` are the inputs beside the state, each with whether it is new at every step.
+    """
+
+    integrator: str
+    fed: tuple[tuple[Argument, bool], ...]
+    controller: Controller | None = None
+    vary: tuple[Varied, ...] = ()
+    frames: tuple[str, ...] = ()
+    expressed_in: str = "body"
+    losses: Losses = NO_LOSSES
+
+    def inputs(self, model: Model) -> list[Argument]:
+        """The state, then what is fed."""
+        return [Argument("q0", (model.nq,)), Argument("v0", (model.nv,)), *(a for a, _ in self.fed)]
+
+    def by_name(self, fed: Sequence[Any]) -> dict[str, Any]:
+        """What is fed, by name."""
+        return {a.name: x for (a, _), x in zip(self.fed, fed, strict=True)}
+
+    def recorded(self, model: Model) -> Plan:
+        """With the controller's program, if what it records may change; random numbers in it are refused either way.
+
+        It is recorded twice: one draw of random numbers would count for all robots and steps.
+        """
+        if self.controller is None:
+            return self
+        inputs = self.inputs(model)
+
+        def law(*values: list[Any]) -> dict[str, Any]:
+            return {"tau": forces(self, model, *(x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)))}
+
+        first, second = (record(law, inputs) for _ in range(2))
+        if (first.code, first.results) != (second.code, second.results):
+            raise ArgumentError(
+                f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random "
+                "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
+                "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
+            )
+        if self.controller.unchanging:
+            return self
+        return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
+
+
+def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:
+    """τ (nv): the controller's, the controls, or nothing."""
+    if plan.controller is None:
+        return list(plan.by_name(fed).get("controls", [0] * model.nv))
+    from torsor.simulate.controller_functions import row
+
+    given = {a.name: row(x, a.shape) if a.shape else x for (a, _), x in zip(plan.fed, fed, strict=True)}
+    u = given.get("controls")
+    known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": u}
+    return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
+
+
+def next_state(
+    model: Model,
+    q: Sequence[Any],
+    v: Sequence[Any],
+    *fed: Any,
+    plan: Plan,
+    solve: Callable[..., list[Any]] = forward_dynamics,
+) -> tuple[list[Any], list[Any]]:
+    """The state a step later, over any scalar."""
+    given = plan.by_name(fed)
+    moving = _varied(plan, model, given)
+    given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
+    clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
+
+    def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+        now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
+        tau = forces(plan, model, q, v, *now)
+        if any(plan.losses):
+            tau = [x - lost for x, lost in zip(tau, plan.losses.force(moving, v, tau), strict=True)]
+        turned = {} if plan.expressed_in == "body" else given_wrenches
+        wrenches = {**given_wrenches, **{frame: in_frame_axes(moving, q, frame, F) for frame, F in turned.items()}}
+        return solve(moving, q, v, tau, wrenches or None)
+
+    start = None if clock is None else fed[clock]
+    return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
+
+
+def _varied(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
+    """The model with those of its constants that are inputs."""
+    if not plan.vary:
+        return model
+    from torsor.simulate.parameters import varied
+
+    return varied(model, [(key, given[key.label]) for key in plan.vary])
+
+
+class StepProgram:
+    """(q, v) → (q⁺, v⁺) for all steps and robots: the kernel of a plan, and the values it is called with."""
+
+    def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[StepInput]):
+        self.robot, self.plan, self.feeds = robot, plan, feeds
+
+    # -- what went wrong -------------------------------------------------------------------------------------
+
+    def explained(self, scan: Scan, q: np.ndarray, v: np.ndarray, dt: float, error: NotFinite) -> TorsorError:
+        """The robot, step, time and joint of a state that is not finite; that robot alone is run again up to there."""
+        at, k = error.state, error.step
+        axes = [1, 1, *(len(f.argument.shape) + f.stepped for f in self.feeds)]
+        q, v, *values = (_of_robot(x, at, n) for x, n in zip((q, v, *(f.values for f in self.feeds)), axes, strict=True))
+        if k:
+            before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
+            q, v = (x[-1] for x in scan(q, v, *before, steps=k, every=k))
+        else:
+            check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", q.tolist())
+        fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
+        self._singular(q, v, fed)
+        with np.errstate(all="ignore"):
+            _, after = interpret(scan.program, [q, v, *fed])
+        joint, speed = self._fastest(np.asarray(v), ~np.isfinite(after))
+        robot = f"robot {at[0] if len(at) == 1 else at} of {scan.name}" if at else scan.name
+        return NotFinite(
+            f"{robot} is not finite after step {k} (t = {(k + 1) * dt:.6g} s): joint {joint!r}, whose speed was {speed:.3g} "
+            "just before; a smaller dt, more damping or weaker gains may keep it finite",
+            at, k, joint,
+        )  # fmt: skip
+
+    def _fastest(self, v: np.ndarray, lost: np.ndarray) -> tuple[str, float]:
+        """The joint that was fastest, of those whose velocity was lost."""
+        m = self.robot.model
+        rows = {i: slice(m.v_start[i], m.v_start[i] + m.joint[i].nv) for i, _ in m.outward() if m.coupling[i] is None}
+        speed = {i: float(np.abs(v[row]).max()) for i, row in rows.items() if lost[row].any() or not lost.any()}
+        fastest = max(speed, key=speed.__getitem__)
+        return m.joint_names[fastest], speed[fastest]
+
+    def _singular(self, q: np.ndarray, v: np.ndarray, fed: list[np.ndarray]) -> None:
+        """Over floats, a vanishing pivot has a name."""
+        values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
+        try:
+            next_state(self.robot.model, *values, plan=self.plan)
+        except SingularError:
+            raise
+        except (ArithmeticError, ValueError):  # the floats overflow too
+            return
+
+
+def _of_robot(x: np.ndarray, at: tuple[int, ...], own: int) -> np.ndarray:
+    """One robot's part of an array whose leading axes broadcast."""
+    lead = x.shape[: x.ndim - own]
+    return x[tuple(0 if n == 1 else k for n, k in zip(lead, at[len(at) - len(lead) :], strict=True))]

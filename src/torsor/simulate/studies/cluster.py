@@ -1,0 +1,103 @@
+"""Points computed by a Dask cluster: on other machines, or on this one."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from torsor.compile.parcel import Parcel
+from torsor.errors import ArgumentError, MissingExtra, TorsorError
+from torsor.simulate.studies.points import Point
+from torsor.simulate.studies.record import Record
+from torsor.simulate.studies.study import compute, lost
+from torsor.version import __version__
+
+#: tasks sent ahead to each thread of the cluster, so that none waits for the network
+AHEAD = 2
+#: between two questions how large the cluster is [s]; machines join and leave
+EVERY = 1.0
+
+GONE = "the connection to the Dask cluster was lost; what had come is kept, and the same sweep goes on from there"
+
+
+def computed(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[tuple[str, Record]]:
+    """(key, outcome) of each task as it comes.
+
+    Dask gives a task whose worker died to another, and gives up those that were there at several deaths: the one that kills,
+    and any that only waited beside it.  So these are tried once more, one by one.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtra("dask.distributed", "cluster", "a sweep on a cluster") from None
+    own = not isinstance(where, distributed.Client)
+    client = _client(distributed, where) if own else where
+    suspects = []
+    try:
+        for task, record in _in_flight(distributed, client, parcel, tasks):
+            if record is None:
+                suspects.append(task)
+            else:
+                yield task[0], record
+        for suspect in suspects:
+            for (key, point), record in _in_flight(distributed, client, parcel, [suspect]):
+                yield key, record or lost(point)
+    except TorsorError:
+        raise
+    except Exception as error:  # Dask has many ways to say that it is gone
+        if client.status == "running" and not isinstance(error, (distributed.CancelledError, OSError)):
+            raise
+        raise TorsorError(GONE) from error
+    finally:
+        if own:
+            client.close()
+
+
+def _in_flight(distributed: Any, client: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[Any]:
+    """(task, outcome) as they come, None for a task that Dask gave up; never more on the way than the cluster can take."""
+    waiting = deque(tasks)
+    running: dict[Any, tuple[str, Point]] = {}
+    room, asked = 0, -math.inf
+    try:
+        while waiting or running:
+            if client.status != "running":
+                raise ConnectionError(client.status)
+            if time.monotonic() - asked > EVERY:
+                room, asked = AHEAD * max(1, sum(client.nthreads().values())), time.monotonic()
+            for _ in range(min(len(waiting), room - len(running))):
+                task = waiting.popleft()
+                running[client.submit(compute, parcel, task[1], pure=False)] = task
+            done = distributed.wait(list(running), return_when="FIRST_COMPLETED").done
+            finished = [future for future in done if future.status == "finished"]
+            gathered = client.gather(finished, errors="skip")  # in one message
+            whole = len(gathered) == len(finished)  # else a worker died with some of them: each is asked for below
+            records = dict(zip(finished, gathered, strict=True)) if whole else {}
+            for future in done:
+                yield running.pop(future), records.get(future) or _outcome(distributed, future)
+    finally:
+        if running and client.status == "running":
+            client.cancel(list(running))
+
+
+def _client(distributed: Any, where: Any) -> Any:
+    try:
+        return distributed.Client(where)
+    except (OSError, ValueError, TypeError) as error:
+        raise ArgumentError(f"workers={where!r} leads to no Dask cluster: {error}") from error
+
+
+def _outcome(distributed: Any, future: Any) -> Record | None:
+    try:
+        return future.result()
+    except distributed.KilledWorker:
+        return None
+    except (distributed.CancelledError, OSError):
+        raise
+    except Exception as error:  # the study's own errors are outcomes: this one is the worker's
+        raise TorsorError(
+            f"a worker of the cluster cannot compute the study ({type(error).__name__}: {error}); each needs the same torsor, "
+            f"here {__version__}, and what the study imports"
+        ) from error

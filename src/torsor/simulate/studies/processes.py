@@ -1,0 +1,117 @@
+"""Points computed by processes of this machine.
+
+Each process has one point at a time and a pipe of its own, so one that dies loses that point alone, and it is known which: a
+shared pool would break as a whole.  A process whose parent is gone reads the end of its pipe and ends.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from torsor.compile.parcel import Parcel, UnreadableParcel
+from torsor.compile.threads import threads
+from torsor.errors import TorsorError
+from torsor.simulate.studies.points import Point
+from torsor.simulate.studies.record import Record
+from torsor.simulate.studies.study import compute, lost
+
+#: processes that may die over one point before it is given up, or in a row before they are ready
+ATTEMPTS = 3
+
+NEVER_STARTED = (
+    "worker processes end before they are ready; in a script, the call of sweep belongs under "
+    "if __name__ == '__main__': because every worker imports the script"
+)
+
+
+class Worker:
+    """A process and the point it has."""
+
+    def __init__(self, parcel: Parcel):
+        context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, parcel), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.task: tuple[str, Point] | None = None
+
+    def give(self, task: tuple[str, Point]) -> None:
+        self.task = task
+        with suppress(BrokenPipeError):  # it has died: its pipe is at its end, which the next look finds
+            self.pipe.send(task[1])
+
+    def dismiss(self) -> None:
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join()
+
+
+def computed(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> Iterator[tuple[str, Record]]:
+    """(key, outcome) of each task as it comes; a task whose process died is given to another."""
+    waiting, deaths = deque(tasks), Counter[str]()
+    crew: dict[Connection, Worker] = {}
+
+    def hire() -> None:
+        worker = Worker(parcel)
+        crew[worker.pipe] = worker
+
+    try:
+        for _ in range(min(count, len(tasks))):
+            hire()
+        while crew:
+            for pipe in wait(list(crew)):
+                worker = crew[pipe]  # type: ignore[index]
+                task, said = worker.task, _heard(worker)
+                if isinstance(said, UnreadableParcel):
+                    raise said
+                if isinstance(said, EOFError):
+                    crew.pop(worker.pipe).dismiss()
+                    key = task[0] if task else NEVER_STARTED
+                    deaths[key] += 1
+                    if task is None and deaths[key] >= ATTEMPTS:
+                        raise TorsorError(NEVER_STARTED)
+                    hire()
+                    if task is not None and deaths[key] < ATTEMPTS:
+                        waiting.appendleft(task)
+                    elif task is not None:
+                        yield key, lost(task[1])
+                    continue
+                deaths[NEVER_STARTED] = 0
+                if waiting:
+                    worker.give(waiting.popleft())
+                else:
+                    crew.pop(worker.pipe).dismiss()
+                if task is not None:
+                    yield task[0], said
+    finally:
+        for worker in crew.values():
+            worker.dismiss()
+
+
+def _heard(worker: Worker) -> Any:
+    """What a process says: None when it is ready, then outcomes; or the end of its pipe, as a value."""
+    try:
+        return worker.pipe.recv()
+    except (EOFError, OSError):
+        return EOFError()
+
+
+def serve(pipe: Connection, parcel: Parcel) -> None:
+    """The life of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends its workers
+    threads(1)  # every core has a process already
+    try:
+        parcel.opened()
+        pipe.send(None)
+        while True:
+            pipe.send(compute(parcel, pipe.recv()))
+    except UnreadableParcel as error:
+        pipe.send(error)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone

@@ -1,0 +1,87 @@
+"""The rigid body (MR 8.2): shapes and their inertia, frames, consistency; twists and wrenches as arrays; one body's dynamics.
+
+>>> from torsor import rigid
+>>> ball, bar = rigid.sphere(0.1).inertia(density=7500), rigid.cylinder(0.02, 0.2).inertia(density=7500)
+>>> dumbbell = rigid.composite([rigid.placed(ball, xyz=(0, 0, 0.2)), bar, rigid.placed(ball, xyz=(0, 0, -0.2))])
+>>> rigid.principal(dumbbell).moments.round(3)  # MR Exercise 8.2
+array([0.252, 2.771, 2.771])
+"""
+
+from torsor.spatial import Inertia
+from torsor.spatial.rigid.body import (
+    euler_principal,
+    forward_dynamics,
+    from_com,
+    from_matrix,
+    inverse_dynamics,
+    kinetic_energy,
+    momentum,
+    newton_euler,
+    to_matrix,
+)
+from torsor.spatial.rigid.consistency import (
+    Correction,
+    from_pseudo_inertia,
+    is_consistent,
+    nearest_consistent,
+    problems,
+    pseudo_inertia,
+)
+from torsor.spatial.rigid.frames import Principal, composite, parallel_axis, placed, principal, rotated, steiner
+from torsor.spatial.rigid.meshes import from_mesh, mesh, read_mesh
+from torsor.spatial.rigid.motions import exp3, exp6, from_quaternion, log3, log6, to_quaternion
+from torsor.spatial.rigid.screws import ad, ad_transpose, adjoint, inverse_pose, lie_bracket, pose, skew, twist_matrix, unskew
+from torsor.spatial.shapes import Solid, box, capsule, cone, cylinder, ellipsoid, from_points, rod, sphere
+
+__all__ = [
+    "Correction",
+    "Inertia",
+    "Principal",
+    "Solid",
+    "ad",
+    "ad_transpose",
+    "adjoint",
+    "box",
+    "capsule",
+    "composite",
+    "cone",
+    "cylinder",
+    "ellipsoid",
+    "euler_principal",
+    "exp3",
+    "exp6",
+    "forward_dynamics",
+    "from_com",
+    "from_matrix",
+    "from_mesh",
+    "from_points",
+    "from_pseudo_inertia",
+    "from_quaternion",
+    "inverse_dynamics",
+    "inverse_pose",
+    "is_consistent",
+    "kinetic_energy",
+    "lie_bracket",
+    "log3",
+    "log6",
+    "mesh",
+    "momentum",
+    "nearest_consistent",
+    "newton_euler",
+    "parallel_axis",
+    "placed",
+    "pose",
+    "principal",
+    "problems",
+    "pseudo_inertia",
+    "read_mesh",
+    "rod",
+    "rotated",
+    "skew",
+    "sphere",
+    "steiner",
+    "to_matrix",
+    "to_quaternion",
+    "twist_matrix",
+    "unskew",
+]

@@ -1,0 +1,126 @@
+"""Which ten numbers are a body's?  Those whose pseudo-inertia is positive semidefinite.
+
+P = ∫ (r, 1)(r, 1)ᵀ dm = [[Σ, h], [hᵀ, m]] (4×4), Σ = ∫ r rᵀ dm = ½ tr(I_o) 1 − I_o.  P ⪰ 0 says at once that the mass and the
+principal moments are not negative and that no moment exceeds the sum of the other two (MR 8.2.1 has the first half; P is
+Wensing, Kim & Slotine, "Linear matrix inequalities for physically consistent inertial parameter identification", 2018).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError, ModelError
+from torsor.spatial import Inertia, Sym, Vec
+from torsor.spatial.rigid import physical
+from torsor.spatial.rigid import reading as read
+
+
+def pseudo_inertia(inertia: Inertia) -> np.ndarray:
+    """P = [[Σ, h], [hᵀ, m]] (4×4), Σ = ½ tr(I_o) 1 − I_o [kg·m², kg·m, kg]; P_a = T_ab P_b T_abᵀ in another frame.
+
+    >>> from torsor.rigid import from_com
+    >>> pseudo_inertia(from_com(2, inertia=(3, 4, 5))).diagonal()
+    array([3., 2., 1., 2.])
+    """
+    I = read.numeric(inertia)
+    P = np.empty((4, 4))
+    P[:3, :3] = _second_moment(np.array(I.I.rows, dtype=float))
+    P[:3, 3] = P[3, :3] = I.h
+    P[3, 3] = I.m
+    return P
+
+
+def from_pseudo_inertia(P: ArrayLike) -> Inertia:
+    """m, h, I_o = tr(Σ) 1 − Σ from P = [[Σ, h], [hᵀ, m]] (4×4): the inverse of :func:`pseudo_inertia`.
+
+    >>> from_pseudo_inertia(np.diag([3, 2, 1, 2])).I
+    Sym(xx=3.0, xy=0.0, xz=0.0, yy=4.0, yz=0.0, zz=5.0)
+    """
+    A = read.one(P, (4, 4), "P")
+    if np.abs(A - A.T).max() > 1e-9 * np.abs(A).max():
+        raise ArgumentError("P must be symmetric")
+    return Inertia(float(A[3, 3]), Vec(*A[:3, 3].tolist()), Sym.of(_rotational(A[:3, :3]).tolist()))
+
+
+def problems(inertia: Inertia) -> list[str]:
+    """Why no body has this inertia, in words; an empty list if one may: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR 8.2.1).
+
+    A millionth of the largest moment is forgiven, as when a robot is loaded: files carry six digits or so.
+
+    >>> from torsor.rigid import from_com
+    >>> problems(from_com(1, inertia=(1, 1, 3)))
+    ['a principal moment exceeds the sum of the other two (1, 1, 3 kg·m²)']
+    """
+    I = read.numeric(inertia)
+    return [f"its mass is negative ({I.m:.4g} kg)"] if I.m < 0 else physical.problems(I)
+
+
+def is_consistent(inertia: Inertia) -> bool:
+    """P ⪰ 0: whether some body has this inertia; :func:`problems` says why not.
+
+    >>> from torsor.rigid import from_com
+    >>> is_consistent(from_com(1, inertia=(1, 1, 2))), is_consistent(from_com(1, inertia=(1, 1, 3)))
+    (True, False)
+    """
+    return not problems(inertia)
+
+
+class Correction(NamedTuple):
+    """What :func:`nearest_consistent` answers: the inertia, how far it went [kg·m²], and what changed, in words."""
+
+    inertia: Inertia
+    distance: float
+    changes: tuple[str, ...]
+
+
+def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction:
+    """min ‖P′ − P‖_F over P′ ⪰ 0 with the mass and the centre of mass held: the nearest inertia that a body can have.
+
+    Held so, only Σ_c = ½ tr(I_c) 1 − I_c, the second moment about the centre of mass, may change, and the answer is Σ_c with
+    its eigenvalues below ``smallest`` [kg·m²] raised to it.  This norm is in kg·m² throughout, and the answer is the same body
+    whatever frame the inertia is given in; a free projection of P would add kilograms to kg·m² and depend on the frame.
+    ``smallest`` above zero gives a body that is thick in every direction.  With a negative mass there is no answer: ModelError.
+    Without mass, a first moment of mass goes too.
+
+    >>> from torsor.rigid import from_com
+    >>> fixed = nearest_consistent(from_com(1, inertia=(1, 1, 3)))
+    >>> fixed.inertia.I, fixed.distance, fixed.changes
+    (Sym(xx=1.5, xy=0.0, xz=0.0, yy=1.5, yz=0.0, zz=3.0), 0.5, ('principal moments 1, 1, 3 → 1.5, 1.5, 3 kg·m²',))
+    """
+    I = read.numeric(inertia)
+    if I.m < 0:
+        raise ModelError(f"inertia: mass {I.m} kg is negative, and the nearest inertia keeps the mass; correct it first")
+    if not smallest >= 0 or not np.isfinite(smallest):
+        raise ArgumentError(f"smallest: a finite number, zero or more, expected, not {smallest!r}")
+    changes, moved = [], 0.0
+    if I.m == 0 and any(I.h):
+        moved = 2 * float(np.square(I.h).sum())  # h stands in P twice
+        changes.append(f"first moment of mass {_short(I.h)} → 0, 0, 0 kg·m")
+        I = Inertia(I.m, Vec(0, 0, 0), I.I)
+    about_com = np.array(I.about_com.rows, dtype=float)
+    values, axes = np.linalg.eigh(_second_moment(about_com))
+    raised = np.maximum(values, smallest)
+    # a flat body's zero, less what taking Steiner's part away again left of it, is a zero
+    rounding = 1e-14 * max(map(abs, (I.I.xx, I.I.yy, I.I.zz)))
+    if values[0] < smallest - rounding:
+        now = _rotational(axes * raised @ axes.T)
+        before, after = np.linalg.eigvalsh(about_com), np.linalg.eigvalsh(now)
+        changes.append(f"principal moments {_short(before)} → {_short(after)} kg·m²")
+        moved += float(np.square(raised - values).sum())
+        I = Inertia.of(I.m, I.com, Sym.of(now.tolist()))
+    return Correction(I, float(np.sqrt(moved)), tuple(changes))
+
+
+def _second_moment(I: np.ndarray) -> np.ndarray:
+    return np.trace(I) / 2 * np.eye(3) - I
+
+
+def _rotational(S: np.ndarray) -> np.ndarray:
+    return np.trace(S) * np.eye(3) - S
+
+
+def _short(values: ArrayLike) -> str:
+    return ", ".join(format(x + 0.0, ".4g") for x in np.asarray(values, dtype=float))

@@ -1,0 +1,83 @@
+"""Finite motions as arrays: exponential and logarithm of SO(3) and SE(3), quaternions (MR chapter 3).
+
+The formulas are those of :mod:`torsor.spatial.rotation` and :mod:`torsor.spatial.exponential`; here they meet matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.spatial import Quaternion, exponential
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.rigid import reading as read
+
+
+def exp3(w: ArrayLike) -> np.ndarray:
+    """R = e^[w] = 1 + sin θ [ŵ] + (1 − cos θ)[ŵ]², w = ŵ θ [rad] (..., 3) (MR 3.51).
+
+    >>> exp3([0, 0, np.pi / 2]).round(12) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    return read.matrix(Quaternion.exp(read.vec(w, "w")).matrix)
+
+
+def log3(R: ArrayLike) -> np.ndarray:
+    """w (..., 3) [rad] with e^[w] = R, the shorter way round: |w| ≤ π (MR 3.53–3.61).
+
+    Exact to rounding everywhere: it goes by the quaternion, which has no weak spot at 0 or π.  At π both w and −w are
+    right, and one of them is given.
+
+    >>> log3(exp3([0.1, 0.2, -0.3])).round(12)
+    array([ 0.1,  0.2, -0.3])
+    """
+    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))).log)
+
+
+def exp6(V: ArrayLike) -> np.ndarray:
+    """T = e^[V] = [[e^[ω], G(ω) v], [0, 1]] (..., 4, 4): where a body is after unit time at the body twist V (MR 3.88).
+
+    V = S θ with a screw axis S gives the motion along the screw by θ.
+
+    >>> exp6([0, 0, 0, 1, 2, 3])[:3, 3]
+    array([1., 2., 3.])
+    """
+    R, p = exponential.exp(read.motion(V, "V"))
+    return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
+
+
+def log6(T: ArrayLike) -> np.ndarray:
+    """V (..., 6) with e^[V] = T, the shorter way round: |ω| ≤ π (MR 3.91–3.92).
+
+    >>> log6(exp6([0.1, 0.2, -0.3, 1, 2, 3])).round(12)
+    array([ 0.1,  0.2, -0.3,  1. ,  2. ,  3. ])
+    """
+    R, p = read.pose(T, "T")
+    V = exponential.log(quaternion_of(R), p)
+    return read.stacked([*V.w, *V.v])
+
+
+def to_quaternion(R: ArrayLike) -> np.ndarray:
+    """(x, y, z, w) (..., 4) of a rotation, w ≥ 0: R = 1 + 2w[u] + 2[u]² with u = (x, y, z) (MR appendix B.3).
+
+    >>> to_quaternion(exp3([0, 0, np.pi])).round(12) + 0.0
+    array([0., 0., 1., 0.])
+    """
+    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))))
+
+
+def from_quaternion(q: ArrayLike) -> np.ndarray:
+    """R (..., 3, 3) of a quaternion (x, y, z, w); it need not be of unit length, only not zero (MR appendix B.3).
+
+    >>> from_quaternion([0, 0, 2, 0]).tolist()
+    [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    a = read.array(q, (4,), "q")
+    size = np.abs(a).max(axis=-1, keepdims=True)
+    if not (size > 0).all():
+        raise ArgumentError("q: a quaternion of zeros (or NaN) is no rotation")
+    a = a / size  # so that no square over- or underflows
+    return read.matrix(Quaternion(*(a[..., i] for i in range(4))).matrix)

@@ -1,0 +1,112 @@
+"""Arrays in, torsor's types inside, arrays out.
+
+The leading axes of an array become the scalar: ``Vec(w[..., 0], w[..., 1], w[..., 2])``.  So the spatial algebra, which
+works over any scalar, computes a batch without knowing it, and nothing is written a second time for arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.scalar import is_constant
+from torsor.spatial import Force, Inertia, Mat, Motion, Vec
+from torsor.spatial.vector import flat
+from torsor.support.given import as_array
+
+#: how far from RᵀR = 1 a rotation may be: what six printed digits leave (io.screws has the same)
+ROTATION_TOLERANCE = 1e-6
+
+
+def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """x as floats, its last axes of that shape; leading axes are a batch."""
+    wanted = f"an array of floats of shape (..., {', '.join(map(str, shape))})"
+    try:
+        a = as_array(what, x)
+        if a.dtype.kind not in "fiubO":  # strings that look like numbers, and complex ones, are not taken for floats
+            raise TypeError
+        a = a.astype(float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{what}: {wanted} expected, not {type(x).__name__} {x!r}") from None
+    if a.shape[-len(shape) :] != shape:
+        raise ArgumentError(f"{what}: {wanted} expected; its shape is {a.shape}")
+    return a
+
+
+def one(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """x as finite floats of exactly that shape: no batch, no NaN."""
+    a = array(x, shape, what)
+    if a.shape != shape:
+        raise ArgumentError(f"{what}: an array of floats of shape {shape} expected; its shape is {a.shape}")
+    if not np.isfinite(a).all():
+        raise ArgumentError(f"{what}: finite numbers expected, not {a.tolist()}")
+    return a
+
+
+def vec(x: ArrayLike, what: str) -> Vec:
+    a = array(x, (3,), what)
+    return Vec(*(a[..., i] for i in range(3)))
+
+
+def motion(x: ArrayLike, what: str) -> Motion:
+    a = array(x, (6,), what)
+    return Motion.of([a[..., i] for i in range(6)])
+
+
+def force(x: ArrayLike, what: str) -> Force:
+    a = array(x, (6,), what)
+    return Force.of([a[..., i] for i in range(6)])
+
+
+def rotation(x: ArrayLike, what: str) -> np.ndarray:
+    """Rotation matrices, checked to be some."""
+    R = array(x, (3, 3), what)
+    off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
+    if not (off < ROTATION_TOLERANCE).all():
+        raise ArgumentError(f"{what} is no rotation: RᵀR is off the identity by {off.max():.2g}")
+    if not (np.linalg.det(R) > 0).all():
+        raise ArgumentError(f"{what} is no rotation but a reflection: its determinant is −1")
+    return R
+
+
+def pose(x: ArrayLike, what: str) -> tuple[Mat, Vec]:
+    """(R, p) of 4×4 poses T = [[R, p], [0, 1]], checked to be some."""
+    T = array(x, (4, 4), what)
+    rotation(T[..., :3, :3], f"{what}[:3, :3]")
+    if not np.isfinite(T).all() or np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:
+        raise ArgumentError(f"{what} is no pose [[R, p], [0, 1]]: its last row must be (0, 0, 0, 1) and p finite")
+    return mat(T[..., :3, :3]), Vec(*(T[..., i, 3] for i in range(3)))
+
+
+def mat(a: np.ndarray) -> Mat:
+    return Mat(*(Vec(*(a[..., i, j] for j in range(3))) for i in range(3)))
+
+
+def stacked(parts: Sequence[Any]) -> np.ndarray:
+    """One row: (..., n) of scalars, each an array of the batch or a number."""
+    row = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in parts)), axis=-1)
+    return row + 0.0  # −0 is true and looks odd
+
+
+def matrix(rows: Sequence[Sequence[Any]]) -> np.ndarray:
+    """(..., n, m) of rows of scalars."""
+    n = len(rows)
+    row = stacked([x for line in rows for x in line])
+    return row.reshape(*row.shape[:-1], n, -1)
+
+
+def numeric(inertia: Any, what: str = "inertia") -> Inertia:
+    """An Inertia of numbers, finite ones."""
+    if not isinstance(inertia, Inertia):
+        raise ArgumentError(
+            f"{what}: a torsor Inertia expected, not {type(inertia).__name__}; from_matrix(G) makes one of a 6×6"
+        )
+    if not all(is_constant(x) for x in flat(inertia)):
+        raise ArgumentError(f"{what}: an inertia of numbers expected; this one has symbols")
+    if not np.isfinite(np.array(list(flat(inertia)), dtype=float)).all():
+        raise ArgumentError(f"{what}: finite numbers expected, not {inertia}")
+    return inertia

@@ -1,0 +1,80 @@
+"""Names of a package that are imported when first used, and modules that have a short name beside their own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import CodeType, ModuleType
+from typing import Any
+
+
+def lazy(package: str, homes: Mapping[str, str], modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package; ``homes`` has the module of each name, ``modules`` the names that are modules.
+
+    A name must not be that of a module of the same package that holds it: importing the module would hide it.
+    """
+    rooms = modules or {}
+
+    def getattr_(name: str) -> Any:
+        if name not in homes and name not in rooms:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = import_module(rooms[name]) if name in rooms else getattr(import_module(homes[name]), name)
+        vars(sys.modules[package])[name] = found  # the next time it is simply there
+        return found
+
+    return getattr_
+
+
+class ShortNames(MetaPathFinder):
+    """Finds modules by a short name too: ``import torsor.constraints`` gives ``torsor.mechanics.constraints``.
+
+    It is the same module object under both names; nothing is executed twice.  Modules inside it have their own name only.
+    """
+
+    def __init__(self, homes: Mapping[str, str]):
+        self.homes = homes
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Of a short name; None for a module that has none."""
+        if fullname in self.homes:
+            return _spec(fullname, self.homes[fullname])
+        parent, _, name = fullname.rpartition(".")
+        if parent in self.homes:  # the finder of paths would load it a second time
+            raise ModuleNotFoundError(f"No module named {fullname!r}; {self.homes[parent]}.{name} may be it", name=fullname)
+        return None
+
+
+def _spec(short: str, home: str) -> ModuleSpec | None:
+    own = find_spec(home)
+    if own is None:
+        return None
+    spec = ModuleSpec(short, _SameModule(home), origin=own.origin, is_package=own.submodule_search_locations is not None)
+    spec.has_location = own.has_location
+    return spec
+
+
+class _SameModule(Loader):
+    """Loads a module under a second name."""
+
+    def __init__(self, home: str):
+        self.home = home
+        self.spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(self.home)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system wrote that of the second name
+
+    def get_code(self, fullname: str) -> CodeType:
+        """For ``python -m``."""
+        loader: Any = find_spec(self.home).loader  # type: ignore[union-attr]
+        return loader.get_code(self.home)

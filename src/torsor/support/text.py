@@ -1,0 +1,87 @@
+"""Numbers and tables in plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.errors import printable
+
+#: columns of text a table may take before it is continued below
+WIDTH = 120
+
+
+def short(x: Any) -> str:
+    """A number in four digits, a symbol as it is."""
+    return f"{x:.4g}" if isinstance(x, (int, float)) else str(x)
+
+
+def plain(x: Any) -> Any:
+    """A number as a float, a symbol as it is."""
+    return float(x) if isinstance(x, (int, float)) else x
+
+
+def numbers(rows: Any) -> np.ndarray:
+    """An array of floats, or of symbols where there are any."""
+    array = np.array(rows, dtype=object)
+    return array.astype(float) if all(isinstance(x, (int, float)) for x in array.flat) else array
+
+
+def count(n: int, thing: str) -> str:
+    """So many of a thing.
+
+    >>> count(1, "joint"), count(2, "joint")
+    ('1 joint', '2 joints')
+    """
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def width(text: str) -> int:
+    """How many places a text takes: dots above letters take none.
+
+    >>> width("V̇")
+    1
+    """
+    return sum(not unicodedata.combining(c) for c in text)
+
+
+def left(text: str, n: int) -> str:
+    """Padded on the right to n places."""
+    return text + " " * (n - width(text))
+
+
+def right(text: str, n: int) -> str:
+    """Padded on the left to n places."""
+    return " " * (n - width(text)) + text
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool = False) -> str:
+    """Names on the left, numbers aligned on the right; ``total`` rules off the last row; wide tables continue below.
+
+    >>> print(columns(["", "a", "b"], [["first", "1", "20"], ["sum", "3", "4"]], total=True))
+           a   b
+    first  1  20
+    ------------
+    sum    3   4
+    """
+    head, rows = [*map(printable, head)], [[*map(printable, row)] for row in rows]
+    name = max(width(row[0]) for row in [head, *rows])
+    sizes = [max(width(row[k]) for row in [head, *rows]) for k in range(1, len(head))]
+    blocks, k = [], 0
+    while k < len(sizes):
+        end, taken = k, name
+        while end < len(sizes) and (end == k or taken + 2 + sizes[end] <= WIDTH):
+            taken += 2 + sizes[end]
+            end += 1
+        lines = []
+        for row in [head, *rows]:
+            cells = [right(row[1 + c], sizes[c]) for c in range(k, end)]
+            lines.append("  ".join([left(row[0], name), *cells]).rstrip())
+        if total:
+            lines.insert(-1, "-" * taken)
+        blocks.append("\n".join(lines))
+        k = end
+    return "\n\n".join(blocks)
