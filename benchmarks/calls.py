@@ -125,8 +125,8 @@ WAYS = (
         "wrenches= in world axes", "wrenches",
         'robot.inverse_dynamics(q, v, a, wrenches={frame: F}, expressed_in="world")', needs=_has_axes_of_wrenches,
     ),
-    Way("hybrid_dynamics", "wrenches", "robot.hybrid_dynamics(q, v, a, a, led)"),
-    Way("hybrid_dynamics, led an array", "wrenches", "robot.hybrid_dynamics(q, v, a, a, first)"),
+    Way("hybrid_dynamics", "wrenches", "robot.hybrid_dynamics(q, v, a, a, prescribed)"),
+    Way("hybrid_dynamics, prescribed an array", "wrenches", "robot.hybrid_dynamics(q, v, a, a, first)"),
     Way(
         "poses of all frames", "wrenches", "robot.poses(q)", ALL_POSES, "np.array([r[i].homogeneous for i in frame_ids])",
     ),
@@ -201,7 +201,7 @@ def _one_state(case: Case) -> dict[str, Any]:
     names |= {"tau": np.empty(robot.nv), "M": np.empty((robot.nv, robot.nv)), "h": np.empty(robot.nv)}
     names |= {"kernel": robot.kernel("inverse_dynamics"), "both": robot.kernel("mass_matrix", "bias_force")}
     names["rubbing"] = robot.with_friction({joint: StaticViscous(0.3, 0.1) for joint in robot.joints})
-    names |= {"task": robot.task(frame), "led": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
+    names |= {"task": robot.task(frame), "prescribed": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
     names["pushes"] = _pushes(case.model, frame, names["F"])
     return names | _four_bar()
 

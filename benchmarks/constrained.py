@@ -19,7 +19,7 @@ from benchmarks import robots, translated
 from benchmarks.states import SWAP
 from benchmarks.timing import Contest, Effort
 from torsor import constraints, mechanisms
-from torsor.mechanics.constraints import Constrained
+from torsor.mechanics.constraints import ConstrainedRobot
 
 QUANTITY = "constrained_dynamics"
 #: what moves the open tree: the check of MuJoCo's model, whose constraints are another matter
@@ -37,7 +37,7 @@ class Held:
     """A constrained robot, a configuration that closes its loops, and how far its states are from it."""
 
     name: str
-    system: Constrained
+    system: ConstrainedRobot
     home: np.ndarray
     spread: float
 

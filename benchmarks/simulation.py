@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 from benchmarks import robots
 from benchmarks.timing import Contest, Effort
 from torsor.simulate import simulate
-from torsor.simulate.controllers import Sampled
+from torsor.simulate.controllers import SampledController
 
 QUANTITY = "simulate"
 DURATION, RATE = 1.0, 1000
@@ -66,7 +66,7 @@ def contests(effort: Effort) -> Iterator[list[Contest]]:
     """Held at 1 kHz; of the state at 1 ms; of the state to 1e-8, each with the steps it likes."""
     case = robots.cases("ur5")[0]
     names = {"robot": case.robot, "peer": Peer(case.model), "simulate": simulate, "np": np, "q": START, "v": np.zeros(6),
-             "law": law, "sampled": Sampled(law, RATE)}  # fmt: skip
+             "law": law, "sampled": SampledController(law, RATE)}  # fmt: skip
     end = "np.concatenate([run.q[-1], run.v[-1]])"
     rows = [
         ("held at 1 kHz, SciPy RK45", "run = simulate(robot, q, v, 1.0, sampled)", 'y = peer.held("RK45", 1e-9)'),

@@ -16,7 +16,7 @@ print("\nwhat moves shoulder lift then, by kind:")
 a = robot.forward_dynamics(fall.q[k], fall.v[k], np.zeros(6))
 print(robot.explain(fall.q[k], fall.v[k], a).table("shoulder_lift_joint", by="kind"))
 
-fall.save("fall.npz")  # ts.simulate.load reads it back, to the last bit
+fall.save("fall.npz")  # ts.simulate.load_result reads it back, to the last bit
 try:
     fall.plot()[0].figure.savefig("fall.svg")
     print("\nfall.svg has the curves")

@@ -105,7 +105,7 @@ def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
         "base": arm.inverse_dynamics(Q, V, A, base_velocity=np.zeros(6)),
         "kernel": arm.kernel("inverse_dynamics")(Q, V, A),
         "fused": arm.kernel("mass_matrix", "inverse_dynamics")(Q, V, A)[1],
-        "hybrid": arm.hybrid_dynamics(Q, V, A, [1e6, -1e6], led=["joint1", "joint2"]).tau,
+        "hybrid": arm.hybrid_dynamics(Q, V, A, [1e6, -1e6], prescribed=["joint1", "joint2"]).tau,
         "explain": arm.explain(Q, V, A).tau,
         "Python": runpy.run_path(str(file))["two_link_inverse_dynamics"](Q, V, A),
     }
@@ -131,7 +131,7 @@ def test_forward_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
         "batch": arm.forward_dynamics(*(np.tile(x, (5, 1)) for x in (Q, V, tau)))[4],
         "out": arm.forward_dynamics(Q, V, tau, out=np.empty(2)),
         "kernel": arm.kernel("gravity_force", "forward_dynamics")(Q, V, tau)[1],
-        "hybrid": arm.hybrid_dynamics(Q, V, [1e6, 1e6], tau, led=[]).a,
+        "hybrid": arm.hybrid_dynamics(Q, V, [1e6, 1e6], tau, prescribed=[]).a,
         "constrained": arm.constrained().forward_dynamics(Q, V, tau).a,
         "Python": runpy.run_path(str(file))["two_link_forward_dynamics"](Q, V, tau),
     }
@@ -145,9 +145,9 @@ def test_hybrid_dynamics_load_of_a_led_joint_is_its_own_force(bare):
     """Given a of joint1 and τ of joint2: the load of joint1 is the force that was found, not the ignored entry of tau."""
     arm = bare.with_friction({j: fr.LoadDependent(fr.Viscous(0.3), 0.2) for j in ("joint1", "joint2")})
     tau2 = -3.0
-    found = arm.hybrid_dynamics(Q, V, [4.0, 1e6], [1e6, tau2], led=["joint1"])
+    found = arm.hybrid_dynamics(Q, V, [4.0, 1e6], [1e6, tau2], prescribed=["joint1"])
     left = tau2 - (0.2 * abs(tau2) * np.sign(V[1]) + 0.3 * V[1])
-    a, rigid = bare.hybrid_dynamics(Q, V, [4.0, 0.0], [0.0, left], led=["joint1"])
+    a, rigid = bare.hybrid_dynamics(Q, V, [4.0, 0.0], [0.0, left], prescribed=["joint1"])
     np.testing.assert_allclose(found.a, a, rtol=1e-13)
     lost = 0.2 * abs(rigid[0]) * np.sign(V[0]) + 0.3 * V[0]
     np.testing.assert_allclose(found.tau, [rigid[0] + lost, tau2], rtol=1e-13)
@@ -281,24 +281,24 @@ def test_damping_and_friction_other_than_bool_are_refused(arm, word, value):
 
 
 @pytest.mark.parametrize(
-    ("led", "error", "message"),
+    ("prescribed", "error", "message"),
     [
         (["elbow"], UnknownName, "joint1, joint2"),
         (np.array(["joint1", "elbow"]), UnknownName, "joint1, joint2"),
         (np.array(["elbow"], dtype=object), UnknownName, "joint1, joint2"),
         ("elbow", UnknownName, "joint1, joint2"),
-        ([1, 0.5], ArgumentError, "led must be joint names"),
-        ([1], ArgumentError, r"led has shape \(1,\), expected \(..., 2\)"),
-        ([[1, 0], [1]], ArgumentError, "led must be joint names"),
-        ([["joint1"], ["joint2"]], ArgumentError, "led must be joint names"),
-        (None, ArgumentError, "led must be joint names"),
-        (1j, ArgumentError, "led must be joint names"),
-        (["joint1", None], ArgumentError, "led must be joint names"),
+        ([1, 0.5], ArgumentError, "prescribed must be joint names"),
+        ([1], ArgumentError, r"prescribed has shape \(1,\), expected \(..., 2\)"),
+        ([[1, 0], [1]], ArgumentError, "prescribed must be joint names"),
+        ([["joint1"], ["joint2"]], ArgumentError, "prescribed must be joint names"),
+        (None, ArgumentError, "prescribed must be joint names"),
+        (1j, ArgumentError, "prescribed must be joint names"),
+        (["joint1", None], ArgumentError, "prescribed must be joint names"),
     ],
 )
-def test_hybrid_dynamics_led_that_names_no_joints_is_refused(bare, led, error, message):
+def test_hybrid_dynamics_led_that_names_no_joints_is_refused(bare, prescribed, error, message):
     with pytest.raises(error, match=message):
-        bare.hybrid_dynamics(Q, V, A, A, led)
+        bare.hybrid_dynamics(Q, V, A, A, prescribed)
 
 
 def test_friction_force_of_two_positional_arrays_is_refused(arm):

@@ -63,10 +63,10 @@ def test_matching_needs_its_torque():
 # -- one axis ----------------------------------------------------------------------------------------------------
 
 
-def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.Study:
+def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.SizingReport:
     """A bare inertia swung as w = top sin(πt): τ = load · top π cos(πt)."""
     w, a = top * np.sin(np.pi * T), top * np.pi * np.cos(np.pi * T)
-    return sizing.study(drive, speeds=w, torques=load * a, dt=T[1], accelerations=a, name="swing")
+    return sizing.size_motor(drive, speeds=w, torques=load * a, dt=T[1], accelerations=a, name="swing")
 
 
 def test_sinusoid():
@@ -95,20 +95,24 @@ def test_energy_balance():
     study = swing(Drive(motor, Gearbox(50, 0.8, back_efficiency=0.7)))
     friction = 1e-4 * study.rms_speed**2 * T[-1]
     assert study.gear_loss > 0
-    assert study.regenerated > 0
+    assert study.energy_regenerated > 0
     assert study.work == pytest.approx(0, abs=1e-9)  # a bare inertia gives back what it took
-    assert study.used - study.regenerated == pytest.approx(study.heat + study.work + study.gear_loss + friction, rel=1e-6)
+    assert study.energy_used - study.energy_regenerated == pytest.approx(
+        study.heat + study.work + study.gear_loss + friction, rel=1e-6
+    )
 
 
 def test_differenced_accelerations():
     drive = Drive(MOTOR, Gearbox(50, 0.8))
     w = 6 * np.sin(np.pi * T)
-    by_differences = sizing.study(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1])
-    exact = sizing.study(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1], accelerations=6 * np.pi * np.cos(np.pi * T))
+    by_differences = sizing.size_motor(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1])
+    exact = sizing.size_motor(
+        drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1], accelerations=6 * np.pi * np.cos(np.pi * T)
+    )
     assert by_differences.torque == pytest.approx(exact.torque, abs=1e-5)
     rigid = Drive(Motor(torque_constant=0.05, resistance=0.5), Gearbox(50, 0.8))
     assert not np.allclose(
-        exact.torque, sizing.study(rigid, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1]).torque, rtol=1e-3
+        exact.torque, sizing.size_motor(rigid, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1]).torque, rtol=1e-3
     )
 
 
@@ -167,7 +171,7 @@ def test_text_and_picture():
 )
 def test_nonsense(speeds, torques, dt, message):
     with pytest.raises(ArgumentError, match=message):
-        sizing.study(Drive(MOTOR), speeds=speeds, torques=torques, dt=dt)
+        sizing.size_motor(Drive(MOTOR), speeds=speeds, torques=torques, dt=dt)
 
 
 # -- a robot -----------------------------------------------------------------------------------------------------
@@ -183,7 +187,7 @@ def test_robot_is_its_joints():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     drives = {"joint1": Drive(MOTOR, Gearbox(100)), "joint2": Drive(MOTOR, Gearbox(80, inertia=1e-5))}
-    studies = sizing.study_robot(arm, drives, q, v, a, dt=0.02)
+    studies = sizing.size_motors(arm, drives, q, v, a, dt=0.02)
     armature = [drives[j].apparent_inertia for j in ("joint1", "joint2")]
     tau = arm.inverse_dynamics(q, v, a) + armature * a
     for k, joint in enumerate(("joint1", "joint2")):
@@ -197,7 +201,7 @@ def test_robot_with_wrench():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     F = np.array([0, 0, 0, 0, -5.0, 0])
-    pushed = sizing.study_robot(arm, {"joint2": Drive(MOTOR, Gearbox(10))}, q, v, a, dt=0.02, wrenches={"tip": F})["joint2"]
+    pushed = sizing.size_motors(arm, {"joint2": Drive(MOTOR, Gearbox(10))}, q, v, a, dt=0.02, wrenches={"tip": F})["joint2"]
     tau = arm.inverse_dynamics(q, v, a, {"tip": F})[:, 1]
     assert pushed.torque == pytest.approx(tau / 10 + 2e-5 * 10 * a[:, 1], rel=1e-12, abs=1e-12)
 
@@ -206,15 +210,15 @@ def test_robot_refusals():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     with pytest.raises(UnknownName, match="joint1, joint2"):
-        sizing.study_robot(arm, {"elbow": Drive(MOTOR)}, q, v, a, dt=0.02)
+        sizing.size_motors(arm, {"elbow": Drive(MOTOR)}, q, v, a, dt=0.02)
     with pytest.raises(ArgumentError, match=r"one trajectory, \(T, n\)"):
-        sizing.study_robot(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], dt=0.02)
+        sizing.size_motors(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], dt=0.02)
     walker = ts.robots.quadruped()
     with pytest.raises(ArgumentError, match="a drive moves one freedom"):
-        sizing.study_robot(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
+        sizing.size_motors(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     puma = ts.robots.puma560()  # which has its armatures
     with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):
-        sizing.study_robot(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
+        sizing.size_motors(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     geared = arm.with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-5, 1e-5, 2e-5), "ratio": 50}})
     with pytest.raises(ArgumentError, match="a rotor in the robot and rotor inertia in its drive"):
-        sizing.study_robot(geared, {"joint1": Drive(MOTOR)}, q, v, a, dt=0.02)
+        sizing.size_motors(geared, {"joint1": Drive(MOTOR)}, q, v, a, dt=0.02)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.checks.certify import Certificate, Row, verify
+from torsor.checks.certify import Certificate, CertificateRow, verify
 from torsor.checks.certify.certificate import WIDTH
 from torsor.checks.certify.machine import digest, machine
 from torsor.checks.certify.verify import CHECKS, LOOPS, PEERS
@@ -54,7 +54,7 @@ def test_text(certificate):
 
 
 def test_long_names_are_cut_and_reasons_wrapped():
-    row = Row("x" * 200, "y" * 200, "skipped", place="z" * 200, reason="because " * 60)
+    row = CertificateRow("x" * 200, "y" * 200, "skipped", place="z" * 200, reason="because " * 60)
     lines = str(Certificate("robot", "sha256:0", (row, row), {}, {})).splitlines()
     assert max(map(len, lines)) <= WIDTH
     assert any("as above" in line for line in lines)
@@ -66,12 +66,12 @@ def test_plain_data(certificate, tmp_path):
     certificate.save(tmp_path / "arm.json")
     assert json.loads((tmp_path / "arm.json").read_text(encoding="utf-8")) == data
     assert pickle.loads(pickle.dumps(certificate)) == certificate
-    odd = Certificate("r", "m", (Row("n", "e", "fail", float("nan"), float("inf")),), {}, {}).to_dict()["rows"][0]
+    odd = Certificate("r", "m", (CertificateRow("n", "e", "fail", float("nan"), float("inf")),), {}, {}).to_dict()["rows"][0]
     assert (odd["error"], odd["allowed"]) == (None, None)
 
 
 def test_html_is_inert():
-    row = Row("<img src=x onerror=alert(1)>", "<b>", "fail", place="<script>", reason="<script>alert(1)</script>")
+    row = CertificateRow("<img src=x onerror=alert(1)>", "<b>", "fail", place="<script>", reason="<script>alert(1)</script>")
     text = Certificate("<script>robot</script>", "m", (row,), {"<i>": "<i>"}, {"<u>": "<u>", "processor": "<u>"})._repr_html_()
     for tag in ("<img", "<script", "<i> =", "<u>"):
         assert tag not in text
@@ -79,7 +79,7 @@ def test_html_is_inert():
 
 
 def test_a_certificate_without_a_pass_has_not_passed():
-    assert not Certificate("r", "m", (Row("n", "e", "skipped"),), {}, {}).passed
+    assert not Certificate("r", "m", (CertificateRow("n", "e", "skipped"),), {}, {}).passed
     assert not Certificate("r", "m", (), {}, {}).passed
 
 

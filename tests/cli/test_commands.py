@@ -132,7 +132,7 @@ def test_simulate_is_the_library_s(torsor):
     words = ("--seconds", 0.2, "--dt", 0.001, "--q", "0.1,0.2", "--v", "1", "--out", "motion.npz", "--json")
     document = torsor("simulate", "two_link", *words).json
     own = ts.robots.two_link().simulate([0.1, 0.2], [1.0, 1.0], 0.2)
-    np.testing.assert_array_equal(ts.simulate.load("motion.npz").q, own.q)
+    np.testing.assert_array_equal(ts.simulate.load_result("motion.npz").q, own.q)
     assert document["end"]["q"] == own.q[-1].tolist()
     assert document["energy"]["discrepancy"] == own.audit().worst
     assert document["files"] == {"out": "motion.npz"}
@@ -181,7 +181,7 @@ def test_what_drives_it(torsor):
 def test_nothing_drives_a_floating_base(torsor):
     ended = torsor("simulate", "ur5", "--base", "floating", "--control", "pd", "--seconds", 0.02, "--out", "fall.npz")
     assert "Its base floats and nothing holds it: it falls." in ended.out
-    fall = ts.simulate.load("fall.npz")
+    fall = ts.simulate.load_result("fall.npz")
     assert not fall.tau[:, :6].any()
     assert fall.tau[:, 6:].any()
     np.testing.assert_allclose(fall.q[0, :7], [0, 0, 0, 0, 0, 0, 1])

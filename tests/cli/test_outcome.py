@@ -217,7 +217,7 @@ def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monk
         r"\d+ records until then\n",
         ended.err,
     )
-    kept = ts.simulate.load(tmp_path / "m.csv", robot=ts.robots.cart_pole())
+    kept = ts.simulate.load_result(tmp_path / "m.csv", robot=ts.robots.cart_pole())
     assert 0.2 <= kept.t[-1] < 0.25
     assert len(kept.t) > 20
     assert torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01").err.endswith(" records until then\n")

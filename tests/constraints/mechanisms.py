@@ -7,7 +7,7 @@ import numpy as np
 import torsor as ts
 from tests.trees import axis, random_tree, transform
 from torsor import algorithms as alg
-from torsor.mechanics.constraints.base import Rows, State, stack_rows
+from torsor.mechanics.constraints.base import ConstraintRows, ConstraintState, stack_rows
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model.joints import (
     Continuous,
@@ -82,10 +82,10 @@ def closed_mechanism(seed: int, loops, bodies: int = 6, **options):
     return robot, q, closing
 
 
-def rows(robot: Robot, constraints, q, v, t=0.0) -> Rows:
+def rows(robot: Robot, constraints, q, v, t=0.0) -> ConstraintRows:
     """The rows as arrays, by the source over floats."""
-    r = stack_rows(constraints, State(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
-    return Rows(*(np.array(x, float) for x in r))  # type: ignore[arg-type]
+    r = stack_rows(constraints, ConstraintState(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
+    return ConstraintRows(*(np.array(x, float) for x in r))  # type: ignore[arg-type]
 
 
 def moved(robot: Robot, q, v, dt: float) -> np.ndarray:

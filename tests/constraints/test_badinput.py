@@ -27,7 +27,7 @@ def held(arm):
 
 @pytest.fixture(scope="module")
 def driven(arm):
-    return arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.1 * sin(t)))
+    return arm.constrained(C.prescribed(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.1 * sin(t)))
 
 
 NAN = [np.nan, 0.0]
@@ -104,8 +104,8 @@ MAKERS = {
     "rows must be a positive whole number": (ArgumentError, lambda: C.pfaffian(lambda q: [1, 2], rows=0)),
     "pfaffian takes a function": (ArgumentError, lambda: C.pfaffian([[1, 2]])),
     "holonomic takes a function": (ArgumentError, lambda: C.holonomic(3)),
-    "driven takes a constraint": (ArgumentError, lambda: C.driven("tip", lambda t: [t])),
-    "driven takes a function": (ArgumentError, lambda: C.driven(C.point_on_plane("tip", (1, 0, 0)), 3.0)),
+    "driven takes a constraint": (ArgumentError, lambda: C.prescribed("tip", lambda t: [t])),
+    "prescribed takes a function": (ArgumentError, lambda: C.prescribed(C.point_on_plane("tip", (1, 0, 0)), 3.0)),
 }
 
 
@@ -125,8 +125,8 @@ REFUSED = {
     "must be one of torsor.constraints, not str": lambda: ["tip"],
     "no moving joint named 'nose'": lambda: [C.coupling("nose", "joint1")],
     "cannot follow itself": lambda: [C.coupling("joint1", "joint1")],
-    "rows without a position": lambda: [C.driven(C.pfaffian(lambda q: [1, 2]), lambda t: t)],
-    "cannot be driven: what a joint measures": lambda: [C.driven(C.fixed_pose("tip"), lambda t: [t] * 6)],
+    "rows without a position": lambda: [C.prescribed(C.pfaffian(lambda q: [1, 2]), lambda t: t)],
+    "cannot be driven: what a joint measures": lambda: [C.prescribed(C.fixed_pose("tip"), lambda t: [t] * 6)],
 }
 
 
@@ -155,7 +155,7 @@ def test_functions_of_the_wrong_size(arm, message):
 
 def test_a_motion_of_the_wrong_size(arm):
     with pytest.raises(ArgumentError, match="its motion must give 3 numbers, not 1"):
-        arm.constrained(C.driven(C.point_at("tip"), lambda t: t)).residual(Q, time=0.0)
+        arm.constrained(C.prescribed(C.point_at("tip"), lambda t: t)).residual(Q, time=0.0)
 
 
 WAYS = [

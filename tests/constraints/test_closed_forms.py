@@ -105,7 +105,7 @@ def _side(robot, q):
 def test_a_driven_coordinate_moves_as_it_is_told():
     """q̈₁ = s̈(t) whatever the torques; the multiplier is the drive that does it."""
     arm = ts.robots.two_link()
-    system = arm.constrained(C.driven(C.holonomic(lambda q: q[0], name="drive"), lambda t: [0.5 * sin(3 * t)]))
+    system = arm.constrained(C.prescribed(C.holonomic(lambda q: q[0], name="drive"), lambda t: [0.5 * sin(3 * t)]))
     t = 0.7
     q = np.array([0.5 * math.sin(3 * t), 0.4])
     v = np.array([1.5 * math.cos(3 * t), -0.3])
@@ -125,7 +125,7 @@ def test_a_driven_coordinate_moves_as_it_is_told():
 
 def test_a_timed_function_is_a_driven_one():
     arm = ts.robots.two_link()
-    one = arm.constrained(C.driven(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.2 * cos(t)))
+    one = arm.constrained(C.prescribed(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.2 * cos(t)))
     two = arm.constrained(C.holonomic(lambda q, t: cos(q[0]) + cos(q[0] + q[1]) - 1 - 0.2 * cos(t), timed=True, name="by hand"))
     q, v, t = [0.3, 0.9], [0.4, -1.0], 0.8
     for f in ("drift", "slip"):

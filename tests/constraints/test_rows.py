@@ -22,9 +22,9 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
 from torsor import constraints as C
-from torsor.algorithms.closed_loops.multipliers import multipliers
+from torsor.algorithms.closed_loops.multipliers import solve_by_multipliers
 from torsor.algorithms.inverse_mass import by_factors
-from torsor.mechanics.constraints.base import State, stack_rows
+from torsor.mechanics.constraints.base import ConstraintState, stack_rows
 from torsor.mechanics.constraints.frames import relative
 from torsor.scalar import cos, sin, sqrt
 from torsor.spatial import Transform
@@ -88,7 +88,7 @@ def test_velocity_and_force_of_a_loop_joint(kind, seed):
     """v_J is the least-squares solution of S v_J = V, and the wrench of a joint force τ lies in S with SᵀF = τ."""
     robot, q, v, rng = random_robot(seed)
     c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
-    state, tau = State(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
+    state, tau = ConstraintState(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
     seen = relative(state, *c.frames(robot.model))
     S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
     V = np.array([*seen.V.w, *seen.V.v], float)
@@ -102,7 +102,7 @@ def test_velocity_and_force_of_a_loop_joint(kind, seed):
 
 def assert_relative_jacobian(robot, c, parent, child, q, A):
     J = {f: np.array(alg.jacobian(robot.model, q.tolist(), f, "space"), float) for f in (parent, child)}
-    state = State(robot.model, q.tolist())
+    state = ConstraintState(robot.model, q.tolist())
     X = relative(state, *c.frames(robot.model)).X
     to_world = getattr(c, "child_origin", Transform.identity()) @ pose(robot, q, child)
     T = np.array([[*F.m, *F.f] for F in (to_world.T @ F for F in c.forces(X))], float)  # the wrenches, in the world frame
@@ -146,7 +146,7 @@ def test_a_short_row_counts_as_much_as_a_long_one():
     arm = ts.Builder("xy").link("base").link("x", mass=0.0).link("y", mass=1.0)
     arm = arm.joint("along x", "prismatic", "base", "x", axis=(1, 0, 0)).joint("along y", "prismatic", "x", "y", axis=(0, 1, 0))
     mass = by_factors(arm.build().model, [0.0, 0.0])
-    found = multipliers(mass, [[1.0, 0.0], [0.0, 0.1]], [1.0, 1.0], [0.0, 0.0])
+    found = solve_by_multipliers(mass, [[1.0, 0.0], [0.0, 0.1]], [1.0, 1.0], [0.0, 0.0])
     assert_close(found.pivots, [1, 1])
     assert_close(found.multipliers, [-1, -10])
 
@@ -235,9 +235,9 @@ def test_rows_of_functions(seed):
     made = [
         C.holonomic(phi, 2),
         C.holonomic(phi_t, timed=True, name="timed"),
-        C.driven(C.holonomic(phi, 2, name="driven"), lambda t: [sin(2 * t), t**3]),
-        C.driven(C.point_at(frame, relative_to=other), lambda t: (t, t * t, 0)),
-        C.driven(C.distance(frame, other, 1.0), lambda t: cos(t)),
+        C.prescribed(C.holonomic(phi, 2, name="driven"), lambda t: [sin(2 * t), t**3]),
+        C.prescribed(C.point_at(frame, relative_to=other), lambda t: (t, t * t, 0)),
+        C.prescribed(C.distance(frame, other, 1.0), lambda t: cos(t)),
     ]
     check_errors(robot, made, q, v, 0.4)
     nonholonomic = [
@@ -245,7 +245,7 @@ def test_rows_of_functions(seed):
         C.pfaffian(lambda q, t: [cos(t * x) for x in (*q, *q)][:n], right=lambda q, t: t * t * q[0], timed=True, name="b"),
     ]
     assert not any(x for c in nonholonomic for x in c.holonomic)
-    assert [c.timed for c in (*made, *nonholonomic)] == [False, True, True, True, True, False, True]
+    assert [c.depends_on_time for c in (*made, *nonholonomic)] == [False, True, True, True, True, False, True]
     check_rates(robot, [*made, *nonholonomic], q, v, 0.4)
 
 
@@ -325,7 +325,7 @@ def test_rows_over_symbols():
     ]
     drift = (-v[0] * c1 - (v[0] + v[1]) * c12) * v[0] - (v[0] + v[1]) * c12 * v[1]
     for k, c in enumerate(made):
-        r = stack_rows([c], State(arm.model, q, v))
+        r = stack_rows([c], ConstraintState(arm.model, q, v))
         assert k == 2 or sympy.simplify(sympy.expand_trig(r.error[0] - (c1 + c12 - 1))) == 0
         for x, y in zip(r.A[0], (-s1 - s12, -s12), strict=True):
             assert sympy.simplify(sympy.expand_trig(x - y)) == 0
@@ -337,7 +337,7 @@ def test_symbolic_drift_is_the_derivative():
     robot = ts.robots.two_link()
     q, v, t = sympy.symbols("q1:3"), sympy.symbols("v1:3"), sympy.Symbol("t")
     phi = lambda q, t: sin(q[0] * t) * q[1] + q[0] ** 3  # noqa: E731
-    r = stack_rows([C.holonomic(phi, timed=True)], State(robot.model, q, v, t))
+    r = stack_rows([C.holonomic(phi, timed=True)], ConstraintState(robot.model, q, v, t))
     d = lambda f: sum(sympy.diff(f, x) * y for x, y in zip(q, v, strict=True)) + sympy.diff(f, t)  # noqa: E731
     f = phi(q, t)
     assert sympy.expand(d(d(f)) - r.drift[0]) == 0

@@ -16,7 +16,7 @@ METHODS = ("auto", "direct", "multipliers", "null_space")
 
 
 def motor(name, motion):
-    return C.driven(C.holonomic(lambda q: q[0], name=name), lambda t: [motion(t)])
+    return C.prescribed(C.holonomic(lambda q: q[0], name=name), lambda t: [motion(t)])
 
 
 # -- contradictory rows --------------------------------------------------------------------------------------------------

@@ -189,7 +189,9 @@ def test_links_between_documents_lead_somewhere():
 def test_no_line_is_too_long():
     for page in (*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
-            assert len(line) <= 128 or line.lstrip().startswith("|"), f"{page.relative_to(ROOT)}:{number} has {len(line)} columns"
+            assert len(line) <= 128 or line.lstrip().startswith("|"), (
+                f"{page.relative_to(ROOT)}:{number} has {len(line)} columns"
+            )
 
 
 def test_the_benchmarks_that_are_published_are_a_full_run():

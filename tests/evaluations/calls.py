@@ -13,7 +13,7 @@ import numpy as np
 
 import torsor as ts
 from tests.trees import random_tree
-from torsor.mechanics.constraints import Constrained
+from torsor.mechanics.constraints import ConstrainedRobot
 from torsor.model.friction import LoadDependent, StaticViscous
 from torsor.robot import Robot
 from torsor.task import Task
@@ -124,7 +124,7 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
     for name in names:
         if name in ("q", "q0", "q1"):
             rows[name] = robot.random_configuration(rng, size=ROWS)
-        elif name == "led":
+        elif name == "prescribed":
             rows[name] = (np.arange(ROWS * robot.nv).reshape(ROWS, robot.nv) % 2).astype(float)
         elif name == "dt":
             rows[name] = rng.uniform(0.1, 0.5, ROWS)
@@ -208,12 +208,12 @@ def _subjects_with_options(robot: str) -> list[Subject]:
         Subject("friction_force, load", with_friction, "friction_force", _arrays("v", "load"), named=("load",), out=True),
         Subject("inverse_dynamics, base", owner, "inverse_dynamics", _arrays(*motion, *base), named=base, out=True),
         Subject(
-            "hybrid_dynamics", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "led"), own_check=("led",),
+            "hybrid_dynamics", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "prescribed"), own_check=("prescribed",),
             kernel=lambda r: r.kernel(*both), out=_takes_out(Robot, "hybrid_dynamics"),
         ),
         Subject(
-            "hybrid_dynamics, wrenches", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "led", wrench),
-            own_check=("led",), out=_takes_out(Robot, "hybrid_dynamics"),
+            "hybrid_dynamics, wrenches", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "prescribed", wrench),
+            own_check=("prescribed",), out=_takes_out(Robot, "hybrid_dynamics"),
         ),
         Subject(
             "motor_torques", with_rotor, "motor_torques", _arrays(*motion), out=_takes_out(Robot, "motor_torques"),
@@ -307,16 +307,16 @@ def _task_subjects(robot: str) -> list[Subject]:
 # -- constrained robots ------------------------------------------------------------------------------------------------
 
 
-def _four_bar() -> Constrained:
+def _four_bar() -> ConstrainedRobot:
     return ts.mechanisms.four_bar().constrained()
 
 
-def _held_arm() -> Constrained:
+def _held_arm() -> ConstrainedRobot:
     """A UR5 whose tool stays in a plane: a constraint of the tree, without loops."""
     return _robot("ur5")().constrained(ts.constraints.point_on_plane("tool0", normal=(0, 0, 1), through=(0, 0, 0.4)))
 
 
-def _closed_states(system: Constrained, seed: int = 3) -> Arrays:
+def _closed_states(system: ConstrainedRobot, seed: int = 3) -> Arrays:
     """Five states that keep the constraints, and any τ and λ."""
     robot, rng = system.robot, np.random.default_rng(seed)
     start = system.assemble(robot.neutral() + 0.3)
@@ -326,8 +326,8 @@ def _closed_states(system: Constrained, seed: int = 3) -> Arrays:
     return {"q": q, "v": v, "tau": rng.normal(size=(ROWS, robot.nv)), "multipliers": rng.normal(size=(ROWS, len(system.rows)))}
 
 
-def _constrained_state(*names: str) -> Callable[[Constrained], Arrays]:
-    def draw(system: Constrained) -> Arrays:
+def _constrained_state(*names: str) -> Callable[[ConstrainedRobot], Arrays]:
+    def draw(system: ConstrainedRobot) -> Arrays:
         rows = _closed_states(system)
         rows["restitution"] = np.linspace(0, 1, ROWS)
         return {name: rows[name] if name in rows else np.random.default_rng(4).normal(size=(ROWS, 6)) for name in names}
@@ -335,7 +335,7 @@ def _constrained_state(*names: str) -> Callable[[Constrained], Arrays]:
     return draw
 
 
-def _accelerations(system: Constrained) -> Arrays:
+def _accelerations(system: ConstrainedRobot) -> Arrays:
     """One state five times, and an acceleration that keeps its constraints: rows of different states would not."""
     rows = _closed_states(system)
     q, v, tau = (np.resize(rows[x][ROW], (ROWS, rows[x].shape[1])) for x in ("q", "v", "tau"))
@@ -356,7 +356,7 @@ def _constrained_subjects(system: str) -> list[Subject]:
     found = []
     for name, inputs in CONSTRAINED.items():
         kernel = (lambda c: c.kernel()) if name == "forward_dynamics" else None
-        out = _takes_out(Constrained, name)
+        out = _takes_out(ConstrainedRobot, name)
         found.append(Subject(name, owner, name, _constrained_state(*inputs), kernel=kernel, out=out, coarse=False))
     found += [
         Subject("inverse_dynamics", owner, "inverse_dynamics", _accelerations, coarse=False),

@@ -525,19 +525,25 @@ def test_wrong_wrenches_are_refused_each_time(arm):
 
 def test_hybrid_dynamics_by_names_gives_the_bits_of_a_mask_each_time():
     robot = ts.robots.ur5()
-    for led in (["elbow_joint"], ("elbow_joint", "wrist_1_joint"), ["wrist_1_joint", "elbow_joint"], []):
-        mask = np.array([float(name in led) for name in robot.joints])
+    for prescribed in (["elbow_joint"], ("elbow_joint", "wrist_1_joint"), ["wrist_1_joint", "elbow_joint"], []):
+        mask = np.array([float(name in prescribed) for name in robot.joints])
         expected = robot.hybrid_dynamics(*STATE, V[1], mask)
         for _ in range(3):
             for values in (STATE, [x.tolist() for x in STATE]):
-                got = robot.hybrid_dynamics(*values, V[1], led)
+                got = robot.hybrid_dynamics(*values, V[1], prescribed)
                 assert type(got) is type(expected)
                 assert same(got.a, expected.a)
                 assert same(got.tau, expected.tau)
-            assert same(robot.hybrid_dynamics(Q, V, A, V[1], led).tau[0], expected.tau)
-            for wrong in ({"damping": 0}, {"friction": 0}, {"friction": True}, {"led": ["elbow"]}, {"led": [["elbow_joint"]]}):
+            assert same(robot.hybrid_dynamics(Q, V, A, V[1], prescribed).tau[0], expected.tau)
+            for wrong in (
+                {"damping": 0},
+                {"friction": 0},
+                {"friction": True},
+                {"prescribed": ["elbow"]},
+                {"prescribed": [["elbow_joint"]]},
+            ):
                 with pytest.raises(ts.TorsorError):
-                    robot.hybrid_dynamics(*STATE, V[1], **{"led": led, **wrong})
+                    robot.hybrid_dynamics(*STATE, V[1], **{"prescribed": prescribed, **wrong})
 
 
 # -- being objects -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor.algorithms import potential_energy
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import Law, Spring
+from torsor.flexible import Spring, SpringLaw
 from torsor.mechanics.flexible import elastic_joints
 from torsor.mechanics.flexible import joint_equations as elastic
 from torsor.scalar import Dual, exp, log, sqrt
@@ -215,7 +215,7 @@ def test_a_law_of_ones_own():
         root = sqrt(h * h + (p / 3) * (p / 3) * (p / 3))
         return _cbrt(h + root) - _cbrt(root - h)
 
-    law = Law(torque, inverse=inverse, stored=lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4, rotor_inertia=B)
+    law = SpringLaw(torque, inverse=inverse, stored=lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4, rotor_inertia=B)
     one = elastic_joints(pendulum(), law)
     q, v, a, j, s = RNG.normal(size=(5, 1)) * 0.5
     drive = one.inverse_dynamics(q, v, a, j, s)
@@ -228,15 +228,15 @@ def test_a_law_of_ones_own():
     stiffness = one.stiffness([0.2], [0.2 + d])
     np.testing.assert_allclose(stiffness[1], [-(k + 3e4 * d * d), k + 3e4 * d * d], rtol=1e-13)
 
-    bare = elastic_joints(pendulum(), Law(torque, rotor_inertia=B))
+    bare = elastic_joints(pendulum(), SpringLaw(torque, rotor_inertia=B))
     with pytest.raises(ArgumentError, match="inverse"):
         bare.inverse_dynamics(q, v, a, j, s)
     with pytest.raises(ArgumentError, match="stored"):
         bare.energy(q, v, q, v)
     with pytest.raises(ArgumentError, match="inverse"):
-        Law(torque, inverse=lambda t: t / k)
+        SpringLaw(torque, inverse=lambda t: t / k)
     damped = elastic_joints(
-        pendulum(), Law(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k, rotor_inertia=B)
+        pendulum(), SpringLaw(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k, rotor_inertia=B)
     )
     with pytest.raises(ArgumentError, match="damping"):
         damped.inverse_dynamics(q, v, a, j, s)

@@ -36,7 +36,7 @@ from torsor.io.urdf import read_urdf
 from torsor.logs import Log, Writer, read
 from torsor.model import Description
 from torsor.simulate import simulate
-from torsor.simulate.files import load
+from torsor.simulate.files import load_result
 from torsor.spatial.vector import flat
 from torsor.support.digests import MARK
 
@@ -263,7 +263,7 @@ def _simulation(ending: str) -> Reader:
 
     def reading(data: bytes) -> object:
         path.write_bytes(data)
-        return load(path)
+        return load_result(path)
 
     text = ending == "csv"
     return Reader(seeds, mutated if text else damaged, WORDS if text else COUNTS, reading)

@@ -15,7 +15,7 @@ import torsor as ts
 from torsor import logs
 from torsor.errors import FileError, TorsorError
 from torsor.simulate.events import Event
-from torsor.simulate.files import load
+from torsor.simulate.files import load_result
 from torsor.simulate.studies.record import decode, encode
 from torsor.simulate.studies.store import Folder
 from torsor.support.digests import MARK
@@ -48,7 +48,7 @@ def run() -> Any:
 
 
 def of_result(path: Path) -> Any:
-    x = load(path)
+    x = load_result(path)
     events = [(e.name, e.t, e.q, e.v) for e in x.events]
     return exact([x.t, x.q, x.v, x.tau, x.energies, x.residual, dict(x.wrenches), dict(x.states), x.info, events])
 

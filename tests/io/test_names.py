@@ -59,7 +59,7 @@ def texts(odd: str) -> dict[str, str]:
         "repr": repr(arm),
         "check": str(ts.check(arm)),
         "explain": str(arm.explain(zero, zero, zero)),
-        "trace": str(arm.newton_euler_trace(zero, zero, zero)),
+        "trace": str(arm.newton_euler_table(zero, zero, zero)),
         "task": repr(task),
         "task report": str(task.report([0.1, 0.2, 0.3])),
         "mobility": str(closed.constrained().mobility([0.0, 0.0, 0.0])),

@@ -17,7 +17,7 @@ from torsor.io.shared.places import Places
 from torsor.look.scene.shapes import triangles
 from torsor.look.scene.upright import lies
 from torsor.model.description import Geometry
-from torsor.simulate.files import load
+from torsor.simulate.files import load_result
 from torsor.simulate.studies.store import Folder
 from torsor.spatial import Transform
 from torsor.spatial.rigid.meshes import read_mesh
@@ -30,7 +30,7 @@ READERS = {
     "robot.dh.csv": torsor.load,
     "robot.dh.yaml": torsor.load,
     **{f"log.{ending}": logs.read for ending in ("csv", "parquet", "npz", "mcap")},
-    **{f"run.{ending}": load for ending in ("csv", "parquet", "npz")},
+    **{f"run.{ending}": load_result for ending in ("csv", "parquet", "npz")},
     "part.stl": read_mesh,
     "any": read_bytes,
 }

@@ -32,7 +32,7 @@ from torsor.model.joints import (
 )  # fmt: skip
 from torsor.scalar import Graph
 from torsor.spatial import Inertia, Quaternion, Sym, Transform, Vec, from_rpy
-from torsor.spatial.rigid.physical import problems
+from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import flat
 
 SKEW = Vec(0.6, 0.0, 0.8)
@@ -204,8 +204,8 @@ def test_refusals():
 
 
 def test_an_inertia_that_is_not_a_number_is_not_judged():
-    assert problems(Inertia(object(), Vec(0, 0, 0), Sym.zero())) == []
-    assert problems(Inertia(0, Vec(1, 0, 0), Sym.zero())) == ["it has a first moment of mass and no mass"]
+    assert inertia_problems(Inertia(object(), Vec(0, 0, 0), Sym.zero())) == []
+    assert inertia_problems(Inertia(0, Vec(1, 0, 0), Sym.zero())) == ["it has a first moment of mass and no mass"]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------------

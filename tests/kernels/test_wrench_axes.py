@@ -38,19 +38,19 @@ def test_every_method_takes_the_axes(seed):
     q, v, tau, F = state(robot, seed)
     R = robot.pose(q, frame)[:3, :3]
     own = np.concatenate([R.T @ F[:3], R.T @ F[3:]])
-    led = np.arange(robot.nv) % 2
+    prescribed = np.arange(robot.nv) % 2
     calls = [
         lambda **w: robot.inverse_dynamics(q, v, tau, **w),
         lambda **w: robot.forward_dynamics(q, v, tau, **w),
-        lambda **w: robot.hybrid_dynamics(q, v, tau, tau, led, **w).a,
+        lambda **w: robot.hybrid_dynamics(q, v, tau, tau, prescribed, **w).a,
         lambda **w: robot.reaction_wrenches(q, v, tau, **w),
         lambda **w: robot.step(q, v, tau, 1e-2, **w).v,
         lambda **w: robot.explain(q, v, tau, **w).tau,
         lambda **w: robot.rollout(q, v, tau[None], dt=1e-2, **w).v,
         lambda **w: robot.simulate(q, v, 1e-2, tau, dt=1e-2, integrator="semi_implicit", **w).v[-1],
         lambda **w: robot.constrained().forward_dynamics(q, v, tau, **w).a,
-        lambda **w: robot.newton_euler_trace(q, v, tau, **w).tau,
-        lambda **w: robot.stacked(q, v, tau, **w).F_tip,
+        lambda **w: robot.newton_euler_table(q, v, tau, **w).tau,
+        lambda **w: robot.stacked_equations(q, v, tau, **w).F_tip,
         lambda **w: operators(robot, q, v, tau=tau, **w).by_projection(),
     ]
     for call in calls:

@@ -29,8 +29,8 @@ def random_log(robot, rows=50, a=False, seed=0) -> logs.Log:
 
 
 def same(x: logs.Log, y: logs.Log) -> None:
-    assert (x.given, dict(x.names), x.start) == (y.given, dict(y.names), y.start)
-    for k in ("t", *x.given):
+    assert (x.quantities, dict(x.names), x.start) == (y.quantities, dict(y.names), y.start)
+    for k in ("t", *x.quantities):
         np.testing.assert_array_equal(getattr(x, k), getattr(y, k))
 
 
@@ -80,7 +80,7 @@ def test_the_robots_order(tmp_path, arm):
     log = random_log(arm, a=True)
     shuffled = [4, 0, 5, 1, 3, 2]
     names = tuple(arm.joints[k] for k in shuffled)
-    wide = {k: np.hstack([getattr(log, k)[:, shuffled], np.full((50, 1), np.nan)]) for k in log.given}
+    wide = {k: np.hstack([getattr(log, k)[:, shuffled], np.full((50, 1), np.nan)]) for k in log.quantities}
     logs.Log(t=log.t, **wide, names=dict.fromkeys(wide, (*names, "gripper"))).write(tmp_path / "run.csv")
     read = logs.read(tmp_path / "run.csv")
     t, q, v, a, tau = read.states(arm)

@@ -31,7 +31,7 @@ def test_joint_space_results_are_the_same(seed):
         x, y = (np.array(row.function(m, *(given_state[k] for k in row.inputs)), float) for m in (full, lean))
         np.testing.assert_allclose(y, x, rtol=0, atol=1e-12 * max(np.abs(x).max(initial=0), 1), err_msg=name)
     M = np.array(alg.crba(full, q))
-    given_state["led"] = [float(k % 2) for k in range(robot.nv)]
+    given_state["prescribed"] = [float(k % 2) for k in range(robot.nv)]
     for name in SOLVED:
         row = QUANTITIES[name]
         x, y = (np.array(row.function(m, *(given_state[k] for k in row.inputs)), float) for m in (full, lean))

@@ -63,7 +63,9 @@ def test_structural_zeros_stay_whole():
 
 def test_an_inertia_goes_into_a_link():
     """The six numbers of I_c are what Builder.link takes."""
-    I = rigid.composite([rigid.cone(0.1, 0.3).inertia(mass=2.0), rigid.placed(rigid.rod(1).inertia(mass=1.0), xyz=(0.5, 0, 0))])
+    I = rigid.sum_inertias(
+        [rigid.cone(0.1, 0.3).inertia(mass=2.0), rigid.transform_inertia(rigid.rod(1).inertia(mass=1.0), xyz=(0.5, 0, 0))]
+    )
     robot = (
         ts.Builder("top")
         .link("base")
@@ -121,7 +123,7 @@ def ball(n):
 def test_a_box_of_triangles_is_the_box():
     size, at, R = np.array([0.2, 0.3, 0.5]), np.array([5.0, -3, 2]), rigid.exp3([0.4, -1, 2])
     body = rigid.from_mesh(CORNERS * size @ R.T + at, CUBE, density=2700)
-    exact = rigid.placed(rigid.box(*size).inertia(density=2700), rigid.pose(R, at))
+    exact = rigid.transform_inertia(rigid.box(*size).inertia(density=2700), rigid.pose(R, at))
     assert np.allclose(rigid.to_matrix(body), rigid.to_matrix(exact), rtol=1e-12)
     assert np.allclose(body.about_com.rows, exact.about_com.rows, rtol=1e-10)
 
@@ -300,7 +302,7 @@ def test_pseudo_inertia_is_the_sum_over_points():
     body = rigid.from_points(masses, points)
     assert np.allclose(rigid.pseudo_inertia(body), P)
     T = rigid.exp6(RNG.normal(size=6))
-    assert np.allclose(rigid.pseudo_inertia(rigid.placed(body, T)), T @ P @ T.T)
+    assert np.allclose(rigid.pseudo_inertia(rigid.transform_inertia(body, T)), T @ P @ T.T)
 
 
 moments = st.lists(st.floats(-2, 10), min_size=3, max_size=3)
@@ -309,7 +311,7 @@ moments = st.lists(st.floats(-2, 10), min_size=3, max_size=3)
 @given(moments, st.lists(st.floats(-3, 3), min_size=6, max_size=6))
 def test_consistency_is_a_positive_pseudo_inertia(diagonal, at):
     """Positive moments and the triangle inequality, or P ⪰ 0: two ways to say the same, in any frame."""
-    body = rigid.placed(rigid.from_com(2.0, inertia=diagonal), rigid.exp6(at))
+    body = rigid.transform_inertia(rigid.from_com(2.0, inertia=diagonal), rigid.exp6(at))
     a, b, c = sorted(diagonal)
     margin = 1e-4
     smallest = np.linalg.eigvalsh(rigid.pseudo_inertia(rigid.from_com(2.0, inertia=diagonal)))[0]
@@ -336,8 +338,8 @@ def test_nearest_consistent(diagonal, at, smallest):
     assert not rigid.nearest_consistent(near.inertia, smallest=smallest * (1 - 1e-9)).changes
     # whatever the frame, it is the same body
     T = rigid.exp6(at)
-    there = rigid.nearest_consistent(rigid.placed(body, T), smallest=smallest).inertia
-    assert np.allclose(rigid.to_matrix(there), rigid.to_matrix(rigid.placed(near.inertia, T)), atol=1e-9)
+    there = rigid.nearest_consistent(rigid.transform_inertia(body, T), smallest=smallest).inertia
+    assert np.allclose(rigid.to_matrix(there), rigid.to_matrix(rigid.transform_inertia(near.inertia, T)), atol=1e-9)
     # and no body with this mass and centre is nearer
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -354,7 +356,7 @@ def test_nearest_consistent_says_what_it_did():
     assert near.distance == pytest.approx(math.sqrt(2))
     with pytest.raises(ts.ModelError, match="negative"):
         rigid.nearest_consistent(Inertia(-1.0, Vec(0, 0, 0), Sym.zero()))
-    assert rigid.problems(Inertia(-1.0, Vec(0, 0, 0), Sym.zero())) == ["its mass is negative (-1 kg)"]
+    assert rigid.inertia_problems(Inertia(-1.0, Vec(0, 0, 0), Sym.zero())) == ["its mass is negative (-1 kg)"]
     with pytest.raises(ts.ArgumentError, match="smallest"):
         rigid.nearest_consistent(massless, smallest=-1)
 
@@ -400,12 +402,12 @@ BAD = [
     (lambda: rigid.to_matrix(np.eye(6)), "a torsor Inertia"),
     (lambda: rigid.momentum(GOOD, [1, 2, 3]), r"V: .*\(3,\)"),
     (lambda: rigid.momentum(rigid.sphere(1).inertia(mass=sympy.Symbol("m")), [0] * 6), "has symbols"),
-    (lambda: rigid.placed(np.eye(6)), "from_matrix"),
-    (lambda: rigid.placed(GOOD, np.eye(4), xyz=(1, 0, 0)), "not both"),
-    (lambda: rigid.placed(GOOD, np.ones((2, 4, 4))), "pose"),
-    (lambda: rigid.composite([]), "at least one"),
-    (lambda: rigid.composite([GOOD, 1]), r"parts\[1\]"),
-    (lambda: rigid.principal("body"), "a torsor Inertia"),
+    (lambda: rigid.transform_inertia(np.eye(6)), "from_matrix"),
+    (lambda: rigid.transform_inertia(GOOD, np.eye(4), xyz=(1, 0, 0)), "not both"),
+    (lambda: rigid.transform_inertia(GOOD, np.ones((2, 4, 4))), "pose"),
+    (lambda: rigid.sum_inertias([]), "at least one"),
+    (lambda: rigid.sum_inertias([GOOD, 1]), r"parts\[1\]"),
+    (lambda: rigid.principal_axes("body"), "a torsor Inertia"),
     (lambda: rigid.from_pseudo_inertia(np.triu(np.ones((4, 4)))), "symmetric"),
 ]
 
@@ -420,7 +422,7 @@ def test_model_errors_of_what_a_link_takes():
     for call in (
         lambda: rigid.from_com(-1),
         lambda: rigid.steiner([1, 2], 1, (0, 0, 0)),
-        lambda: rigid.rotated([[1, 2], [3, 4]], np.eye(3)),
+        lambda: rigid.rotate_inertia([[1, 2], [3, 4]], np.eye(3)),
     ):
         with pytest.raises(ts.ModelError):
             call()

@@ -53,7 +53,7 @@ def test_explanations_and_traces_sum_to_the_joint_force(robot):
     q, v, a = state(robot, 4)
     tau = robot.inverse_dynamics(q, v, a)
     assert_close(robot.explain(q, v, a).tau, tau, floor=1)
-    assert_close(robot.newton_euler_trace(q, v, a).tau, tau, floor=1)
+    assert_close(robot.newton_euler_table(q, v, a).tau, tau, floor=1)
 
 
 def test_the_closed_form_has_the_rotors():
@@ -66,7 +66,7 @@ def test_the_closed_form_has_the_rotors():
 def test_what_knows_armatures_only_refuses():
     robot = chain(2)
     for call in (
-        lambda: robot.stacked([0.1, 0.2]),
+        lambda: robot.stacked_equations([0.1, 0.2]),
         lambda: robot.operators([0.1, 0.2]),
         lambda: LargeTree.of(robot),
         lambda: kane_of(robot),

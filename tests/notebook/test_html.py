@@ -70,7 +70,7 @@ def test_names_are_text():
     shown = [
         robot._repr_html_(),
         robot.explain(*state, [0.0])._repr_html_(),
-        robot.newton_euler_trace(*state, [0.0])._repr_html_(),
+        robot.newton_euler_table(*state, [0.0])._repr_html_(),
         run._repr_html_(),
     ]
     for text in shown:
@@ -117,7 +117,7 @@ def test_ellipsoid_and_trace_are_tables():
     ellipsoid = arm.torque_ellipsoid([0.0, 1.0])
     rows = Reader(ellipsoid._repr_html_()).rows
     assert [float(row[1]) for row in rows[1:]] == pytest.approx(ellipsoid.lengths, rel=1e-3)
-    trace = Reader(arm.newton_euler_trace([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])._repr_html_())
+    trace = Reader(arm.newton_euler_table([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])._repr_html_())
     assert "29.43" in trace.text
     assert "Body 2: joint2, link2, on body 1" in trace.text
 

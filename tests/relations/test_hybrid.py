@@ -22,9 +22,9 @@ seeds = st.integers(0, 10**6)
 PANDA = ts.robots.panda()  # one for all examples: its kernels are loaded once
 
 
-def solved(robot, q, v, a, tau, led):
+def solved(robot, q, v, a, tau, prescribed):
     """By the source itself, over floats."""
-    args = [np.asarray(x, float).tolist() for x in (q, v, a, tau, led)]
+    args = [np.asarray(x, float).tolist() for x in (q, v, a, tau, prescribed)]
     return tuple(np.array(f(robot.model, *args), float) for f in (alg.hybrid_acceleration, alg.hybrid_force))
 
 
@@ -34,10 +34,10 @@ def test_each_row_has_one_unknown(seed):
     robot = Robot(random_tree(seed))
     q, v, a0 = state(robot, seed)
     rng = np.random.default_rng(seed)
-    tau0, led = rng.normal(size=robot.nv), rng.integers(0, 2, robot.nv)
-    a, tau = solved(robot, q, v, a0, tau0, led)
-    assert (a[led == 1] == a0[led == 1]).all()
-    assert (tau[led == 0] == tau0[led == 0]).all()
+    tau0, prescribed = rng.normal(size=robot.nv), rng.integers(0, 2, robot.nv)
+    a, tau = solved(robot, q, v, a0, tau0, prescribed)
+    assert (a[prescribed == 1] == a0[prescribed == 1]).all()
+    assert (tau[prescribed == 0] == tau0[prescribed == 0]).all()
     back = np.array(alg.rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
     M = np.array(alg.crba(robot.model, q.tolist()))
     scale = np.abs(back).max(initial=1.0) + np.abs(M).max() * np.abs(a).max()
@@ -72,7 +72,7 @@ def test_a_joint_that_is_held_is_as_good_as_locked(make):
     v[row] = 0.0
     locked = robot.lock({held: float(q[robot.joint(held).q_slice][0])})
     rest = np.delete(np.arange(robot.nv), row)
-    a, _ = robot.hybrid_dynamics(q, v, np.zeros(robot.nv), tau, led=[held])
+    a, _ = robot.hybrid_dynamics(q, v, np.zeros(robot.nv), tau, prescribed=[held])
     want = locked.forward_dynamics(np.delete(q, robot.joint(held).q_slice), v[rest], tau[rest])
     kappa = np.linalg.cond(locked.mass_matrix(np.delete(q, robot.joint(held).q_slice)))
     np.testing.assert_allclose(a[rest], want, rtol=1e-14, atol=10 * EPS * kappa * np.abs(want).max())
@@ -80,37 +80,37 @@ def test_a_joint_that_is_held_is_as_good_as_locked(make):
 
 
 def test_batch_wrenches_and_damping():
-    """Each state has its own led joints; damping is lost at free joints and paid for at led ones."""
+    """Each state has its own prescribed joints; damping counts at free and at prescribed joints."""
     robot, rng = PANDA, np.random.default_rng(1)
     q, v, a0, tau0 = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
-    led = rng.integers(0, 2, (5, robot.nv)).astype(float)
+    prescribed = rng.integers(0, 2, (5, robot.nv)).astype(float)
     tip = {robot.links[-1]: rng.normal(size=6)}
-    a, tau = robot.hybrid_dynamics(np.tile(q, (5, 1)), v, a0, tau0, led, wrenches=tip, damping=True)
+    a, tau = robot.hybrid_dynamics(np.tile(q, (5, 1)), v, a0, tau0, prescribed, wrenches=tip, damping=True)
     back = robot.inverse_dynamics(q, v, a, wrenches=tip, damping=True)
     np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * np.abs(tau).max())  # cond(M) is 1e4 here
-    one = robot.hybrid_dynamics(q, v, a0, tau0, led[3], wrenches=tip, damping=True)
+    one = robot.hybrid_dynamics(q, v, a0, tau0, prescribed[3], wrenches=tip, damping=True)
     assert (one.a == a[3]).all()
     assert (one.tau == tau[3]).all()
 
 
 BAD = {
-    "led must be joint names": ([0.5, 0.0], ArgumentError),
+    "prescribed must be joint names": ([0.5, 0.0], ArgumentError),
     "no joint.*elbow|elbow": (["elbow"], UnknownName),
-    "led.*shape": ([1.0, 0.0, 0.0], ArgumentError),
+    "prescribed.*shape": ([1.0, 0.0, 0.0], ArgumentError),
 }
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_bad_choices(text):
-    led, error = BAD[text]
+    prescribed, error = BAD[text]
     with pytest.raises(error, match=text):
-        ts.robots.two_link().hybrid_dynamics([0, 0], [0, 0], [0, 0], [0, 0], led)
+        ts.robots.two_link().hybrid_dynamics([0, 0], [0, 0], [0, 0], [0, 0], prescribed)
 
 
 def test_loops_are_refused():
     bar = ts.mechanisms.four_bar()
     with pytest.raises(ArgumentError, match="loops"):
-        bar.hybrid_dynamics(*[bar.neutral()] * 4, led=[bar.joints[0]])
+        bar.hybrid_dynamics(*[bar.neutral()] * 4, prescribed=[bar.joints[0]])
 
 
 @given(seed=seeds)

@@ -9,7 +9,7 @@ import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.flexible import FlexibleRobot, Spring
 from torsor.mechanics.flexible import beam
-from torsor.simulate import Event, Sampled, Stopped
+from torsor.simulate import Event, SampledController, SimulationStopped
 from torsor.simulate.flexible_links import simulate_flexible
 
 GOAL = np.array([0.5, 0.8])
@@ -51,7 +51,7 @@ WAYS = {
 @pytest.mark.parametrize("rate", [None, 100])
 def test_controller_that_writes_into_its_arguments_does_not_move_the_robot(arm, way, rate):
     """Only the forces count: the same bits as a controller that writes nowhere."""
-    laws = [f if rate is None else Sampled(f, rate) for f in (polite, writing)]
+    laws = [f if rate is None else SampledController(f, rate) for f in (polite, writing)]
     runs = [arm.simulate([0, 0], [0, 0], 0.05, law, **WAYS[way]) for law in laws]
     np.testing.assert_array_equal(*map(motion, runs))
 
@@ -92,7 +92,7 @@ def test_controller_that_returns_one_array_again_and_again_is_recorded_call_by_c
         buffer[:] = t, -t
         return buffer
 
-    run = arm.simulate([0, 0], [0, 0], 0.02, law if rate is None else Sampled(law, rate))
+    run = arm.simulate([0, 0], [0, 0], 0.02, law if rate is None else SampledController(law, rate))
     held = run.t if rate is None else np.floor(run.t * rate + 1e-6) / rate
     held[-1] = run.t[-1] if rate is None else held[-2]  # the last row repeats the forces held until then
     np.testing.assert_allclose(run.tau, np.stack([held, -held], axis=1), atol=1e-12)
@@ -105,7 +105,7 @@ def test_sampled_state_that_is_written_into_starts_afresh(arm):
         total += q
         return -total, total
 
-    runs = [arm.simulate([0.1, 0.2], [0, 0], 0.05, Sampled(law, 100, start)) for _ in range(2)]
+    runs = [arm.simulate([0.1, 0.2], [0, 0], 0.05, SampledController(law, 100, start)) for _ in range(2)]
     np.testing.assert_array_equal(motion(runs[0]), motion(runs[1]))
     assert not start.any()
 
@@ -186,13 +186,13 @@ def test_controller_with_result_of_the_wrong_kind_is_named(arm, what, words):
     def lazy(t, q, v):
         return value
 
-    for law in (lazy, Sampled(lazy, 100), Sampled(lambda t, q, v, s: (value, s), 100, 0)):
+    for law in (lazy, SampledController(lazy, 100), SampledController(lambda t, q, v, s: (value, s), 100, 0)):
         with pytest.raises(ArgumentError, match=rf"the controller.* returned .*{shown}.*; it must return joint forces.*\(2,\)"):
             arm.simulate([0, 0], [0, 0], 0.1, law, **words)
 
 
 def test_nonsense_after_the_first_step_keeps_the_result_so_far(arm):
-    with pytest.raises(Stopped, match="the controller returned None") as caught:
+    with pytest.raises(SimulationStopped, match="the controller returned None") as caught:
         arm.simulate([0, 0], [0, 0], 0.1, lambda t, q, v: np.zeros(2) if t < 0.05 else None)
     assert 0.04 < caught.value.result.t[-1] < 0.051
     assert isinstance(caught.value.__cause__, ArgumentError)
@@ -223,11 +223,11 @@ def test_event_may_return_any_real_scalar(arm):
 
 def test_sampled_arguments_out_of_range_are_refused(arm):
     with pytest.raises(ArgumentError, match=r"rate=1e\+12 Hz is called 1e\+12 times in 1 s; at most 1e\+07"):
-        arm.simulate([0, 0], [0, 0], 1.0, Sampled(polite, 1e12))
+        arm.simulate([0, 0], [0, 0], 1.0, SampledController(polite, 1e12))
     for rate in ("fast", None, -1.0, np.inf, 1j):
         with pytest.raises(ArgumentError, match="sample rate must be positive"):
-            Sampled(polite, rate)
+            SampledController(polite, rate)
     with pytest.raises(ArgumentError, match=r"must return the pair \(joint forces, next state\)"):
-        arm.simulate([0, 0], [0, 0], 1.0, Sampled(lambda t, q, v, s: None, 100, 0))
+        arm.simulate([0, 0], [0, 0], 1.0, SampledController(lambda t, q, v, s: None, 100, 0))
     with pytest.raises(ArgumentError, match="control must be real numbers or a function; <U2 is not a type of real numbers"):
         arm.simulate([0, 0], [0, 0], 1.0, "pd")

@@ -11,7 +11,7 @@ from torsor.actuators import Drive, Gearbox, Motor
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.actuators.thermal import Thermal
 from torsor.simulate import simulate
-from torsor.simulate.controllers import Sampled
+from torsor.simulate.controllers import SampledController
 
 MOTOR = {"torque_constant": 0.05, "resistance": 0.5}
 J = 0.01
@@ -97,7 +97,7 @@ def test_electrical_power_is_motion_and_heat():
 def test_current_limit_and_sampled_voltages():
     """An amplifier with a limit of 4 A; a controller at 50 Hz; the same under either."""
     motor = Motor(**MOTOR, inductance=1e-3, max_current=4.0)
-    run = volts(motor, Sampled(lambda t, q, v: np.array([12.0]), 50), 0.5)
+    run = volts(motor, SampledController(lambda t, q, v: np.array([12.0]), 50), 0.5)
     np.testing.assert_allclose(run.v[-1, 0], 0.5 * 4 * 0.05 / J, rtol=2e-3)  # 4 A but for the first 0.1 ms
     assert run.states["current"].max() == 4.0
     assert run.states["voltage"][-1, 0] == pytest.approx(0.05 * run.v[-1, 0] + 2.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.simulate import Event, Sampled
+from torsor.simulate import Event, SampledController
 
 
 def rails(delay=0.0):
@@ -93,7 +93,7 @@ def test_audit_estimates_the_share_of_the_records(arm, case):
 
 
 def test_audit_of_held_forces_has_no_share_of_the_records_between_ticks(arm):
-    law = Sampled(lambda t, q, v: -20 * q - 5 * v, 50)
+    law = SampledController(lambda t, q, v: -20 * q - 5 * v, 50)
     few, many = (audit_of(arm, every, law) for every in (20, 40))
     assert few.quadrature == 0
     assert few.worst < 1e-7  # the work of a force that is constant between records is exact

@@ -111,7 +111,7 @@ def test_saved_with_the_rest(tmp_path):
     run = simulate(block, [0.0], [0.2], 0.2, pull, friction=True)
     for ending in ("npz", "csv"):
         run.save(tmp_path / f"run.{ending}")
-        again = ts.simulate.load(tmp_path / f"run.{ending}", robot=block)
+        again = ts.simulate.load_result(tmp_path / f"run.{ending}", robot=block)
         np.testing.assert_array_equal(again.states["z"], run.states["z"])
         np.testing.assert_array_equal(again.energy, run.energy)
         assert again.audit().worst == run.audit().worst

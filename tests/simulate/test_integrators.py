@@ -9,7 +9,7 @@ import torsor as ts
 from torsor.algorithms.steps import ORDERS, STEPS, step_named
 from torsor.errors import UnknownName
 from torsor.simulate import simulate
-from torsor.simulate.stages import Unsettled
+from torsor.simulate.stages import StepNotConverged
 
 STEPS_OF_RUN = (80, 160, 320)
 METHODS = ("euler", "semi_implicit", "rk4", "midpoint", "variational")
@@ -124,7 +124,7 @@ def test_quaternions_stay_unit(swinging):
 
 
 def test_implicit_step_too_long():
-    with pytest.raises(Unsettled, match="smaller dt"):
+    with pytest.raises(StepNotConverged, match="smaller dt"):
         simulate(ts.robots.two_link(), [0.0, 1.0], [30.0, -50.0], 5.0, lambda t, q, v: -30 * v, integrator="midpoint", dt=0.5)
 
 

@@ -9,7 +9,7 @@ import torsor as ts
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
 from torsor.simulate import simulate
 from torsor.simulate.events import Event
-from torsor.simulate.files import FORMATS, load
+from torsor.simulate.files import FORMATS, load_result
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_files_round_trip(tmp_path, arm, run, ending):
         pytest.importorskip("pyarrow")
     path = tmp_path / f"run{ending}"
     run.save(path)
-    again = load(path, robot=arm)
+    again = load_result(path, robot=arm)
     for name in ("t", "q", "v", "tau", "energy"):
         np.testing.assert_array_equal(getattr(again, name), getattr(run, name))
     np.testing.assert_array_equal(again.wrenches["tip"], run.wrenches["tip"])
@@ -88,7 +88,7 @@ def test_files_round_trip(tmp_path, arm, run, ending):
 
 def test_without_its_robot_the_numbers_are_there(tmp_path, run):
     run.save(tmp_path / "run.npz")
-    again = load(tmp_path / "run.npz")
+    again = load_result(tmp_path / "run.npz")
     np.testing.assert_array_equal(again.energy, run.energy)
     with pytest.raises(ArgumentError, match="robot=robot"):
         again.audit()
@@ -101,7 +101,7 @@ def test_nothing_is_unpickled(tmp_path):
     path = tmp_path / "evil.npz"
     np.savez(path, t=np.array([print], dtype=object), meta=np.array("{}"))
     with pytest.raises(FileError, match="no simulation"):
-        load(path)
+        load_result(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"t,q\n1,2\n", b"# {}\nt\n1\n", b'# {"torsor_simulation": 1}\nt\n1\n', b"\xff\xfe"])
@@ -110,13 +110,13 @@ def test_other_files_are_refused(tmp_path, ending, content):
     path = tmp_path / f"other{ending}"
     path.write_bytes(content)
     with pytest.raises(FileError, match="no simulation"):
-        load(path)
+        load_result(path)
 
 
 def test_other_robots_and_endings(tmp_path, run):
     run.save(tmp_path / "run.npz")
     with pytest.raises((ArgumentError, FileError), match="not of a robot like"):
-        load(tmp_path / "run.npz", robot=ts.robots.ur5())
+        load_result(tmp_path / "run.npz", robot=ts.robots.ur5())
     with pytest.raises(UnknownName, match="parquet"):
         run.save(tmp_path / "run.mat")
 

@@ -27,7 +27,7 @@ from torsor.simulate import (
     per_robot,
     per_robot_and_step,
     per_step,
-    recorded_once,
+    record_once,
     rollout,
 )
 
@@ -393,7 +393,7 @@ def test_a_number_read_from_elsewhere_is_read_again(arm):
     gain[0] = 50.0
     second = rollout(arm, *start, dt=DT, steps=2, controller=law)
     assert not np.array_equal(first.q, second.q)
-    promised = recorded_once(law)
+    promised = record_once(law)
     assert np.array_equal(rollout(arm, *start, dt=DT, steps=2, controller=promised).q, second.q)
     gain[0] = 1.0
     assert np.array_equal(rollout(arm, *start, dt=DT, steps=2, controller=promised).q, second.q)
@@ -417,7 +417,7 @@ CHANGING = {
     "Python's": lambda q: [q[0] * random.random(), 0],
     "a clock": lambda q, v: [q[0], time.perf_counter_ns() * v[0]],
     "a counter": Counter(),
-    "promised": recorded_once(lambda q: [q[0] + _rng.normal(), 0]),
+    "promised": record_once(lambda q: [q[0] + _rng.normal(), 0]),
 }
 
 

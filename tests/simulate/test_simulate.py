@@ -17,9 +17,9 @@ from torsor.flexible import Spring
 from torsor.model import friction
 from torsor.scalar import sin
 from torsor.simulate import simulate
-from torsor.simulate.controllers import Sampled
+from torsor.simulate.controllers import SampledController
 from torsor.simulate.events import Event
-from torsor.simulate.result import Stopped
+from torsor.simulate.result import SimulationStopped
 from torsor.simulate.time_loop import grid
 
 G = 9.81
@@ -42,7 +42,13 @@ def arm():
 
 def test_control_as_array_rows_or_function(arm):
     tau = np.array([3.0, -1.0])
-    ways = [tau, np.tile(tau, (50, 1)), np.tile(tau, (500, 1)), lambda t, q, v: tau, Sampled(lambda t, q, v: tau, 125)]
+    ways = [
+        tau,
+        np.tile(tau, (50, 1)),
+        np.tile(tau, (500, 1)),
+        lambda t, q, v: tau,
+        SampledController(lambda t, q, v: tau, 125),
+    ]
     runs = [simulate(arm, [0.1, 0.2], [0, 0], 0.5, way) for way in ways]
     for run in runs[1:]:
         np.testing.assert_allclose(run.q[-1], runs[0].q[-1], atol=1e-13)
@@ -57,7 +63,7 @@ def test_rows_are_held_in_turn():
 
 def test_sampled_controller_between_ticks():
     """An integrator at 3 Hz, exactly, though its ticks are not on the grid of dt: v⁺ = v + u T/m, x⁺ = x + v T + u T²/2m."""
-    law = Sampled(lambda t, q, v, total: (-2 * q - v - total, total + q), 3, np.zeros(1))
+    law = SampledController(lambda t, q, v, total: (-2 * q - v - total, total + q), 3, np.zeros(1))
     run = simulate(slider(), [1.0], [0.0], 2.0, law, dt=0.01)
     x, v, total, T = 1.0, 0.0, 0.0, 1 / 3
     for _ in range(6):
@@ -69,7 +75,7 @@ def test_sampled_controller_between_ticks():
 
 
 def test_controllers_start_afresh(arm):
-    law = Sampled(lambda t, q, v, k: (np.array([k, 0.0]), k + 1), 100, 0)
+    law = SampledController(lambda t, q, v, k: (np.array([k, 0.0]), k + 1), 100, 0)
     first, second = (simulate(arm, [0, 0], [0, 0], 0.1, law) for _ in range(2))
     np.testing.assert_array_equal(first.q, second.q)
 
@@ -265,7 +271,7 @@ def test_constraint_on_an_arm(arm):
 
 def test_constraint_that_moves_does_work(arm):
     """The tip is carried up and down by x = 1 m, y = 0.3 sin 2t: what the carrier gives is the change of energy."""
-    carried = ts.constraints.driven(
+    carried = ts.constraints.prescribed(
         ts.constraints.point_on_plane("tip", normal=(0, 1, 0), through=(0, 0, 0)), lambda t: [0.3 * sin(2 * t)]
     )
     held = arm.constrained(carried)
@@ -329,7 +335,7 @@ def test_random_trees_balance(seed):
 
 
 def test_not_finite_stops_with_time_step_joint_and_keeps_what_there_is(arm):
-    with pytest.raises(Stopped, match=r"t = 0.499 s, step 499, joint 'joint2'") as caught:
+    with pytest.raises(SimulationStopped, match=r"t = 0.499 s, step 499, joint 'joint2'") as caught:
         simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: np.array([0.0, np.nan if t >= 0.4999 else 0.0]))
     assert (caught.value.step, caught.value.joint) == (499, "joint2")
     assert caught.value.time == pytest.approx(0.499)  # whose last stage looks at t = 0.5
@@ -338,7 +344,7 @@ def test_not_finite_stops_with_time_step_joint_and_keeps_what_there_is(arm):
 
 
 def test_overflow_in_a_recorded_run_is_kept_too(arm):
-    with pytest.raises(Stopped, match="not finite") as caught:
+    with pytest.raises(SimulationStopped, match="not finite") as caught:
         simulate(arm, [0, 0], [10, 20], 20.0, integrator="euler", dt=5e-2)
     assert len(caught.value.result.t) == caught.value.step + 1
     assert caught.value.joint in arm.joints

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.simulate import Event, Stopped
+from torsor.simulate import Event, SimulationStopped
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.singular import SingularPositions
 
@@ -36,7 +36,7 @@ def flat():
 @pytest.mark.parametrize("integrator", ["dop853", *(pytest.param(m, marks=night) for m in ("rk45", "lsoda", "radau"))])
 def test_adaptive_integrator_stops_before_a_singular_position(integrator, way, flat):
     robot, q, v = squares(2)
-    with pytest.raises(Stopped, match=r"passes a singular position at t = 0\.71") as caught:
+    with pytest.raises(SimulationStopped, match=r"passes a singular position at t = 0\.71") as caught:
         robot.simulate(q, v, 3.0, integrator=integrator, stabilization=way)
     assert flat - 0.06 < caught.value.time < flat
     assert float(str(caught.value).partition("position at t = ")[2].split()[0]) == pytest.approx(flat, abs=2e-3)
@@ -53,7 +53,7 @@ def test_terminal_event_before_the_singular_position_comes_first():
 
 def test_unsolved_step_near_a_singular_position_recommends_no_adaptive_integrator():
     robot, q, v = squares(2)
-    with pytest.raises(Stopped, match="singular position") as caught:
+    with pytest.raises(SimulationStopped, match="singular position") as caught:
         robot.simulate(q, v, 1.0, integrator="midpoint")
     assert "adaptive" not in str(caught.value)
 

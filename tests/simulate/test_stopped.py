@@ -12,7 +12,7 @@ import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.flexible import FlexibleRobot
 from torsor.mechanics.flexible import beam
-from torsor.simulate import Interrupted, Sampled, Stopped, TooManySteps, adaptive, simulate_flexible
+from torsor.simulate import Interrupted, SampledController, SimulationStopped, TooManySteps, adaptive, simulate_flexible
 from torsor.simulate.adaptive import Budget
 
 
@@ -38,7 +38,9 @@ class Switch:
 @pytest.mark.parametrize("integrator", ["rk45", "lsoda", pytest.param("dop853", marks=pytest.mark.night)])
 def test_adaptive_integrator_that_hardly_advances_is_stopped(arm, integrator):
     law = Switch()
-    with pytest.raises(Stopped, match=r"1000 adaptive steps advanced by .* s only.*Sampled.*rk4.*max_steps") as caught:
+    with pytest.raises(
+        SimulationStopped, match=r"1000 adaptive steps advanced by .* s only.*Sampled.*rk4.*max_steps"
+    ) as caught:
         arm.simulate([1, 0], [0, 0], 0.3, law, integrator=integrator)
     assert law.calls < 60_000
     assert isinstance(caught.value.__cause__, TooManySteps)
@@ -47,14 +49,14 @@ def test_adaptive_integrator_that_hardly_advances_is_stopped(arm, integrator):
 
 
 def test_controller_with_a_rate_is_simulated_to_the_end(arm):
-    run = arm.simulate([1, 0], [0, 0], 0.05, Sampled(Switch(), 1000), integrator="rk45")
+    run = arm.simulate([1, 0], [0, 0], 0.05, SampledController(Switch(), 1000), integrator="rk45")
     assert run.t[-1] == 0.05
 
 
 def test_evaluations_of_an_adaptive_integrator_are_limited(arm, monkeypatch):
     """Also within one step, which may be tried and rejected again and again."""
     monkeypatch.setattr(adaptive, "EVALUATIONS", 1)
-    with pytest.raises(Stopped, match="1000 evaluations, allowed by max_steps = 500, are used up"):
+    with pytest.raises(SimulationStopped, match="1000 evaluations, allowed by max_steps = 500, are used up"):
         arm.simulate([1, 0], [0, 0], 5.0, integrator="dop853", max_steps=500, tolerance=1e-12)
 
 
@@ -63,7 +65,7 @@ def test_max_steps_is_the_number_of_steps_allowed(arm):
     steps = whole.info["steps"]
     again = arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45", max_steps=steps)
     np.testing.assert_array_equal(again.q, whole.q)
-    with pytest.raises(Stopped, match=f"max_steps = {steps - 1} adaptive steps are used up") as caught:
+    with pytest.raises(SimulationStopped, match=f"max_steps = {steps - 1} adaptive steps are used up") as caught:
         arm.simulate([0, 0], [0, 0], 1.0, integrator="rk45", max_steps=steps - 1)
     assert caught.value.step == steps - 1
     np.testing.assert_array_equal(caught.value.result.q[-1], whole.q[-5])  # four records per step
@@ -101,7 +103,7 @@ def test_flexible_simulation_with_too_many_steps_is_refused():
 SECONDS = 20.0  # of which some pass
 WAYS = {
     "all in machine code": {},
-    "a kernel per step": {"control": Sampled(lambda t, q, v: -q, 100)},
+    "a kernel per step": {"control": SampledController(lambda t, q, v: -q, 100)},
     "a kernel per stage": {"control": lambda t, q, v: -q},
     "events": {"events": lambda t, q, v: 1.0 + t},
     "adaptive": {"integrator": "dop853"},
@@ -167,7 +169,7 @@ def test_ctrl_c_before_the_first_record_is_a_plain_keyboard_interrupt(arm):
 
 def test_stopped_and_interrupted_survive_pickling(arm):
     run = arm.simulate([0, 0], [0, 0], 0.01)
-    for error in (Stopped("why", run, 1.0, 2, "joint1"), Interrupted("Ctrl-C", run, 1.0, 2)):
+    for error in (SimulationStopped("why", run, 1.0, 2, "joint1"), Interrupted("Ctrl-C", run, 1.0, 2)):
         copy = pickle.loads(pickle.dumps(error))
         assert (str(copy), copy.time, copy.step) == (str(error), 1.0, 2)
         np.testing.assert_array_equal(copy.result.q, run.q)

@@ -13,13 +13,13 @@ from sympy.physics.mechanics import dynamicsymbols
 
 import torsor as ts
 from torsor.symbolic import (
-    Body,
     EquationsOfMotion,
+    KaneBody,
     centrifugal_and_coriolis,
     change_coordinates,
     coordinate_symbols,
     generalized_force,
-    identical,
+    is_identical,
     kane,
     kane_of,
     lagrange,
@@ -71,16 +71,16 @@ def test_a_driven_frame_has_terms_of_lower_order():
     """A bead on a hoop that is turned at Ω: K = ½m(R²θ̇² + R²Ω² sin²θ); one on a rod carried along at u: ½m(ẋ + u(x))²."""
     R, W = sp.symbols("R Omega")
     eom = lagrange(m * R**2 * (w**2 + W**2 * sp.sin(th) ** 2) / 2, -m * g * R * sp.cos(th), ONE)
-    assert identical(eom.tau, [m * R**2 * eom.a[0] - m * R**2 * W**2 * sp.sin(th) * sp.cos(th) + m * g * R * sp.sin(th)])
+    assert is_identical(eom.tau, [m * R**2 * eom.a[0] - m * R**2 * W**2 * sp.sin(th) * sp.cos(th) + m * g * R * sp.sin(th)])
     (x, vx), (y, vy) = plane = coordinate_symbols("x y")
     turning = lagrange(m * ((vx - W * y) ** 2 + (vy + W * x) ** 2) / 2, 0, plane)
     ax, ay = turning.a
-    assert identical(turning.tau, [m * (ax - 2 * W * vy - W**2 * x), m * (ay + 2 * W * vx - W**2 * y)])
+    assert is_identical(turning.tau, [m * (ax - 2 * W * vy - W**2 * x), m * (ay + 2 * W * vx - W**2 * y)])
 
 
 def test_not_simplified_is_the_same():
     robot = ts.robots.furuta()
-    assert identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
+    assert is_identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
 
 
 def test_parameters_and_values():
@@ -189,10 +189,10 @@ WRONG = {
     "floating": (lambda: lagrange_of(ts.robots.quadruped()), "'floating_base' (floating) has a velocity that is not"),
     "too few": (lambda: lagrange_of(ts.robots.two_link(), coordinates=ONE), "coordinates must be 2"),
     "kane floating": (lambda: kane_of(ts.robots.quadruped()), "kane_of needs v = dq/dt"),
-    "no bodies": (lambda: kane([1], ONE), "bodies must be a sequence of torsor.symbolic.Body"),
-    "half a body": (lambda: kane([Body(m, (0, 0, th), inertia=(1, 1, 1))], ONE), "needs rotation and inertia"),
-    "flat body": (lambda: kane([Body(m, (0, th))], ONE), "bodies[0].position must hold 3"),
-    "inertia": (lambda: kane([Body(m, (0, 0, th), sp.eye(3), (1, 2))], ONE), "inertia must be 3×3"),
+    "no bodies": (lambda: kane([1], ONE), "bodies must be a sequence of torsor.symbolic.KaneBody"),
+    "half a body": (lambda: kane([KaneBody(m, (0, 0, th), inertia=(1, 1, 1))], ONE), "needs rotation and inertia"),
+    "flat body": (lambda: kane([KaneBody(m, (0, th))], ONE), "bodies[0].position must hold 3"),
+    "inertia": (lambda: kane([KaneBody(m, (0, 0, th), sp.eye(3), (1, 2))], ONE), "inertia must be 3×3"),
     "force": (lambda: virtual_work((th, 0), (1, 2, 3), ONE), "force must hold 2 expressions, 3 given"),
     "old": (lambda: generalized_force([th], ONE, [1]), "old must be a dict"),
     "no equations": (lambda: change_coordinates(K, {}, ONE), "must be EquationsOfMotion"),

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from torsor.errors import ArgumentError
-from torsor.symbolic.recorded import compiled, evaluate, program, recorder
+from torsor.symbolic.recorded import compile_expression, evaluate, recorder, to_program
 
 x, y = sp.symbols("x y", real=True)
 
@@ -25,7 +25,7 @@ def test_every_function(e):
     points = np.array([[0.7, 1.3], [1.9, 0.4], [0.25, 0.25]])
     expected = [float(e.subs({x: a, y: b})) for a, b in points]
     assert [float(evaluate(e, {x: a, y: b})) for a, b in points.tolist()] == pytest.approx(expected, rel=1e-14)
-    kernel = compiled({"r": e}, {"q": [x, y]})
+    kernel = compile_expression({"r": e}, {"q": [x, y]})
     assert kernel(points) == pytest.approx(expected, rel=1e-13)
     assert kernel(points[0]) == pytest.approx(expected[0], rel=1e-13)
 
@@ -39,12 +39,12 @@ def test_other_scalars():
 
 def test_common_parts_are_computed_once():
     shared = sp.sin(x + y) * sp.log(x)
-    p = program({"r": [shared + x, shared * y, shared**2]}, {"q": [x, y]})
+    p = to_program({"r": [shared + x, shared * y, shared**2]}, {"q": [x, y]})
     assert p.counts["sin"] == p.counts["log"] == 1
 
 
 def test_shapes():
-    p = program({"M": sp.Matrix([[x, y], [y, x]]), "c": sp.Matrix([x, y]), "s": x}, {"q": [x], "v": [y]})
+    p = to_program({"M": sp.Matrix([[x, y], [y, x]]), "c": sp.Matrix([x, y]), "s": x}, {"q": [x], "v": [y]})
     assert [o.shape for o in p.outputs] == [(2, 2), (2,), ()]
     assert [a.name for a in p.inputs] == ["q", "v"]
 

@@ -19,12 +19,12 @@ from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import joints, velocities
-from torsor.algorithms.stacked import Matrix, Stacked, Vector, rotor_inertia
-from torsor.algorithms.stacked import stacked as generic
+from torsor.algorithms.stacked import Matrix, StackedEquations, Vector, rotor_inertia
+from torsor.algorithms.stacked import stacked_equations as generic
 from torsor.algorithms.terms import mass_matrix_by_link
 from torsor.compile import Argument, record
 from torsor.errors import ArgumentError, UnknownName
-from torsor.look.explain import stacked
+from torsor.look.explain import stacked_equations
 from torsor.model.assembly import assemble
 from torsor.model.joints import Planar, Universal
 from torsor.robot import Robot
@@ -56,7 +56,7 @@ def test_the_matrices_as_the_book_defines_them():
     robot = ts.robots.ur5()
     rng = np.random.default_rng(3)
     q, v = robot.random_configuration(rng), rng.normal(size=6)
-    s = stacked(robot, q, v)
+    s = stacked_equations(robot, q, v)
     model = robot.model
     X, S = joints(model, q.tolist())
     V = velocities(model, X, S, v.tolist())
@@ -94,7 +94,7 @@ def test_the_matrices_as_the_book_defines_them():
 def test_w_is_nilpotent(name):
     """𝒲ⁿ = 0 for a chain of n (MR §8.4), and already 𝒲^depth = 0 for a tree; the powers sum to ℒ."""
     robot = getattr(ts.robots, name)()
-    s = stacked(robot, robot.random_configuration(1))
+    s = stacked_equations(robot, robot.random_configuration(1))
     order = depth(robot.model)
     powers = [np.linalg.matrix_power(s.W, k) for k in range(order + 1)]
     assert (powers[order] == 0).all()
@@ -106,7 +106,7 @@ def test_w_is_nilpotent(name):
 
 def test_the_books_letters_are_python():
     """𝒜 𝒢 𝒲 ℒ 𝒱 ℱ are read as A G W L V F (Python normalises names, PEP 3131)."""
-    s = stacked(ts.robots.two_link(), [0.1, 0.2], [1, 2])
+    s = stacked_equations(ts.robots.two_link(), [0.1, 0.2], [1, 2])
     assert s.𝒜 is s.A
     assert s.ℒ is s.L
     assert_close(s.𝒜.T @ s.ℒ.T @ s.𝒢 @ s.ℒ @ s.𝒜, ts.robots.two_link().mass_matrix([0.1, 0.2]), 1e-11, floor=1)
@@ -140,7 +140,7 @@ def test_closed_form_and_recursions(seed):
 def test_implicit_forms(seed):
     """MR 8.68–8.71, before they are solved: each side from the other."""
     robot, q, v, a = case(seed)
-    s = stacked(robot, q, v, a, WRENCH)
+    s = stacked_equations(robot, q, v, a, WRENCH)
     assert_close(s.W @ s.V + s.A @ s.v + s.V_base, s.V, 1e-11, floor=1)  # 8.68
     dV = s.W @ s.dV + s.A @ s.a + s.A_rate @ s.v - s.ad_Av @ (s.W @ s.V + s.V_base) + s.dV_base
     assert_close(dV, s.dV, 1e-11, floor=1)  # 8.69
@@ -163,8 +163,8 @@ def test_rates_by_differences(seed):
     """d/dt 𝒲 = −[ad_𝒜θ̇]𝒲, d/dt ℒ𝒜 and Ṁ (Exercise 8.7) along the motion; 𝒱̇ is d/dt 𝒱 where gravity is off."""
     robot, q, v, a = case(seed)
     robot = robot.with_gravity((0, 0, 0))
-    s, zero = stacked(robot, q, v, a), [0.0] * robot.nv
-    later, earlier = (stacked(robot, moved(robot, q, v, dt), np.add(v, np.multiply(a, dt))) for dt in (STEP, -STEP))
+    s, zero = stacked_equations(robot, q, v, a), [0.0] * robot.nv
+    later, earlier = (stacked_equations(robot, moved(robot, q, v, dt), np.add(v, np.multiply(a, dt))) for dt in (STEP, -STEP))
 
     def rate(name):
         return (getattr(later, name) - getattr(earlier, name)) / (2 * STEP)
@@ -173,20 +173,20 @@ def test_rates_by_differences(seed):
     assert_close(rate("A"), s.A_rate, 1e-7, floor=1)
     assert_close(rate("J"), s.J_rate, 1e-7, floor=max(1, np.abs(s.J).max()))
     assert_close(rate("mass_matrix"), s.mass_matrix_rate, 1e-7, floor=max(1, np.abs(s.mass_matrix).max()))
-    ahead, behind = (stacked(robot, moved(robot, q, np.add(v, np.multiply(a, t / 2)), t), v) for t in (STEP, -STEP))
+    ahead, behind = (stacked_equations(robot, moved(robot, q, np.add(v, np.multiply(a, t / 2)), t), v) for t in (STEP, -STEP))
     twists = [x.J @ np.add(v, np.multiply(a, t)) for x, t in ((ahead, STEP), (behind, -STEP))]
     assert_close((twists[0] - twists[1]) / (2 * STEP), s.dV, 1e-6, floor=max(1, np.abs(s.V).max()))
-    assert (stacked(robot, q, zero, zero).dV == 0).all()
+    assert (stacked_equations(robot, q, zero, zero).dV == 0).all()
 
 
 def test_a_moving_subspace_needs_its_rate():
     """Without 𝒜̇θ̇ the book's 8.74 would be wrong for universal and planar joints."""
     robot, q, v, a = case(7, bodies=3, kinds=[Universal(Vec(1, 0, 0), Vec(0, 1, 0)), Planar(Vec(0, 0, 1))], base="fixed")
-    s = stacked(robot, q, v, a)
+    s = stacked_equations(robot, q, v, a)
     assert (s.A_rate != 0).any()
     tau = robot.inverse_dynamics(q, v, a)
     assert_close(s.tau, tau, 1e-11, floor=1)
-    still = Stacked(**{**vars(s), "A_rate": np.zeros_like(s.A_rate)})
+    still = StackedEquations(**{**vars(s), "A_rate": np.zeros_like(s.A_rate)})
     assert np.abs(still.tau - tau).max() > 0.1
 
 
@@ -224,7 +224,7 @@ def test_rotor_inertia_is_what_armature_adds():
 
 
 def test_a_robot_that_does_not_move():
-    s = stacked(Robot(ts.Builder("stone").link("rock", mass=1.0).description()), [])
+    s = stacked_equations(Robot(ts.Builder("stone").link("rock", mass=1.0).description()), [])
     assert s.A.shape == (0, 0)
     assert s.L.shape == (0, 0)
     assert s.tau.shape == (0,)
@@ -244,7 +244,7 @@ def test_mass_matrix_by_link(seed):
         1e-11,
         floor=1,
     )
-    s = stacked(robot, q)
+    s = stacked_equations(robot, q)
     rows = [s.J[6 * i : 6 * i + 6] for i in range(len(robot.joints))]
     G = [s.G[6 * i : 6 * i + 6, 6 * i : 6 * i + 6] for i in range(len(robot.joints))]
     assert_close(sum(J.T @ g @ J for J, g in zip(rows, G, strict=True)) + s.rotor, s.mass_matrix, 1e-11, floor=1)
@@ -301,8 +301,8 @@ def test_what_bad_input_gets():
     with pytest.raises(UnknownName, match="no frame or link named 'hand'"):
         jacobian_derivative(robot.model, [0, 0], "hand")
     with pytest.raises(ArgumentError, match=r"q has shape \(3,\), expected \(..., 2\)"):
-        stacked(robot, [0, 0, 0])
+        stacked_equations(robot, [0, 0, 0])
     with pytest.raises(ArgumentError, match=r"q has shape \(5, 2\), expected \(2,\): one state at a time"):
-        stacked(robot, np.zeros((5, 2)))
+        stacked_equations(robot, np.zeros((5, 2)))
     with pytest.raises(ArgumentError, match=r"v\[1\] is nan"):
-        stacked(robot, [0, 0], [0, np.nan])
+        stacked_equations(robot, [0, 0], [0, np.nan])

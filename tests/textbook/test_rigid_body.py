@@ -127,7 +127,7 @@ def test_rotation_of_the_frame_8_26():
     R = rigid.exp3([0.3, -0.8, 1.1])
     I_b = rigid.to_matrix(rigid.from_points(masses, points))[:3, :3]
     I_c = rigid.to_matrix(rigid.from_points(masses, points @ R))[:3, :3]  # the same points, seen from {c}
-    assert np.allclose(rigid.rotated(I_b, R), I_c, rtol=1e-13)
+    assert np.allclose(rigid.rotate_inertia(I_b, R), I_c, rtol=1e-13)
     assert np.allclose(R.T @ I_b @ R, I_c, rtol=1e-13)
 
 
@@ -153,19 +153,21 @@ def test_spatial_steiner_8_42():
     """G_a = Ad_Tbaᵀ G_b Ad_Tba; with an unturned frame its upper left is 8.27 (Exercise 8.3a)."""
     body, T_ab = random_inertia(), random_pose()
     Ad = rigid.adjoint(rigid.inverse_pose(T_ab))
-    assert np.allclose(rigid.to_matrix(rigid.placed(body, T_ab)), Ad.T @ rigid.to_matrix(body) @ Ad, rtol=1e-11, atol=1e-11)
+    assert np.allclose(
+        rigid.to_matrix(rigid.transform_inertia(body, T_ab)), Ad.T @ rigid.to_matrix(body) @ Ad, rtol=1e-11, atol=1e-11
+    )
     at_com = rigid.from_com(2.0, (0, 0, 0), inertia=np.diag([1.0, 2, 3]))
-    moved = rigid.placed(at_com, xyz=(0.1, 0.2, 0.3))
+    moved = rigid.transform_inertia(at_com, xyz=(0.1, 0.2, 0.3))
     assert np.allclose(moved.I.rows, rigid.steiner(np.diag([1.0, 2, 3]), 2.0, (0.1, 0.2, 0.3)), rtol=1e-14)
 
 
 def test_principal_axes_diagonalise():
     body = random_inertia()
-    p = rigid.principal(body)
+    p = rigid.principal_axes(body)
     I_c = np.array(body.about_com.rows)
-    assert np.allclose(rigid.rotated(I_c, p.axes), np.diag(p.moments), atol=1e-12)
+    assert np.allclose(rigid.rotate_inertia(I_c, p.axes), np.diag(p.moments), atol=1e-12)
     assert np.linalg.det(p.axes) == pytest.approx(1)
-    there = rigid.placed(body, rigid.inverse_pose(p.pose))  # in its own principal frame
+    there = rigid.transform_inertia(body, rigid.inverse_pose(p.pose))  # in its own principal frame
     assert np.allclose(rigid.to_matrix(there), np.diag([*p.moments, body.m, body.m, body.m]), atol=1e-11)
 
 
@@ -178,10 +180,10 @@ def test_compound_body_of_the_slides():
     cylinder r = 0.1 m, height 0.4 m about the vertical z; prism 0.6 × 0.1 × 0.2 m, from the cylinder's side outwards, so that
     its centre is at x = 0.1 + 0.3 = 0.4 m.
     """
-    whole = rigid.composite(
+    whole = rigid.sum_inertias(
         [
             rigid.cylinder(0.1, 0.4).inertia(mass=2),
-            rigid.placed(rigid.box(0.6, 0.1, 0.2).inertia(mass=1), xyz=(0.4, 0, 0)),
+            rigid.transform_inertia(rigid.box(0.6, 0.1, 0.2).inertia(mass=1), xyz=(0.4, 0, 0)),
         ]
     )
     assert np.allclose(whole.com, [0.4 / 3, 0, 0])  # (2·0 + 1·0.4)/3
@@ -209,8 +211,8 @@ def test_dumbbell_exercise_8_2():
     """Two iron balls of 20 cm at the ends of a bar of 4 cm × 20 cm, 7500 kg/m³; numbers by hand."""
     ball = rigid.sphere(0.1).inertia(density=7500)
     bar = rigid.cylinder(0.02, 0.2).inertia(density=7500)
-    ends = [rigid.placed(ball, xyz=(0, 0, s)) for s in (0.2, -0.2)]
-    dumbbell = rigid.composite([bar, *ends])
+    ends = [rigid.transform_inertia(ball, xyz=(0, 0, s)) for s in (0.2, -0.2)]
+    dumbbell = rigid.sum_inertias([bar, *ends])
     assert ball.m == pytest.approx(10 * math.pi)  # 7500 · 4π/3 · 10⁻³
     assert bar.m == pytest.approx(0.6 * math.pi)  # 7500 · π · 4·10⁻⁴ · 0.2
     # I_zz = 2 · 2/5 · 10π · 0.01 + 0.6π · 0.0004/2 = 0.08012 π
@@ -279,7 +281,7 @@ def test_momentum_and_energy_8_33_8_34():
 def test_kinetic_energy_is_the_same_in_every_frame(V_a, at):
     body, T_ab = random_inertia(np.random.default_rng(3)), rigid.exp6(np.array(at) / 5)
     V_b = rigid.adjoint(rigid.inverse_pose(T_ab)) @ V_a
-    K_a, K_b = rigid.kinetic_energy(rigid.placed(body, T_ab), V_a), rigid.kinetic_energy(body, V_b)
+    K_a, K_b = rigid.kinetic_energy(rigid.transform_inertia(body, T_ab), V_a), rigid.kinetic_energy(body, V_b)
     assert K_a == pytest.approx(K_b, rel=1e-9, abs=1e-9)
 
 
@@ -320,10 +322,10 @@ def test_any_frame_8_43():
     body, T_ab = random_inertia(), random_pose()
     Ad = rigid.adjoint(rigid.inverse_pose(T_ab))
     V_a, dV_a = RNG.normal(size=(2, 6))
-    F_a = rigid.inverse_dynamics(rigid.placed(body, T_ab), V_a, dV_a)
+    F_a = rigid.inverse_dynamics(rigid.transform_inertia(body, T_ab), V_a, dV_a)
     assert np.allclose(F_a, Ad.T @ rigid.inverse_dynamics(body, Ad @ V_a, Ad @ dV_a))
     V, A = Motion(Vec(*V_a[:3]), Vec(*V_a[3:])), Motion(Vec(*dV_a[:3]), Vec(*dV_a[3:]))
-    F = rigid.placed(body, T_ab).inverse_dynamics(Acceleration.of(V, A))
+    F = rigid.transform_inertia(body, T_ab).inverse_dynamics(Acceleration.of(V, A))
     assert np.allclose(F_a, [*F.m, *F.f])
 
 

@@ -11,7 +11,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.errors import UnknownName
-from torsor.look.explain import newton_euler_trace
+from torsor.look.explain import newton_euler_table
 from torsor.robot import Robot
 
 seeds = st.integers(0, 10**6)
@@ -28,7 +28,7 @@ def test_trace_of_the_books_recursion():
     Glist = [np.diag([0.02, 0.03, 0.04, 1.0, 1.0, 1.0]) * (i + 1) for i in range(3)]
     g, theta, rate, acc, Ftip = np.array([0, 0, -9.8]), *rng.normal(size=(3, 3)), rng.normal(size=6)
     robot = ts.from_mr(Mlist, Glist, screws.T, gravity=g)
-    trace = newton_euler_trace(robot, theta, rate, acc, {"end_effector": -Ftip})
+    trace = newton_euler_table(robot, theta, rate, acc, {"end_effector": -Ftip})
     Mi, V, dV = np.eye(4), np.zeros(6), np.array([0, 0, 0, *-g])
     twists, rates, A, T = [], [], [], []
     for i in range(3):
@@ -54,7 +54,7 @@ def test_trace_on_trees(seed):
     """The rows are the twists and accelerations of the links, and end in inverse dynamics."""
     robot = Robot(random_tree(seed))
     q, v, a = state(robot, seed)
-    trace = newton_euler_trace(robot, q, v, a, WRENCHES)
+    trace = newton_euler_table(robot, q, v, a, WRENCHES)
     m, args = robot.model, (q.tolist(), v.tolist())
     assert_close(trace.tau, alg.rnea(m, *args, a.tolist(), WRENCHES), 1e-11, floor=1)
     for row in trace.rows:
@@ -64,7 +64,7 @@ def test_trace_on_trees(seed):
         assert_close(row.A - felt, alg.acceleration(m, *args, a.tolist(), row.link, "body"), 1e-10, floor=1)
         above = np.eye(4) if row.parent == 0 else np.array(alg.pose(m, q.tolist(), trace.rows[row.parent - 1].link), float)
         assert_close(pose @ row.T, above, 1e-11, floor=1)
-    heavy = newton_euler_trace(robot, q, v, a, WRENCHES, at="com")
+    heavy = newton_euler_table(robot, q, v, a, WRENCHES, at="com")
     for row, other in zip(heavy.rows, trace.rows, strict=True):
         assert_close(row.F @ row.V, other.F @ other.V, 1e-10, floor=1)  # power does not care where it is counted
         assert_close(row.tau, other.tau, floor=1)
@@ -74,7 +74,7 @@ def test_trace_on_trees(seed):
 def test_trace_at_the_centre_of_mass():
     """Held still, a body's own share of the wrench at its centre of mass is its weight and no moment."""
     robot = ts.robots.two_link()
-    last = newton_euler_trace(robot, [0.0, 0.0], [0, 0], [0, 0], at="com").rows[1]
+    last = newton_euler_table(robot, [0.0, 0.0], [0, 0], [0, 0], at="com").rows[1]
     assert_close(last.F, [0, 0, 0, 0, 9.81, 0], floor=1)
     assert_close(last.T[:3, 3], [-1, 0, 0], floor=1)
 
@@ -89,7 +89,7 @@ def test_trace_tables():
         .joint("joint2", "revolute", "link1", "link2", xyz=(0.8, 0, 0), armature=0.2)
         .build()
     )
-    trace = newton_euler_trace(robot, [0.0, 0.5], [1.0, 2.0], [0.3, 0.4])
+    trace = newton_euler_table(robot, [0.0, 0.5], [1.0, 2.0], [0.3, 0.4])
     assert str(trace) == trace.table("MR")
     for letters, words in (
         ("MR", ("T_2,1", "V_2", "V̇_2", "F_2", "τ_2")),
@@ -105,4 +105,4 @@ def test_trace_tables():
     with pytest.raises(UnknownName, match="valid names: Featherstone, MR"):
         trace.table("Craig")
     with pytest.raises(UnknownName, match="valid names: com, link"):
-        newton_euler_trace(robot, [0, 0], [0, 0], [0, 0], at="tip")
+        newton_euler_table(robot, [0, 0], [0, 0], [0, 0], at="tip")

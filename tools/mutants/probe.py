@@ -70,7 +70,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.trees import random_tree, state
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
-    from torsor.algorithms.stacked import stacked
+    from torsor.algorithms.stacked import stacked_equations
     from torsor.kernels.quantities import QUANTITIES
     from torsor.robot import Robot
 
@@ -108,7 +108,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"inverse mass {seed}", lambda: inverse_mass.by_factors(m, q).solve(v)
         yield f"inertia {seed}", lambda: inverse_mass.by_articulated_bodies(m, q).inverse_inertia([v, a])
         if seed < 3:
-            s = stacked(m, q, v, a, wrench)
+            s = stacked_equations(m, q, v, a, wrench)
             for name in STACKED:
                 yield f"stacked {name} {seed}", lambda name=name, s=s: getattr(s, name)
         if seed < 12:
@@ -143,7 +143,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
     from torsor.algorithms.wrenches import joint_forces_of_wrenches
-    from torsor.mechanics.constraints.base import State, stack_rows
+    from torsor.mechanics.constraints.base import ConstraintState, stack_rows
     from torsor.scalar import cos, sin
 
     kinds = list(LOOP_JOINTS)
@@ -160,7 +160,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             C.rolling(one, 0.3, normal=n, through=c, relative_to=two), C.rolling(one, 0.3, k, normal=c, relative_to=two),
             C.rolling(one, 0.2), C.fixed_pose(one, xyz=c, rpy=k, relative_to=two),
             C.joint("universal", one, two, xyz=c, child_rpy=k, axis=n, second_axis=c),
-            C.driven(C.point_on_plane(one, n), lambda t: [0.1 * sin(2 * t)]),
+            C.prescribed(C.point_on_plane(one, n), lambda t: [0.1 * sin(2 * t)]),
             C.pfaffian(lambda q, t: [[sin(x * q[0]) + t for x in v]], right=lambda q, t: [cos(q[0]) * t], timed=True),
             C.pfaffian(lambda q: [sin(x + q[-1]) for x in v]),
             C.holonomic(lambda q: [q[0] * q[0] + sin(q[-1]), q[0] * q[-1]], 2),
@@ -171,7 +171,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             for place, here in {"closed": q.tolist(), "open": robot.random_configuration(seed).tolist()}.items():
                 if place == "open" and seed % 3:
                     continue
-                state = State(m, here, v, 0.4)
+                state = ConstraintState(m, here, v, 0.4)
                 yield f"{seed} {x.name} {place}", lambda x=x, state=state: [*x.rows(state), x.labels and x.size, x.holonomic]
                 forces = _attempt(lambda x=x, state=state: x.wrenches(state, LAMBDA[: x.size]))
                 yield f"{seed} {x.name} forces {place}", lambda forces=forces: forces
@@ -180,15 +180,15 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
                     lambda f=forces, state=state: joint_forces_of_wrenches(m, *state.kinematics, f or {}),
                 )
         for x in closing:
-            state = State(m, q.tolist(), v)
+            state = ConstraintState(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
             if x.kind.nv:
                 yield f"{seed} {x.name} drive", lambda x=x, state=state: x.actuated(state, [0.3] * x.kind.nv)
-        A = _attempt(lambda: stack_rows(closing[:1], State(m, q.tolist(), v)).A[:3])
+        A = _attempt(lambda: stack_rows(closing[:1], ConstraintState(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())
-            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.direct(m, q.tolist(), A, f, g)
-            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.multipliers(inverse, A, f, g)
+            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)
+            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.solve_by_multipliers(inverse, A, f, g)
 
 
 def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:

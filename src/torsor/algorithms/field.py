@@ -28,7 +28,7 @@ class Field(NamedTuple):
     acceleration: Callable[[Scalars, Scalars, Any], list[Any]]
     inertias: tuple[Any, ...] = ()
 
-    def recorded_once(self) -> Field:
+    def record_once(self) -> Field:
         """The same field, whose acceleration is recorded once for all stages of a step."""
         once = repeatable(lambda q, v, t: self.acceleration(q, v, t[0] if t else None))
         return self._replace(acceleration=lambda q, v, t: once(q, v, [] if t is None else [t]))

@@ -13,40 +13,52 @@ from torsor.model.model import Model
 
 
 def hybrid_acceleration(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    tau: Scalars,
+    prescribed: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
 ) -> list[Any]:
-    """a: as given where ``led`` is 1; where it is 0, what the forces τ make of it.
+    """a: as given where ``prescribed`` is 1; where it is 0, what the forces τ make of it.
 
     Featherstone, *Rigid Body Dynamics Algorithms* (2008), §9.2.
     """
-    given, x, _, _ = _solve_free(model, q, v, a, tau, led, wrenches)
+    given, x, _, _ = _solve_free(model, q, v, a, tau, prescribed, wrenches)
     return [g + xi for g, xi in zip(given, x, strict=True)]
 
 
 def hybrid_force(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    tau: Scalars,
+    prescribed: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
 ) -> list[Any]:
-    """τ: as given where ``led`` is 0; where it is 1, the force that leads the joint as it was given.
+    """τ: as given where ``prescribed`` is 0; where it is 1, the force that leads the joint as it was given.
 
     Featherstone (2008), §9.2.
     """
-    _, x, M, h = _solve_free(model, q, v, a, tau, led, wrenches)
+    _, x, M, h = _solve_free(model, q, v, a, tau, prescribed, wrenches)
     leading = [hi + sum((m * xj for m, xj in zip(row, x, strict=True)), start=0) for row, hi in zip(M, h, strict=True)]
-    return [p * f + (1 - p) * t for p, f, t in zip(led, leading, tau, strict=True)]
+    return [p * f + (1 - p) * t for p, f, t in zip(prescribed, leading, tau, strict=True)]
 
 
 def _solve_free(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, led: Scalars, wrenches: Mapping[str, Scalars] | None
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, prescribed: Scalars, wrenches: Mapping[str, Scalars] | None
 ) -> tuple[list[Any], list[Any], list[list[Any]], list[Any]]:
-    """(g, x, M, h): the given accelerations, the others, and h = RNEA(q, v, g).  M x = τ − h in free rows, x = 0 in led ones.
+    """(g, x, M, h): the given accelerations, the others, and h = RNEA(q, v, g).  M x = τ − h in free rows, x = 0 elsewhere.
 
-    A led row of M becomes one of the unit matrix, so that one factorization, with M's zeros, serves any choice of joints.
+    A prescribed row of M becomes one of the unit matrix: one factorization, with M's zeros, serves any choice of joints.
     """
     n = range(model.nv)
-    free = [1 - led[i] for i in n]
-    given = [led[i] * a[i] for i in n]
+    free = [1 - prescribed[i] for i in n]
+    given = [prescribed[i] * a[i] for i in n]
     h = rnea(model, q, v, given, wrenches)
     M = crba(model, q)
-    A = [[free[i] * M[i][j] * free[j] + (led[i] if i == j else 0) for j in n] for i in n]
+    A = [[free[i] * M[i][j] * free[j] + (prescribed[i] if i == j else 0) for j in n] for i in n]
     x = mass_factors.solve(mass_factors.factor_mass_matrix(model, A), [free[i] * (tau[i] - h[i]) for i in n])
     return given, x, M, h

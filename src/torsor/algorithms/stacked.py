@@ -86,7 +86,7 @@ def _nothing(x: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Stacked:
+class StackedEquations:
     """The matrices of MR 8.58–8.72 at one state, and the equations 8.73–8.80 made of them.
 
     N bodies, n = nv coordinates; rows 6i−5 … 6i belong to body i, in its own frame, (ω, v) or (m, f).  Where the book has a
@@ -175,7 +175,7 @@ class Stacked:
         return self.J.T @ self.F_tip
 
 
-def stacked(
+def stacked_equations(
     model: Model,
     q: Scalars,
     v: Scalars | None = None,
@@ -183,13 +183,13 @@ def stacked(
     wrenches: Mapping[str, Scalars] | None = None,
     base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None,
-) -> Stacked:
+) -> StackedEquations:
     """𝒜, 𝒢, 𝒲(θ), ℒ(θ), [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip by name (MR 8.58–8.72).
 
     ``v`` and ``a`` are zero unless given.  ``wrenches``, ``base_velocity``, ``base_acceleration`` as in :func:`rnea`.
 
     >>> import torsor as ts
-    >>> s = stacked(ts.robots.two_link().model, [0.0, 0.0])
+    >>> s = stacked_equations(ts.robots.two_link().model, [0.0, 0.0])
     >>> s.mass_matrix
     Matrix([[5.0, 2.0], [2.0, 1.0]])
     """
@@ -204,7 +204,7 @@ def stacked(
     first = [(i, X[i]) for i in bodies if model.parent[i] == 0]
     L = _stack(len(bodies), {(i, j): _Ad(Y) for i in bodies for j, Y in _from_ancestors(model, X, i)})
     f = on_bodies(model, wrenches)
-    return Stacked(
+    return StackedEquations(
         A=_columns(model, S),
         A_rate=_columns(model, subspace_rates(model, q, v)),
         G=_stack(len(bodies), {(i, i): _six(model.inertia[i]) for i in bodies}),

@@ -162,7 +162,7 @@ def step(
 def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     """(q, v) a step later; an acceleration that is evaluated several times is recorded once."""
     several = EVALUATIONS.get(integrator, 1) > 1
-    return step_named(integrator)(f.recorded_once() if several else f, q, v, t, dt)
+    return step_named(integrator)(f.record_once() if several else f, q, v, t, dt)
 
 
 def later(t: Any, dt: Any) -> Any:

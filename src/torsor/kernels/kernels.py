@@ -203,8 +203,8 @@ class Kernels:
         if row.acceleration:
             return result
         load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
-        if "led" in state:
-            load = [p * f + (1 - p) * t for p, f, t in zip(state["led"], result, tau, strict=True)]
+        if "prescribed" in state:
+            load = [p * f + (1 - p) * t for p, f, t in zip(state["prescribed"], result, tau, strict=True)]
         return [f + x for f, x in zip(result, lost(v, load), strict=True)]
 
     def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -111,25 +111,25 @@ class Computed(CompiledMechanism):
         v: ArrayLike,
         a: ArrayLike,
         tau: ArrayLike,
-        led: Sequence[str] | ArrayLike,
+        prescribed: Sequence[str] | ArrayLike,
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> HybridDynamics:
-        """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``led`` and τ for the rest.
+        """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``prescribed`` and τ for the rest.
 
-        M(q) a + h(q, v) = τ + Jᵀf, in which each row has one unknown (Featherstone 2008, §9.2).  ``led`` names joints, or is an
-        array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of the led
-        ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count
-        unless ``friction=False``.
+        M(q) a + h(q, v) = τ + Jᵀf, where each row has one unknown (Featherstone 2008, §9.2).  ``prescribed`` names joints, or
+        is an array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of
+        the prescribed ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction
+        laws count unless ``friction=False``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
-        >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], led=["joint1"])  # held; the second one falls
+        >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], prescribed=["joint1"])  # joint2 falls
         """
-        mask = self._led(led)
+        mask = self._prescribed_rows(prescribed)
         return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
 
     @kernel_method_of(HybridDynamics)
@@ -139,21 +139,23 @@ class Computed(CompiledMechanism):
         v: ArrayLike,
         a: ArrayLike,
         tau: ArrayLike,
-        led: ArrayLike,
+        prescribed: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
     ) -> HybridDynamics:
-        """Hybrid dynamics, with ``led`` as numbers."""
+        """Hybrid dynamics, with ``prescribed`` as numbers."""
         on = check_wrenches(self._model, wrenches)
         kernel = self._kernel_for("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
-        return HybridDynamics(*kernel(q, v, a, tau, led, *on.values()))
+        return HybridDynamics(*kernel(q, v, a, tau, prescribed, *on.values()))
 
-    def _led(self, led: Any) -> Array:
-        """1 in the rows of v whose acceleration is given, 0 in the others; ``led`` may name joints."""
-        names = (led,) if isinstance(led, str) else tuple(led) if isinstance(led, (list, tuple)) else ()
+    def _prescribed_rows(self, prescribed: Any) -> Array:
+        """1 in the rows of v whose acceleration is given, 0 in the others; ``prescribed`` may name joints."""
+        names = (
+            (prescribed,) if isinstance(prescribed, str) else tuple(prescribed) if isinstance(prescribed, (list, tuple)) else ()
+        )
         if names and all(type(name) is str for name in names):
             if names not in self._masks:
                 mask = np.zeros(self.nv)
@@ -162,20 +164,25 @@ class Computed(CompiledMechanism):
                 mask.flags.writeable = False
                 self._masks[names] = mask
             return self._masks[names]
-        if type(led) is np.ndarray and led.dtype == np.float64 and led.ndim == 1 and _ZERO_OR_ONE.issuperset(led.tolist()):
-            return led
-        allowed = f"led must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
+        if (
+            type(prescribed) is np.ndarray
+            and prescribed.dtype == np.float64
+            and prescribed.ndim == 1
+            and _ZERO_OR_ONE.issuperset(prescribed.tolist())
+        ):
+            return prescribed
+        allowed = f"prescribed must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
         try:
-            rows = np.asarray([led] if isinstance(led, str) else led)
+            rows = np.asarray([prescribed] if isinstance(prescribed, str) else prescribed)
         except ValueError:  # of unequal rows
-            raise ArgumentError(f"{allowed}, not {led!r}") from None
+            raise ArgumentError(f"{allowed}, not {prescribed!r}") from None
         if rows.ndim == 1 and all(isinstance(x, str) for x in rows.tolist()):
             mask = np.zeros(self.nv)
             for name in rows.tolist():
                 mask[self.joint(name).v_slice] = 1.0
             return mask
         if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
-            raise ArgumentError(f"{allowed}, not {led!r}")
+            raise ArgumentError(f"{allowed}, not {prescribed!r}")
         return rows.astype(float)
 
     @kernel_method_of(MotorTorques)

@@ -15,7 +15,7 @@ from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
-HYBRID = ("q", "v", "a", "tau", "led")
+HYBRID = ("q", "v", "a", "tau", "prescribed")
 
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
@@ -86,7 +86,7 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "led": v, "load": v, "dt": (),
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 

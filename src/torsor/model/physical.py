@@ -11,12 +11,12 @@ import warnings
 from torsor.errors import ModelError, ModelWarning
 from torsor.model.description import Description
 from torsor.spatial import Inertia
-from torsor.spatial.rigid.physical import problems
+from torsor.spatial.rigid.physical import inertia_problems
 
 
 def nonphysical(d: Description) -> dict[str, list[str]]:
     """The links whose inertia no body has, and why."""
-    found = {link.name: problems(link.inertia) for link in d.links if link.inertia != Inertia.zero()}
+    found = {link.name: inertia_problems(link.inertia) for link in d.links if link.inertia != Inertia.zero()}
     return {name: why for name, why in found.items() if why}
 
 

@@ -10,7 +10,7 @@ DRIVES = "robot.constrained().inverse_dynamics(q, v, a, actuated=[...])"
 #: accelerations under forces, by the equations that hold under loops
 CLOSED = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
 #: joints with a given acceleration are constraints beside the loops
-DRIVEN = "robot.constrained(torsor.constraints.driven(...)).forward_dynamics(q, v, tau)"
+DRIVEN = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
 
 
 def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:

@@ -19,11 +19,11 @@ from torsor.kernels.spec import Name
 from torsor.model import Description
 
 if TYPE_CHECKING:
-    from torsor.algorithms.stacked import Stacked
+    from torsor.algorithms.stacked import StackedEquations
     from torsor.checks.certify import Certificate
-    from torsor.look.explain import Ellipsoid, Explanation, Trace
+    from torsor.look.explain import Ellipsoid, Explanation, NewtonEulerTable
     from torsor.look.viewer import Viewer
-    from torsor.mechanics.constraints import Constrained, Constraint
+    from torsor.mechanics.constraints import ConstrainedRobot, Constraint
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
     from torsor.simulate import Result, Rollout
@@ -46,7 +46,7 @@ class Robot(Computed):
 
     def __init__(self, description: Description):
         super().__init__(description)
-        self._looped: Constrained | None = None
+        self._looped: ConstrainedRobot | None = None
 
     # -- tasks, constraints and loops -------------------------------------------------------------------------------
 
@@ -70,24 +70,24 @@ class Robot(Computed):
 
         return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
 
-    def constrained(self, *constraints: Constraint) -> Constrained:
+    def constrained(self, *constraints: Constraint) -> ConstrainedRobot:
         """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot held to its own loops and to constraints (MR §8.7, F&O §3.4).
 
         They are made by :mod:`torsor.constraints`; λ acts on the robot [N, N·m].
         """
-        from torsor.mechanics.constraints import Constrained
+        from torsor.mechanics.constraints import ConstrainedRobot
 
         if not constraints:
             with self._lock:
                 if self._looped is None:
-                    self._looped = Constrained(self)
+                    self._looped = ConstrainedRobot(self)
                 return self._looped
-        return Constrained(self, constraints)
+        return ConstrainedRobot(self, constraints)
 
     def assemble(self, q_guess: ArrayLike | None = None, **options: Any) -> Array:
         """q with φ(q) = 0: the loops closed, near a guess (F&O 16).
 
-        Options as :meth:`torsor.constraints.Constrained.assemble` has: ``fixed=``, ``free=`` joints, ``time=``, ``attempts=``.
+        Options as :meth:`torsor.constraints.ConstrainedRobot.assemble` has: ``fixed=``, ``free=``, ``time=``, ``attempts=``.
         """
         return self.constrained().assemble(q_guess, **options)
 
@@ -186,7 +186,7 @@ class Robot(Computed):
         options: Any = {"expressed_in": expressed_in, "damping": damping, "friction": friction}
         return understanding.explain(self, q, v, a, wrenches, **options)
 
-    def stacked(
+    def stacked_equations(
         self,
         q: ArrayLike,
         v: ArrayLike | None = None,
@@ -194,13 +194,13 @@ class Robot(Computed):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-    ) -> Stacked:
+    ) -> StackedEquations:
         """𝒜, 𝒢, 𝒲, ℒ, [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip by name (MR 8.58–8.72)."""
         from torsor.look import explain as understanding
 
-        return understanding.stacked(self, q, v, a, wrenches, expressed_in=expressed_in)
+        return understanding.stacked_equations(self, q, v, a, wrenches, expressed_in=expressed_in)
 
-    def newton_euler_trace(
+    def newton_euler_table(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -209,11 +209,11 @@ class Robot(Computed):
         *,
         at: str = "link",
         expressed_in: str = "body",
-    ) -> Trace:
+    ) -> NewtonEulerTable:
         """V_i, V̇_i, F_i, τ_i of the recursion, body by body, as a table (MR 8.50–8.54); ``at`` "link" frames or the "com"."""
         from torsor.look import explain as understanding
 
-        return understanding.newton_euler_trace(self, q, v, a, wrenches, at=at, expressed_in=expressed_in)
+        return understanding.newton_euler_table(self, q, v, a, wrenches, at=at, expressed_in=expressed_in)
 
     def torque_ellipsoid(self, q: ArrayLike) -> Ellipsoid:
         """{M θ̈ : |θ̈| = 1}: the joint forces of unit accelerations [N·m, N] (MR Fig. 8.3)."""

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from torsor.simulate.audit import Audit
     from torsor.simulate.axes import per_robot, per_robot_and_step, per_step
     from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity
-    from torsor.simulate.controller_functions import recorded_once
-    from torsor.simulate.controllers import Sampled
+    from torsor.simulate.controller_functions import record_once
+    from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
-    from torsor.simulate.files import load
+    from torsor.simulate.files import load_result
     from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
-    from torsor.simulate.result import Animation, Interrupted, Result, Stopped
+    from torsor.simulate.result import Animation, Interrupted, Result, SimulationStopped
     from torsor.simulate.run import simulate
-    from torsor.simulate.stages import Unsettled
+    from torsor.simulate.stages import StepNotConverged
 
 #: a module of this package → the names of it that are public; a rollout needs none of them
 _HOMES = {
@@ -31,14 +31,14 @@ _HOMES = {
     "audit": ("Audit",),
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity"),
     "events": ("Event", "Occurrence"),
-    "files": ("load",),
+    "files": ("load_result",),
     "flexible_links": ("FlexibleResult", "simulate_flexible"),
-    "controller_functions": ("recorded_once",),
-    "result": ("Animation", "Interrupted", "Result", "Stopped"),
+    "controller_functions": ("record_once",),
+    "result": ("Animation", "Interrupted", "Result", "SimulationStopped"),
     "run": ("simulate",),
-    "controllers": ("Sampled",),
+    "controllers": ("SampledController",),
     "axes": ("per_robot", "per_robot_and_step", "per_step"),
-    "stages": ("Unsettled",),
+    "stages": ("StepNotConverged",),
 }
 
 __all__ = [
@@ -50,19 +50,19 @@ __all__ = [
     "Occurrence",
     "Result",
     "Rollout",
-    "Sampled",
-    "Stopped",
+    "SampledController",
+    "SimulationStopped",
     "TooManySteps",
-    "Unsettled",
+    "StepNotConverged",
     "computed_torque",
     "gravity_compensation",
-    "load",
+    "load_result",
     "pd",
     "pd_with_gravity",
     "per_robot",
     "per_robot_and_step",
     "per_step",
-    "recorded_once",
+    "record_once",
     "rollout",
     "simulate",
     "simulate_flexible",

@@ -28,8 +28,8 @@ FARTHEST = 1.0
 
 _ADVICE = (
     "forces that jump with the state (sign, if, a switch) make adaptive steps ever shorter: give the controller a rate, "
-    "ts.simulate.Sampled(function, rate), smooth the jump, or take fixed steps, integrator='rk4'; otherwise a larger tolerance "
-    "needs fewer steps, and max_steps= allows more"
+    "ts.simulate.SampledController(function, rate), smooth the jump, or take fixed steps, integrator='rk4'; otherwise a larger "
+    "tolerance needs fewer steps, and max_steps= allows more"
 )
 
 

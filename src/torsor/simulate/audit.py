@@ -62,7 +62,7 @@ def audit(result: Result) -> Audit:
     """Simpson's rule between records, with the middle velocity that the distance covered implies, 4 v_m = 6 δ/h − v₀ − v₁."""
     robot = result.robot
     if robot is None:
-        raise ArgumentError("an audit needs the robot; ts.simulate.load(path, robot=robot)")
+        raise ArgumentError("an audit needs the robot; ts.simulate.load_result(path, robot=robot)")
     work, lost = _flows(result)
     energy = result.energy
     jumps = np.where(np.diff(result.t) > 0, 0.0, -np.diff(energy))  # no time passes at an impact
@@ -187,7 +187,7 @@ def _external(result: Result) -> Array:
     for frame, F in result.wrenches.items():
         total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
     held = result.held
-    if held is not None and held.solver.equations.timed:
+    if held is not None and held.solver.equations.depends_on_time:
         tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
         _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t, friction=False)
         total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)

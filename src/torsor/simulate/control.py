@@ -20,7 +20,7 @@ from torsor.algorithms import gravity_force, rnea
 from torsor.algorithms.configuration import difference
 from torsor.model.refusals import refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
-from torsor.simulate.controller_functions import recorded_once
+from torsor.simulate.controller_functions import record_once
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -34,7 +34,7 @@ def gravity_compensation(robot: Robot) -> Law:
     refuse_loops(robot.model, "gravity compensation")
     model = with_fewest_parameters(robot.model)
 
-    @recorded_once
+    @record_once
     def floats(q: Any) -> list[Any]:
         return gravity_force(model, list(q))
 
@@ -45,7 +45,7 @@ def pd(robot: Robot) -> Law:
     """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v [N·m, N]: a spring and a damper at each joint."""
     model = robot.model
 
-    @recorded_once
+    @record_once
     def spring(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
         e = difference(model, list(q), list(target))
         return _pulled(e, v, kp, kd)
@@ -57,7 +57,7 @@ def pd_with_gravity(robot: Robot) -> Law:
     """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): at rest, at the target."""
     spring, gravity = pd(robot), gravity_compensation(robot)
 
-    @recorded_once
+    @record_once
     def held(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
         return [s + g for s, g in zip(spring(q, v, target, kp, kd), gravity(q), strict=True)]
 
@@ -73,7 +73,7 @@ def computed_torque(robot: Robot) -> Law:
     refuse_loops(robot.model, "computed torque")
     model, tree = with_fewest_parameters(robot.model), robot.model
 
-    @recorded_once
+    @record_once
     def tracks(
         q: Any, v: Any, target: Any, kp: Any, kd: Any, target_velocity: Any = 0, target_acceleration: Any = 0
     ) -> list[Any]:

@@ -22,17 +22,17 @@ _HELP = (
 )
 
 
-def recorded_once(function: Callable[..., Any]) -> Callable[..., Any]:
+def record_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """The promise that a controller reads nothing that changes but its arguments.
 
     Without it, a controller is recorded anew at each rollout, to see whether a number it reads from elsewhere has changed.
     Random numbers are refused either way: they are parameters, ``per_robot_and_step(noise)``.
 
-    >>> @recorded_once
+    >>> @record_once
     ... def brake(v):
     ...     return [-2.0 * x for x in v]
     """
-    function.recorded_once = True  # type: ignore[attr-defined]
+    function.record_once = True  # type: ignore[attr-defined]
     return function
 
 
@@ -116,7 +116,7 @@ class Controller:
 
     @property
     def unchanging(self) -> bool:
-        return getattr(self.function, "recorded_once", False)
+        return getattr(self.function, "record_once", False)
 
     def __call__(self, given: Mapping[str, Any]) -> list[Any]:
         """τ (nv) of scalars by name."""

@@ -27,14 +27,14 @@ SAMPLES_AT_MOST = 1e7
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledController:
     """A controller that runs ``rate`` times a second [Hz] and holds its joint forces in between (zero-order hold).
 
     ``function(t, q, v)`` returns τ (nv); with a ``state`` to begin from, ``function(t, q, v, state)`` returns (τ, next state).
     Each simulation begins with a copy of ``state``, where it can be copied.
 
     >>> import numpy as np
-    >>> integral = Sampled(lambda t, q, v, e: (-8 * q - 2 * e, e + 0.01 * q), rate=100, state=np.zeros(2))
+    >>> integral = SampledController(lambda t, q, v, e: (-8 * q - 2 * e, e + 0.01 * q), rate=100, state=np.zeros(2))
     """
 
     function: Callable[..., Any]
@@ -65,7 +65,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     """The ``control`` of a simulation, as users give it."""
     if control is None:
         return _constant(np.zeros(robot.nv))
-    if isinstance(control, Sampled):
+    if isinstance(control, SampledController):
         if duration * control.rate > SAMPLES_AT_MOST:
             raise ArgumentError(
                 f"Sampled at rate={control.rate:g} Hz is called {duration * control.rate:.0e} times in {duration:g} s; at most "
@@ -84,7 +84,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
         return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
     raise ArgumentError(
         f"control has shape {table.shape}; give joint forces ({robot.nv},), rows (T, {robot.nv}) spread over the duration, a "
-        "function of (t, q, v), or ts.simulate.Sampled(function, rate)"
+        "function of (t, q, v), or ts.simulate.SampledController(function, rate)"
     )
 
 
@@ -92,7 +92,7 @@ def _constant(tau: Array) -> HeldForces:
     return HeldForces(lambda t, q, v: tau, None)
 
 
-def _stateful(controller: Sampled, nv: int) -> Law:
+def _stateful(controller: SampledController, nv: int) -> Law:
     name = _named(controller.function)
     if controller.state is None:
         return guarded_law(controller.function, name, nv, FORCES)

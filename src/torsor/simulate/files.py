@@ -30,7 +30,7 @@ def save(result: Result, path: str | PathLike[str]) -> None:
         stream.write(encode(_groups(result), _meta(result)))
 
 
-def load(path: str | PathLike[str], robot: Robot | None = None) -> Result:
+def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result:
     """Read a result back; with its ``robot``, it can be audited and animated again."""
     data = read_bytes(path, tables.UNPACKED)
     try:

@@ -78,7 +78,7 @@ def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
     held = result.held
     if held is None:
         return (name, count), mass
-    clock = {"time": float(result.t[0])} if held.solver.equations.timed else {}
+    clock = {"time": float(result.t[0])} if held.solver.equations.depends_on_time else {}
     return (name, str(held.mobility(result.q[0], **clock).generic_freedom)), ("Coordinates", count), mass
 
 

@@ -21,7 +21,7 @@ from torsor.support.text import count
 
 if TYPE_CHECKING:
     from torsor.look.replay.film import Film
-    from torsor.mechanics.constraints import Constrained
+    from torsor.mechanics.constraints import ConstrainedRobot
     from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
     from torsor.simulate.audit import Audit
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray
 
 
-class Stopped(TorsorError, ArithmeticError):
+class SimulationStopped(TorsorError, ArithmeticError):
     """A simulation that could not go on: ``time`` [s], ``step``, ``joint``; ``result`` has what was computed until then."""
 
     def __init__(self, message: str, result: Result, time: float, step: int, joint: str):
@@ -80,7 +80,7 @@ class Result:
     events: list[Occurrence] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
     robot: Robot | None = None
-    held: Constrained | None = None
+    held: ConstrainedRobot | None = None
     elastic: ElasticJoints | None = None
     stored: dict[str, Array] = field(default_factory=dict)  #: of a file: energies and residuals as they were saved
 
@@ -129,7 +129,7 @@ class Result:
             return self.stored["residual"]
         if self.held is None:
             return np.zeros((len(self.t), 0))
-        return self.held.residual(self.q, time=self.t if self.held.solver.equations.timed else None)
+        return self.held.residual(self.q, time=self.t if self.held.solver.equations.depends_on_time else None)
 
     def audit(self) -> Audit:
         """dE = work − dissipated, integrated over the records; returns the discrepancy, and its share due to ``record=``."""
@@ -200,7 +200,7 @@ class Result:
     # -- keeping it ------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """To .npz, .csv or .parquet, as the name ends; :func:`torsor.simulate.load` reads it back."""
+        """To .npz, .csv or .parquet, as the name ends; :func:`torsor.simulate.load_result` reads it back."""
         from torsor.simulate.files import save
 
         save(self, path)
@@ -208,7 +208,7 @@ class Result:
     def require_robot(self) -> Robot:
         """The robot; ArgumentError if the result was loaded without it."""
         if self.robot is None:
-            raise ArgumentError("this result was loaded without its robot; ts.simulate.load(path, robot=robot) has it")
+            raise ArgumentError("this result was loaded without its robot; ts.simulate.load_result(path, robot=robot) has it")
         return self.robot
 
 

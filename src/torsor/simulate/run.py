@@ -24,14 +24,14 @@ from torsor.simulate.controllers import Control, HeldForces, control_of, limit_b
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
-from torsor.simulate.result import Interrupted, Result, Stopped, names_of, records_from_columns
+from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.singular import SingularPositions
-from torsor.simulate.stages import Unsettled, advance, stages
+from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.windings import COMMANDS, Windings
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
-    from torsor.mechanics.flexible import ElasticJoints, Law, Spring
+    from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.model.actuators import Drive
     from torsor.robot import Robot
 
@@ -60,7 +60,7 @@ def simulate(
     friction: bool | None = None,
     drives: Mapping[str, Drive] | None = None,
     command: str = "torque",
-    springs: ElasticJoints | Mapping[str, Spring | Law] | Spring | Law | None = None,
+    springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
     motors: tuple[ArrayLike, ArrayLike] | None = None,
     constraints: Sequence[Constraint] = (),
     stabilization: Any = "projection",
@@ -87,8 +87,8 @@ def simulate(
     adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
-    A state that is not finite stops the run with :class:`Stopped`, which names time, step and joint and has the result so far;
-    Ctrl-C with :class:`Interrupted`, a KeyboardInterrupt that has it too.
+    A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; it has the
+    result so far; Ctrl-C with :class:`Interrupted`, a KeyboardInterrupt that has it too.
 
     >>> import torsor as ts
     >>> fall = simulate(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], 1.0)
@@ -284,7 +284,7 @@ def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: t
     overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
-    return Stopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
+    return SimulationStopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
 
 
 def _interrupted(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
@@ -300,7 +300,7 @@ def _interrupted(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) 
 
 def _advice(run: march.Run, error: TorsorError) -> str:
     """Another integrator for a step that was not solved; a linkage may be near a singular position, which has none."""
-    if not isinstance(error, Unsettled):
+    if not isinstance(error, StepNotConverged):
         return ""
     if run.system.held is None:
         return ", or an adaptive integrator"

@@ -16,7 +16,7 @@ from torsor.errors import SingularError
 from torsor.mechanics.constraints.null_space import RANK, in_metric
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints import Constrained
+    from torsor.mechanics.constraints import ConstrainedRobot
 
 Array: TypeAlias = np.ndarray
 
@@ -31,7 +31,7 @@ SAFETY = 2.0
 class SingularPositions:
     """Checks each step of a run: raises where the constraint rows lose rank, or nearly so and unresolved by the step."""
 
-    def __init__(self, held: Constrained):
+    def __init__(self, held: ConstrainedRobot):
         self.held, self.rank, self.largest = held, 0, 0.0
 
     def check(self, start: float, end: float, at: Callable[[float], tuple[Array, Array]], first: Array) -> None:
@@ -66,7 +66,7 @@ class SingularPositions:
     def _spectrum(self, t: Array, q: Array) -> Array:
         """Singular values of A C⁻ᵀ with M = C Cᵀ, the largest first, one row per time."""
         solver = self.held.solver
-        A, M = solver.rows_and_mass(q, (t,) if solver.equations.timed else ())
+        A, M = solver.rows_and_mass(q, (t,) if solver.equations.depends_on_time else ())
         return np.linalg.svd(in_metric(M, A)[1], compute_uv=False)
 
     def _raise(self, t: float) -> None:

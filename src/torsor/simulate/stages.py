@@ -26,7 +26,7 @@ Advance = Callable[[Array, Array, float, float, Array], tuple[Array, Array]]
 MOST, SAME, APART = 100, 4e-16, 1e6
 
 
-class Unsettled(TorsorError, ArithmeticError):
+class StepNotConverged(TorsorError, ArithmeticError):
     """An implicit step whose equation was not solved by iterating it."""
 
 
@@ -77,7 +77,7 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
             if change > APART * (least + 1):
                 break
             least = min(least, change)
-        raise Unsettled(
+        raise StepNotConverged(
             f"the equation of the {name} step was not solved by iterating it at t = {t:.6g} s, dt = {dt:g} s (w still "
             f"changes by {change:.1e}); take a smaller dt"
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
-from torsor.mechanics.constraints.constrained_robot import Constrained, Stabilization
+from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot, Stabilization
 from torsor.model.model import Model
 from torsor.simulate import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
@@ -49,7 +49,7 @@ class System:
     holding: Callable[..., tuple[Array, Array]] | None = None  #: (a, joint forces) of (t, q, v, τ, held, *wrenches), quickly
     inertias: tuple[float, ...] = ()
     project: Callable[[Array, Array, float], tuple[Array, Array]] | None = None
-    held: Constrained | None = None
+    held: ConstrainedRobot | None = None
     elastic: ElasticJoints | None = None
     sticking: tuple[int, ...] = ()  #: rows of v with dry friction
     direct: Callable[[], Callable[..., Array]] | None = None  #: makes a(q, v, τ), where that is all there is to it
@@ -160,7 +160,7 @@ def closed_system(
 ) -> System:
     """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
     held = robot.constrained(*constraints)
-    timed = held.solver.equations.timed
+    timed = held.solver.equations.depends_on_time
     gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
 
     def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
@@ -185,7 +185,7 @@ def consistent_start(system: System, q: Array, v: Array, t: float) -> tuple[Arra
     held = system.held
     if held is None:
         return q, v
-    clock = {"time": t} if held.solver.equations.timed else {}
+    clock = {"time": t} if held.solver.equations.depends_on_time else {}
     gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
     if np.abs(gap).max(initial=0.0) > OPEN:
         row = held.rows[int(np.argmax(np.abs(gap)))]

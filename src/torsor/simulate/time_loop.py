@@ -293,7 +293,7 @@ def _drift(run: Run, method: Adaptive) -> None:
     held, project = run.system.held, run.system.project
     if held is None or project is None:
         return
-    gap = held.residual(run.q, **({"time": run.t} if held.solver.equations.timed else {}))
+    gap = held.residual(run.q, **({"time": run.t} if held.solver.equations.depends_on_time else {}))
     run.q, run.v = project(run.q, run.v, run.t)
     if np.abs(gap).max(initial=0.0) > method.options["atol"]:
         method.restart()

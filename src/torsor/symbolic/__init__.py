@@ -15,17 +15,17 @@ from torsor.symbolic.lagrange import lagrange as lagrange
 
 #: a name → the module of this package that has it
 _HOMES = {
-    "Body": "kane",
+    "KaneBody": "kane",
     "ClosedForm": "closed_form",
     "EquationsOfMotion": "equations",
     "centrifugal_and_coriolis": "forces",
     "change_coordinates": "coordinates",
     "coordinate_symbols": "equations",
     "generalized_force": "coordinates",
-    "identical": "trig_normal_form",
+    "is_identical": "trig_normal_form",
     "kane_of": "kane",
     "lagrange_of": "lagrange",
-    "neat": "trig_normal_form",
+    "simplify_trigonometry": "trig_normal_form",
     "passivity_matrix": "forces",
     "point_force": "forces",
     "symbolic": "closed_form",

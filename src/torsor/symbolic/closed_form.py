@@ -21,7 +21,7 @@ from torsor.model.mechanism import Mechanism
 from torsor.model.refusals import CLOSED, refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Graph
-from torsor.symbolic.expanded import Expanded, Letters
+from torsor.symbolic.expanded import ExpandedFormula, Letters
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.parameters import Parameter, Parameters
 from torsor.symbolic.program_text import ProgramText
@@ -89,7 +89,7 @@ class ClosedForm:
         self.name, self.nq, self.nv = robot.name, robot.nq, robot.nv
         self._robot, self._numbers = robot, parameters == "numbers"
         self._parameters = Parameters(robot.description)
-        self._made: dict[tuple[str, ...], Expanded | ProgramText] = {}
+        self._made: dict[tuple[str, ...], ExpandedFormula | ProgramText] = {}
         self._names = _coordinate_names(robot.model)
         clash = {n.python for n in self._names} & {p.name for p in self._parameters.items}
         if clash:
@@ -161,7 +161,7 @@ class ClosedForm:
         """The Jacobian of a frame, 6×nv, (ω, v) = J v, expressed in ``"world"``, ``"body"`` or ``"space"``."""
         return self._public("J", frame, expressed_in)
 
-    def quantity(self, name: str, *words: str) -> Expanded | ProgramText:
+    def quantity(self, name: str, *words: str) -> ExpandedFormula | ProgramText:
         """One of ``"M"``, ``"c"``, ``"g"``, ``"Gamma"``, or ``"J"`` with a frame: the object that prints itself."""
         key = (name, *words)
         if name == "J":
@@ -231,9 +231,9 @@ class ClosedForm:
 
     def _public(self, *key: str) -> Any:
         made = self.quantity(*key)
-        return made.array if isinstance(made, Expanded) else made
+        return made.array if isinstance(made, ExpandedFormula) else made
 
-    def _quantity(self, key: tuple[str, ...]) -> Expanded | ProgramText:
+    def _quantity(self, key: tuple[str, ...]) -> ExpandedFormula | ProgramText:
         if key not in self._made:
             make = self._expanded if self.form == "expanded" else self._program
             self._made[key] = make(key)
@@ -257,7 +257,7 @@ class ClosedForm:
         state = [[graph.input(k) for k in range(self.nq)], [graph.input(self.nq + k) for k in range(self.nv)]]
         return assemble(self._parameters.rebuilt(scalars)), state
 
-    def _expanded(self, key: tuple[str, ...]) -> Expanded:
+    def _expanded(self, key: tuple[str, ...]) -> ExpandedFormula:
         graph = Graph()
         model, state = self._model(graph, numbers=False)
         name, function = self._function(key)
@@ -265,7 +265,7 @@ class ClosedForm:
         polynomials = Polynomials(p, self._constants(p), self._turns)
         results = polynomials.results()
         letters = Letters(self._input_names, polynomials, self._angles, self._own, self._numbers)
-        return Expanded(key[0], p.outputs[0].shape, results, letters, name, self._signature(p, key))
+        return ExpandedFormula(key[0], p.outputs[0].shape, results, letters, name, self._signature(p, key))
 
     def _program(self, key: tuple[str, ...]) -> ProgramText:
         graph = Graph()

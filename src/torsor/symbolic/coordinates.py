@@ -8,7 +8,7 @@ from typing import Any
 from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.trig_normal_form import neat
+from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
 def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Sequence[Any]) -> Any:
@@ -28,7 +28,7 @@ def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Seq
     q, _, _ = triples(coordinates)
     r = expressions("position", position, len(position))
     F = expressions("force", force, len(r))
-    return sp.ImmutableDenseMatrix(sp.Matrix(r).jacobian(q).T * sp.Matrix(F)).applyfunc(neat)
+    return sp.ImmutableDenseMatrix(sp.Matrix(r).jacobian(q).T * sp.Matrix(F)).applyfunc(simplify_trigonometry)
 
 
 def generalized_force(old: Mapping[Any, Any], coordinates: Sequence[Any], forces: Sequence[Any]) -> Any:
@@ -50,7 +50,7 @@ def generalized_force(old: Mapping[Any, Any], coordinates: Sequence[Any], forces
         raise ArgumentError(f"old must be a dict {{old coordinate: function of the new}}, not {old!r}")
     tau = expressions("forces", forces, len(old))
     J = sp.Matrix([expression(f"old[{k}]", x) for k, x in old.items()]).jacobian(q)
-    return sp.ImmutableDenseMatrix(J.T * sp.Matrix(tau)).applyfunc(neat)
+    return sp.ImmutableDenseMatrix(J.T * sp.Matrix(tau)).applyfunc(simplify_trigonometry)
 
 
 def change_coordinates(

@@ -16,8 +16,8 @@ from torsor.kernels.functions import function_kernel
 from torsor.spatial import factor, solve
 from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.printing import c_source, dotted, latex_equations, python_source
-from torsor.symbolic.recorded import compiled, recorder
-from torsor.symbolic.trig_normal_form import neat, shorter
+from torsor.symbolic.recorded import compile_expression, recorder
+from torsor.symbolic.trig_normal_form import shorter, simplify_trigonometry
 
 #: a part of the equations → (the function that computes it, what that reads, its LaTeX)
 PARTS = {
@@ -124,39 +124,44 @@ class EquationsOfMotion:
     def Gamma(self) -> Any:
         """Γ_ijk = ½(∂m_ij/∂q_k + ∂m_ik/∂q_j − ∂m_jk/∂q_i), n×n×n (MR 8.17)."""
         M, q, n = self.M, self.q, range(len(self.q))
-        rows = [[[neat((M[i, j].diff(q[k]) + M[i, k].diff(q[j]) - M[j, k].diff(q[i])) / 2) for k in n] for j in n] for i in n]
+        rows = [
+            [[simplify_trigonometry((M[i, j].diff(q[k]) + M[i, k].diff(q[j]) - M[j, k].diff(q[i])) / 2) for k in n] for j in n]
+            for i in n
+        ]
         return sympy_library().ImmutableDenseNDimArray(rows)
 
     @cached_property
     def three_index_symbols(self) -> Any:
         """C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i, n×n×n (ASADA 7.2.22); Γ_ijk is its symmetric part, ½(C_ijk + C_ikj)."""
         M, q, n = self.M, self.q, range(len(self.q))
-        rows = [[[neat(M[i, j].diff(q[k]) - M[j, k].diff(q[i]) / 2) for k in n] for j in n] for i in n]
+        rows = [[[simplify_trigonometry(M[i, j].diff(q[k]) - M[j, k].diff(q[i]) / 2) for k in n] for j in n] for i in n]
         return sympy_library().ImmutableDenseNDimArray(rows)
 
     @cached_property
     def C(self) -> Any:
         """C_ij = Σ_k Γ_ijk v_k (MR 8.19)."""
         n = range(len(self.q))
-        return _matrix([[neat(sum(self.Gamma[i, j, k] * self.v[k] for k in n)) for j in n] for i in n])
+        return _matrix([[simplify_trigonometry(sum(self.Gamma[i, j, k] * self.v[k] for k in n)) for j in n] for i in n])
 
     @cached_property
     def centrifugal(self) -> Any:
         """Σ_j C_ijj v_j² (ASADA 7.2.23, first sum)."""
         n = range(len(self.q))
-        return _matrix([neat(sum(self.Gamma[i, j, j] * self.v[j] ** 2 for j in n)) for i in n])
+        return _matrix([simplify_trigonometry(sum(self.Gamma[i, j, j] * self.v[j] ** 2 for j in n)) for i in n])
 
     @cached_property
     def coriolis(self) -> Any:
         """Σ_j≠k C_ijk v_j v_k (ASADA 7.2.23, second sum)."""
         n = range(len(self.q))
-        return _matrix([neat(sum(self.Gamma[i, j, k] * self.v[j] * self.v[k] for j in n for k in n if j != k)) for i in n])
+        return _matrix(
+            [simplify_trigonometry(sum(self.Gamma[i, j, k] * self.v[j] * self.v[k] for j in n for k in n if j != k)) for i in n]
+        )
 
     @cached_property
     def M_rate(self) -> Any:
         """Ṁ = Σ_k ∂M/∂q_k v_k + ∂M/∂t."""
         moved = self.M.applyfunc(lambda m: sum(m.diff(q) * v for q, v in zip(self.q, self.v, strict=True)))
-        return (moved if self.M_t is None else moved + self.M_t).applyfunc(neat)
+        return (moved if self.M_t is None else moved + self.M_t).applyfunc(simplify_trigonometry)
 
     @cached_property
     def h(self) -> Any:
@@ -253,7 +258,7 @@ class EquationsOfMotion:
             return self._forward_kernel()
         self._parts([part])
         name, arguments, results = self._signature(part)
-        return compiled(results, arguments, name)
+        return compile_expression(results, arguments, name)
 
     def _forward_kernel(self) -> Kernel:
         """M a = τ − h, M = L D Lᵀ factored over the recording scalars (MR 8.2)."""
@@ -327,7 +332,7 @@ def assembled(q: Any, v: Any, a: Any, parts: Mapping[str, Any], *, simplify: boo
     >>> assembled([x], [v], [a], {"M": [[m]], "c": [0], "g": [m * x], "forces": [0]}, simplify=True).tau[0]
     m*(a + x)
     """
-    short = neat if simplify else lambda e: e
+    short = simplify_trigonometry if simplify else lambda e: e
     made = {name: _matrix(part).applyfunc(short) for name, part in parts.items()}
     if "M_t" in made and made["M_t"].is_zero_matrix:
         del made["M_t"]  # M does not depend on time explicitly

@@ -72,7 +72,7 @@ def _bare(name: Name) -> str:
     return name.python if name.python.startswith("theta_") else name.latex
 
 
-class Expanded:
+class ExpandedFormula:
     """A vector or matrix of formulas: ``array`` for SymPy; ``latex()``, ``markdown()``, ``python()``, ``text()`` for readers.
 
     >>> from torsor import robots

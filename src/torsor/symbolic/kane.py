@@ -17,11 +17,11 @@ from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol,
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig_normal_form import neat
+from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
 @dataclass(frozen=True)
-class Body:
+class KaneBody:
     """A particle, or with ``rotation`` and ``inertia`` a rigid body, whose place is a function of the coordinates.
 
     ``mass`` [kg]; ``position`` of the centre of mass (3) in an inertial frame; ``rotation`` R (3×3), the body's axes in that
@@ -29,7 +29,7 @@ class Body:
 
     >>> import sympy as sp
     >>> q = sp.Symbol("q")
-    >>> Body(2, (sp.cos(q), sp.sin(q), 0)).mass
+    >>> KaneBody(2, (sp.cos(q), sp.sin(q), 0)).mass
     2
     """
 
@@ -40,7 +40,7 @@ class Body:
 
 
 def kane(
-    bodies: Sequence[Body],
+    bodies: Sequence[KaneBody],
     coordinates: Sequence[Any],
     *,
     gravity: Sequence[Any] = (0, 0, 0),
@@ -57,15 +57,15 @@ def kane(
     >>> from torsor.symbolic import coordinate_symbols
     >>> [(th, w)] = coordinates = coordinate_symbols("theta")
     >>> m, L, g = sp.symbols("m L g")
-    >>> kane([Body(m, (L * sp.sin(th), 0, -L * sp.cos(th)))], coordinates, gravity=(0, 0, -g)).tau[0]
+    >>> kane([KaneBody(m, (L * sp.sin(th), 0, -L * sp.cos(th)))], coordinates, gravity=(0, 0, -g)).tau[0]
     L*m*(L*thetaddot + g*sin(theta))
     """
     q, v, a = triples(coordinates)
     sp = sympy_library()
     Q = expressions("forces", forces, len(q)) if forces is not None else [sp.Integer(0)] * len(q)
     down = sp.Matrix(expressions("gravity", gravity, 3))
-    if not isinstance(bodies, Sequence) or not all(isinstance(b, Body) for b in bodies):
-        raise ArgumentError("bodies must be a sequence of torsor.symbolic.Body")
+    if not isinstance(bodies, Sequence) or not all(isinstance(b, KaneBody) for b in bodies):
+        raise ArgumentError("bodies must be a sequence of torsor.symbolic.KaneBody")
     total = sp.zeros(len(q), 1)
     for k, body in enumerate(bodies):
         total += _projected(body, f"bodies[{k}]", (q, v, a, time), down)
@@ -78,7 +78,7 @@ def kane(
     return assembled(q, v, a, parts, simplify=simplify)
 
 
-def _projected(body: Body, name: str, state: Any, down: Any) -> Any:
+def _projected(body: KaneBody, name: str, state: Any, down: Any) -> Any:
     """−(F_r* + the weight's F_r) of one body, for each r; ``state`` is (q, v, a, time)."""
     sp = sympy_library()
     q, v, a, time = state
@@ -95,7 +95,7 @@ def _projected(body: Body, name: str, state: Any, down: Any) -> Any:
     R, I = _matrix(f"{name}.rotation", body.rotation), _matrix(f"{name}.inertia", body.inertia)
     time_symbol(time, (*q, *v, *a), {f"{name}.rotation": R, f"{name}.inertia": I})
     spin = R.T * _rate(R, state)  # [ω] in the body's axes
-    w = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]]).applyfunc(neat)
+    w = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]]).applyfunc(simplify_trigonometry)
     alpha = _rate(w, state)
     return result + w.jacobian(v).T * (I * alpha + w.cross(I * w))
 
@@ -145,7 +145,7 @@ def kane_of(
             continue
         about = I.about_com.rows
         bodies.append(
-            Body(
+            KaneBody(
                 exact.fractions(I.m),
                 [exact.fractions(x) for x in p + R @ I.com],
                 [[exact.fractions(x) for x in row] for row in R],

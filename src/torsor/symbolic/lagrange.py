@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, time_symbol, triples
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig_normal_form import identical, neat
+from torsor.symbolic.trig_normal_form import is_identical, simplify_trigonometry
 
 
 def lagrange(
@@ -50,14 +50,14 @@ def lagrange(
     Q = [expression(f"forces[{i}]", _replaced(x, symbols)) for i, x in enumerate(_forces(forces, q, symbols))]
     _check(K, P, Q, q, v, a)
     t = time_symbol(clock if time is None else time, (*q, *v, *a), {"kinetic": K})
-    short = neat if simplify else sp.expand
+    short = simplify_trigonometry if simplify else sp.expand
     n, rest = range(len(q)), dict.fromkeys(v, sp.Integer(0))
     M = [[short(K.diff(v[i], v[j])) for j in n] for i in n]
     if any(m.has(*v) for row in M for m in row):
         raise ArgumentError("kinetic must be a polynomial of at most second degree in the rates: ½ q̇ᵀM q̇ + bᵀq̇ + K₀")
     b = [K.diff(x).xreplace(rest) for x in v]
     K0 = K.xreplace(rest)
-    if not identical(K, sum(M[i][j] * v[i] * v[j] for i in n for j in n) / 2 + sum(b[i] * v[i] for i in n) + K0):
+    if not is_identical(K, sum(M[i][j] * v[i] * v[j] for i in n for j in n) / 2 + sum(b[i] * v[i] for i in n) + K0):
         raise ArgumentError("kinetic must be a polynomial of at most second degree in the rates: ½ q̇ᵀM q̇ + bᵀq̇ + K₀")
 
     def velocity(i: int) -> Any:

@@ -161,23 +161,23 @@ def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
     return function
 
 
-def program(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Program:
+def to_program(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Program:
     """The Program of SymPy expressions: ``{name: expression, list or matrix}`` of ``{input: symbols}``.
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
-    >>> program({"z": x * sp.sin(y)}, {"q": [x, y]}).operations
+    >>> to_program({"z": x * sp.sin(y)}, {"q": [x, y]}).operations
     2
     """
     return record(recorder(expressions, inputs), [Argument(name, (len(group),)) for name, group in inputs.items()])
 
 
-def compiled(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]], name: str = "expression") -> Kernel:
+def compile_expression(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]], name: str = "expression") -> Kernel:
     """SymPy expressions as machine code: one state or a batch.
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
-    >>> compiled({"z": [x * y, x - y]}, {"q": [x, y]})([[3.0, 2.0], [1.0, 1.0]])
+    >>> compile_expression({"z": [x * y, x - y]}, {"q": [x, y]})([[3.0, 2.0], [1.0, 1.0]])
     array([[6., 1.],
            [1., 0.]])
     """

@@ -82,7 +82,7 @@ def _normal(expression: Any) -> tuple[Any, _Angles]:
     return _reduced(p, [(s, c) for s, c, _ in angles.sines.values()]), angles
 
 
-def identical(a: Any, b: Any) -> bool:
+def is_identical(a: Any, b: Any) -> bool:
     """Whether a(q) = b(q) for every q: exact, by the normal form of a − b modulo sin² + cos² = 1.
 
     Matrices and nested lists are compared entry by entry.  Outside trigonometric polynomials and their quotients SymPy's
@@ -90,7 +90,7 @@ def identical(a: Any, b: Any) -> bool:
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
-    >>> identical(sp.cos(x) * sp.cos(y) - sp.sin(x) * sp.sin(y), sp.cos(x + y)), identical(sp.sin(x), sp.cos(x))
+    >>> is_identical(sp.cos(x) * sp.cos(y) - sp.sin(x) * sp.sin(y), sp.cos(x + y)), is_identical(sp.sin(x), sp.cos(x))
     (True, False)
     """
     sp = sympy_library()
@@ -118,14 +118,14 @@ def _flat(value: Any) -> list[Any]:
     return [x for v in value for x in _flat(v)] if isinstance(value, (list, tuple)) else [value]
 
 
-def neat(expression: Any) -> Any:
+def simplify_trigonometry(expression: Any) -> Any:
     """The same function, shorter: equal trigonometry grouped, cos(q₁+q₂) instead of its expansion, sin² + cos² = 1 applied.
 
     Exact for trigonometric polynomials; anything else goes to SymPy's ``simplify``.
 
     >>> import sympy as sp
     >>> m, L, x, y = sp.symbols("m L x y")
-    >>> neat(m * L * (sp.cos(x) * sp.cos(x + y) + sp.sin(x) * sp.sin(x + y)))
+    >>> simplify_trigonometry(m * L * (sp.cos(x) * sp.cos(x + y) + sp.sin(x) * sp.sin(x + y)))
     L*m*cos(y)
     """
     sp = sympy_library()

@@ -5,7 +5,7 @@ and the motions first (:mod:`torsor.mechanics.constraints.null_space`, eq. 22), 
 λ acts on the robot: F&O's sign, the opposite of MR's.
 """
 
-from torsor.algorithms.closed_loops.direct import direct
-from torsor.algorithms.closed_loops.multipliers import Saddle, multipliers
+from torsor.algorithms.closed_loops.direct import solve_direct
+from torsor.algorithms.closed_loops.multipliers import Saddle, solve_by_multipliers
 
-__all__ = ["Saddle", "direct", "multipliers"]
+__all__ = ["Saddle", "solve_direct", "solve_by_multipliers"]

@@ -12,7 +12,7 @@ from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
 
-def direct(model: Model, q: Scalars, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
+def solve_direct(model: Model, q: Scalars, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
     """[[M, Aᵀ], [A, 0]] [x; −λ] = [f; g], factored as it stands.  F&O 20.
 
     M is positive definite, so with its rows first (from the tips to the base, where branches stay apart) the factorization

@@ -28,7 +28,7 @@ class Saddle(NamedTuple):
     pivots: list[Any]
 
 
-def multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
+def solve_by_multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
     """λ from A M⁻¹Aᵀ λ = g − A M⁻¹ f, then x = M⁻¹ (f + Aᵀλ).  F&O 21, MR 8.98 and 8.96.
 
     M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.

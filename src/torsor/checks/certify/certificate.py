@@ -34,7 +34,7 @@ WIDTH = sum(size for _, size, _ in COLUMNS) + 2 * (len(COLUMNS) - 1)
 
 
 @dataclass(frozen=True)
-class Row:
+class CertificateRow:
     """One check.  ``error`` and ``allowed`` are relative to the largest entry of what is compared, at the worst place.
 
     ``verdict`` is "pass", "fail" or "skipped"; ``reason`` says why a row was skipped, or what went wrong.
@@ -78,7 +78,7 @@ class Certificate:
 
     robot: str
     model: str
-    rows: tuple[Row, ...]
+    rows: tuple[CertificateRow, ...]
     options: Mapping[str, Any]
     machine: Mapping[str, Any]
 
@@ -88,7 +88,7 @@ class Certificate:
         return not self.failures and any(row.verdict == PASS for row in self.rows)
 
     @property
-    def failures(self) -> tuple[Row, ...]:
+    def failures(self) -> tuple[CertificateRow, ...]:
         """The rows that failed."""
         return tuple(row for row in self.rows if row.verdict == FAIL)
 
@@ -97,7 +97,7 @@ class Certificate:
         """How long all checks took."""
         return math.fsum(row.seconds for row in self.rows)
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> CertificateRow:
         """One row, by the name of its check."""
         from torsor.errors import UnknownName
 

@@ -19,7 +19,7 @@ from torsor.mechanics.constraints.closure import CLOSED
 
 if TYPE_CHECKING:
     from torsor.checks.certify.subject import Subject
-    from torsor.mechanics.constraints import Constrained
+    from torsor.mechanics.constraints import ConstrainedRobot
 
 #: F&O's methods beside the one in use
 METHODS = ("direct", "multipliers", "null_space")
@@ -31,7 +31,7 @@ NEAR = 0.2
 class Closed:
     """A system under its loops, at states that keep them; a and λ by ``robot.constrained()``."""
 
-    system: Constrained
+    system: ConstrainedRobot
     q: Array
     v: Array
     tau: Array

@@ -58,11 +58,11 @@ def refuse_rounder(s: Subject, d: Description) -> None:
     """
     from torsor.io.mjcf.inertia_words import LEAST
     from torsor.io.mjcf.words import massless
-    from torsor.spatial.rigid.physical import problems
+    from torsor.spatial.rigid.physical import inertia_problems
 
     size = float(per_sample(s.M).min())
     for link in d.links:
-        if massless(link.inertia) or problems(link.inertia):  # left out, moved elsewhere or refused
+        if massless(link.inertia) or inertia_problems(link.inertia):  # left out, moved elsewhere or refused
             continue
         A, B, C = np.linalg.eigvalsh(np.array(link.inertia.about_com.rows, float))
         raised = max(LEAST - A, C - A - B)

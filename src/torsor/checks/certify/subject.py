@@ -69,7 +69,7 @@ class Subject:
         return self.kernel("inverse_dynamics", self.q, self.v, self.a)
 
     @cached_property
-    def led(self) -> Array:
+    def prescribed(self) -> Array:
         """Of which coordinates hybrid dynamics is given the acceleration: every other one, and in the next state the others."""
         return (np.add.outer(np.arange(len(self.q)), np.arange(self.robot.nv)) % 2).astype(float)
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from torsor.checks.certify import differences, loops, losses, mujoco, pinocchio, references, relations
-from torsor.checks.certify.certificate import FAIL, PASS, SKIPPED, Certificate, Row
+from torsor.checks.certify.certificate import FAIL, PASS, SKIPPED, Certificate, CertificateRow
 from torsor.checks.certify.comparison import Comparison, Skip, worst
 from torsor.checks.certify.machine import digest, machine
 from torsor.checks.certify.subject import Subject
@@ -117,16 +117,18 @@ def damped(model: Model) -> bool:
     return any(map(any, model.damping))
 
 
-def row(check: Check, subject: Subject) -> Row:
+def row(check: Check, subject: Subject) -> CertificateRow:
     """Make a check.  An exception is a failure, with its message; where a joint moves no mass, forward dynamics is skipped."""
     start = perf_counter()
     try:
         comparison = check.function(subject)
         found = worst(comparison)
         verdict, reason = (PASS if found.ok else FAIL), comparison.note
-        return Row(check.name, check.equation, verdict, found.error, found.allowed, found.place, perf_counter() - start, reason)
+        return CertificateRow(
+            check.name, check.equation, verdict, found.error, found.allowed, found.place, perf_counter() - start, reason
+        )
     except (Skip, SingularError) as error:
-        return Row(check.name, check.equation, SKIPPED, seconds=perf_counter() - start, reason=str(error))
+        return CertificateRow(check.name, check.equation, SKIPPED, seconds=perf_counter() - start, reason=str(error))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        return Row(check.name, check.equation, FAIL, seconds=perf_counter() - start, reason=reason)
+        return CertificateRow(check.name, check.equation, FAIL, seconds=perf_counter() - start, reason=reason)

@@ -17,7 +17,7 @@ from torsor.errors import ArgumentError, FileError, MissingExtra, ModelWarning
 from torsor.look.scene.shapes import triangles
 from torsor.model.description import Geometry
 from torsor.spatial import Inertia
-from torsor.spatial.rigid.frames import composite
+from torsor.spatial.rigid.frames import sum_inertias
 from torsor.spatial.rigid.meshes import mesh
 from torsor.spatial.shapes import Solid, box, capsule, cylinder, ellipsoid, sphere
 
@@ -60,7 +60,7 @@ def filled(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upri
     refused: list[Exception] = []
     for parts in filter(None, roles):
         try:
-            return composite([_part(g, shapes, density, upright) for g in parts])
+            return sum_inertias([_part(g, shapes, density, upright) for g in parts])
         except (ArgumentError, FileError, MissingExtra) as error:
             refused.append(error)
     raise refused[0] if refused else ArgumentError("it has no shape")
@@ -71,4 +71,4 @@ def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia
     if g.shape != "mesh":
         return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
     surfaces = triangles(shapes.stood(g, upright), shapes.places)
-    return composite([mesh(*merged(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])
+    return sum_inertias([mesh(*merged(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

@@ -84,7 +84,7 @@ class Log:
         return array.astype(np.float64, copy=False)
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def quantities(self) -> tuple[str, ...]:
         """Which of q, v, a, tau it has."""
         return tuple(k for k in QUANTITIES if getattr(self, k) is not None)
 
@@ -93,7 +93,7 @@ class Log:
 
     def __repr__(self) -> str:
         time = f", {self.t[-1] - self.t[0]:g} s" if self.t is not None and len(self) else ""
-        what = ", ".join(f"{k} of {getattr(self, k).shape[1]} coordinates" for k in self.given) or "no states"
+        what = ", ".join(f"{k} of {getattr(self, k).shape[1]} coordinates" for k in self.quantities) or "no states"
         return f"<Log: {len(self)} rows{time}, {what}>"
 
     def states(self, robot: Robot, needs: Sequence[str] = ()) -> States:
@@ -104,9 +104,9 @@ class Log:
         """
         for k in needs:
             if k not in QUANTITIES or getattr(self, k) is None:
-                raise FileError(f"has no {k}; it has {', '.join(self.given) or 'no states'}", file=self.source)
+                raise FileError(f"has no {k}; it has {', '.join(self.quantities) or 'no states'}", file=self.source)
         wanted = coordinates(robot)
-        return States(self.t, *(self._ordered(k, wanted[k]) if k in self.given else None for k in QUANTITIES))
+        return States(self.t, *(self._ordered(k, wanted[k]) if k in self.quantities else None for k in QUANTITIES))
 
     def _ordered(self, k: str, wanted: tuple[str, ...]) -> Array:
         x, names = getattr(self, k), self.names.get(k)
@@ -154,7 +154,7 @@ def coordinates(robot: Robot) -> dict[str, tuple[str, ...]]:
     return {"q": configuration_names(robot.model), "v": v, "a": v, "tau": v}
 
 
-def joined(logs: Sequence[Log]) -> Log:
+def concatenate(logs: Sequence[Log]) -> Log:
     """Pieces of one file as one log."""
     if not logs:
         raise ArgumentError("no logs to join")

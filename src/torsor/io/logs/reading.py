@@ -12,7 +12,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.logs.columns import meaning, numbered
-from torsor.io.logs.log import QUANTITIES, Log, joined
+from torsor.io.logs.log import QUANTITIES, Log, concatenate
 from torsor.support.digests import Damaged
 from torsor.support.files import label, open_regular
 from torsor.support.parquet import read_parquet
@@ -39,7 +39,7 @@ def read(
     numbered ones (``q1, q2, ...``) are in the robot's order.  An NPZ holds arrays t (T,), q (T, n) ....  ``topic`` and
     ``joints`` choose among what an MCAP file has.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
     """
-    log = joined(list(read_chunks(source, format=format, topic=topic, joints=joints)))
+    log = concatenate(list(read_chunks(source, format=format, topic=topic, joints=joints)))
     return log if robot is None else in_order(log, robot)
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.io.logs.log import Log, joined
+from torsor.io.logs.log import Log, concatenate
 from torsor.support import parquet, tables
 from torsor.support.files import replacing
 
@@ -50,7 +50,7 @@ class Writer:
         """The next rows; every piece has the same columns."""
         if self._append is None:
             raise ArgumentError("a Writer is used in a with block: with Writer(path) as out: out.append(log)")
-        shape = (log.t is None, log.given, tuple(getattr(log, k).shape[1] for k in log.given), dict(log.names))
+        shape = (log.t is None, log.quantities, tuple(getattr(log, k).shape[1] for k in log.quantities), dict(log.names))
         if self._shape is not None and shape != self._shape:
             raise ArgumentError("this piece has other columns than the first one; a table has one set of them")
         self._shape = shape
@@ -70,7 +70,7 @@ def flat(log: Log) -> tuple[list[str], list[np.ndarray], dict[str, Any]]:
     """(names, columns, what to say beside them) of a log as a table."""
     names: list[str] = [] if log.t is None else ["t"]
     columns: list[np.ndarray] = [] if log.t is None else [log.t]
-    for k in log.given:
+    for k in log.quantities:
         x = getattr(log, k)
         own = log.names.get(k)
         names += [f"{k}{n}" for n in range(x.shape[1])] if own is None else [f"{k}[{name}]" for name in own]
@@ -104,8 +104,8 @@ def _npz(stream: IO[bytes], _: ExitStack) -> tuple[Callable, Callable]:
     pieces: list[Log] = []
 
     def finish() -> None:
-        log = joined(pieces)
-        arrays = {k: getattr(log, k) for k in ("t", *log.given) if getattr(log, k) is not None}
+        log = concatenate(pieces)
+        arrays = {k: getattr(log, k) for k in ("t", *log.quantities) if getattr(log, k) is not None}
         stream.write(tables.npz_bytes(arrays, {"names": dict(log.names), "start": log.start}))
 
     return pieces.append, finish

@@ -18,7 +18,7 @@ from torsor.model.description import Description, Joint
 from torsor.model.joints import Fixed, Prismatic, Revolute
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec
-from torsor.spatial.rigid.physical import problems
+from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
 #: how much is borrowed, against what is missing: the first that suffices
@@ -51,7 +51,7 @@ def possible(d: Description) -> tuple[Description, list[str]]:
 
 
 def _wrong(G: Inertia) -> bool:
-    return not massless(G) and bool(problems(G))
+    return not massless(G) and bool(inertia_problems(G))
 
 
 def _welded(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
@@ -82,7 +82,7 @@ def _loan(G: Inertia, j: Joint) -> Inertia | None:
     for across in _exchanged(j, Vec(*(float(x) for x in axes[:, 2]))):
         for share in _TRIES:
             lent = Inertia(0, ZERO, Sym(*(x * (missing * share) for x in across)))
-            if not problems(G + lent):
+            if not inertia_problems(G + lent):
                 return lent
     return None
 

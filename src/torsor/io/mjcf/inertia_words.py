@@ -16,7 +16,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ModelError
 from torsor.io.mjcf.words import number, numbers, quaternion
 from torsor.spatial import Inertia, Mat, Sym, Vec
-from torsor.spatial.rigid.physical import problems
+from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import ZERO
 
 #: the least mass [kg] and principal moment [kg·m²] MuJoCo takes
@@ -30,7 +30,7 @@ SAFE = 1e-12
 def inertial(link: str, G: Inertia) -> Element:
     """The element of a link's inertia."""
     who = f"link {link!r}"
-    wrong = problems(G)
+    wrong = inertia_problems(G)
     if wrong:
         raise ModelError(
             f"{who}: MuJoCo refuses its inertia, because {wrong[0]}; correct it (ts.check says more, ts.repair corrects files)"

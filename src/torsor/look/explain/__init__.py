@@ -4,20 +4,20 @@ Numbers and pictures of one state, from the generic algorithms.  Pictures need m
 """
 
 from torsor.look.explain.ellipsoids import Ellipsoid, acceleration_ellipsoid, mass_ellipsoid, torque_ellipsoid
-from torsor.look.explain.explain import Explanation, Part, explain
-from torsor.look.explain.newton_euler_table import Trace, TraceRow, newton_euler_trace
-from torsor.look.explain.stacked import stacked
+from torsor.look.explain.explain import Explanation, TorqueTerm, explain
+from torsor.look.explain.newton_euler_table import NewtonEulerRow, NewtonEulerTable, newton_euler_table
+from torsor.look.explain.stacked import stacked_equations
 
 __all__ = [
     "Ellipsoid",
     "Explanation",
-    "Part",
-    "Trace",
-    "TraceRow",
+    "TorqueTerm",
+    "NewtonEulerTable",
+    "NewtonEulerRow",
     "acceleration_ellipsoid",
     "explain",
     "mass_ellipsoid",
-    "newton_euler_trace",
-    "stacked",
+    "newton_euler_table",
+    "stacked_equations",
     "torque_ellipsoid",
 ]

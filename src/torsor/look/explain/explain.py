@@ -31,7 +31,7 @@ MANY = 100
 ROUNDING = 1e-13
 
 
-class Part(NamedTuple):
+class TorqueTerm(NamedTuple):
     """One term of the torque: its kind, its cause (a joint, a pair of joints, a link, a frame), and ``tau`` (nv)."""
 
     kind: str
@@ -45,7 +45,7 @@ class Explanation:
 
     robot: str
     coordinates: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[TorqueTerm, ...]
 
     @property
     def tau(self) -> np.ndarray:
@@ -76,7 +76,7 @@ class Explanation:
         if by not in ("part", "kind"):
             raise UnknownName("way to order a table", by, ("part", "kind"))
         small = ROUNDING * max((float(np.abs(p.tau).max(initial=0)) for p in self.parts), default=0)
-        parts = self.parts if by == "part" else [Part(kind, "", tau) for kind, tau in self.by_kind().items()]
+        parts = self.parts if by == "part" else [TorqueTerm(kind, "", tau) for kind, tau in self.by_kind().items()]
         chosen = list(range(len(self.coordinates)))
         if joint is not None:
             chosen = [self._index(joint)]
@@ -169,7 +169,7 @@ def explain(
     parts += [("gravity", link, tau) for link, tau in t.gravity.items() if robot.model.frame(link).body > 0]
     parts += [("rotor", "", t.rotor), ("damping", "", t.damping), ("friction", "", t.friction)]
     parts += [("external", frame, tau) for frame, tau in t.external.items()]
-    made = tuple(Part(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
+    made = tuple(TorqueTerm(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
     return Explanation(robot.name, names, made)
 
 

@@ -12,7 +12,7 @@ from torsor.support.plotting import COLORS
 if TYPE_CHECKING:
     from torsor.look.explain.ellipsoids import Ellipsoid
     from torsor.look.explain.explain import Explanation
-    from torsor.look.explain.newton_euler_table import Trace
+    from torsor.look.explain.newton_euler_table import NewtonEulerTable
 
 #: of a bar chart [px]
 WIDE, NAME, ROW = 640, 150, 26
@@ -74,7 +74,7 @@ def of_ellipsoid(ellipsoid: Ellipsoid) -> Markup:
     return element("div", table([f"{ellipsoid.what} ellipsoid", "length", *ellipsoid.rows], rows), *note)
 
 
-def of_trace(trace: Trace) -> Markup:
+def of_newton_euler_table(trace: NewtonEulerTable) -> Markup:
     lines = [element("p", element("b", trace.robot), ": recursive Newton–Euler, each body in its own frame")]
     for row in trace.rows:
         where = f"on body {row.parent}" if row.parent else "on the base"

@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TraceRow:
+class NewtonEulerRow:
     """One body of the recursion: number, joint, link, parent λ(i); arrays in the body's frame, angular part first."""
 
     i: int
@@ -46,11 +46,11 @@ class TraceRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class NewtonEulerTable:
     """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) what inverse dynamics returns."""
 
     robot: str
-    rows: tuple[TraceRow, ...]
+    rows: tuple[NewtonEulerRow, ...]
     tau: np.ndarray
 
     def table(self, letters: str = "MR", *, digits: int = 4) -> str:
@@ -68,7 +68,7 @@ class Trace:
             out.append(columns(head, [[*line, *[""] * (7 - len(line))] for line in lines]))
         return "\n".join(out)
 
-    def _lines(self, row: TraceRow, letters: str) -> list[tuple[str, Any]]:
+    def _lines(self, row: NewtonEulerRow, letters: str) -> list[tuple[str, Any]]:
         T, V, A, F, t = LETTERS[letters]
         i, p, R = row.i, row.parent, row.T[:3, :3]
         origin, names = (row.T[:3, 3], "(R, p)") if letters == "MR" else (-R.T @ row.T[:3, 3], "(E, r)")
@@ -77,15 +77,15 @@ class Trace:
         return [*pose, *vectors, (f"{t}_{i}", row.tau), *([(f"{t}_{i}  rotor", row.rotor)] if row.rotor.any() else [])]
 
     def _repr_html_(self) -> str:
-        from torsor.look.explain.html import of_trace
+        from torsor.look.explain.html import of_newton_euler_table
 
-        return of_trace(self)
+        return of_newton_euler_table(self)
 
     def __str__(self) -> str:
         return self.table()
 
 
-def newton_euler_trace(
+def newton_euler_table(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
@@ -94,7 +94,7 @@ def newton_euler_trace(
     *,
     at: str = "link",
     expressed_in: str = "body",
-) -> Trace:
+) -> NewtonEulerTable:
     """T_{i,λ(i)}, V_i, V̇_i, F_i, τ_i of every body, from the recursion's own steps (MR 8.50–8.54, F&O 3–8).
 
     ``at`` is where a body's frame is: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
@@ -102,14 +102,14 @@ def newton_euler_trace(
     world's frame, at rest, with acceleration (0, −g).  ``expressed_in`` are the axes of the wrenches, "body" or "world".
 
     >>> import torsor as ts
-    >>> trace = newton_euler_trace(ts.robots.two_link(), [0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
+    >>> trace = newton_euler_table(ts.robots.two_link(), [0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
     >>> trace.rows[1].V, trace.tau.round(2)
     (array([0., 0., 1., 0., 1., 0.]), array([29.43,  9.81]))
     """
     if at not in PLACES:
         raise UnknownName("place for a body's frame", at, PLACES)
     model = robot.model
-    refuse_loops(model, "newton_euler_trace")
+    refuse_loops(model, "newton_euler_table")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
     X, S, V, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
     F = inward(model, X, F)
@@ -123,9 +123,9 @@ def newton_euler_trace(
         parts = {"V": Y[i] @ V[i], "A": Y[i] @ spatial, "F": Y[i].inverse.T @ F[i]}
         six = {name: np.array([*x[0], *x[1]], float) for name, x in parts.items()}
         own = {"tau": np.array(tau[i], float), "rotor": np.array(rotor[i], float)}
-        rows.append(TraceRow(i, model.joint_names[i], links[i], p, _pose(seen), **six, **own))
+        rows.append(NewtonEulerRow(i, model.joint_names[i], links[i], p, _pose(seen), **six, **own))
     total = model.gathered([[t + r for t, r in zip(*pair, strict=True)] for pair in zip(tau, rotor, strict=True)])
-    return Trace(robot.name, tuple(rows), np.array(total, float))
+    return NewtonEulerTable(robot.name, tuple(rows), np.array(total, float))
 
 
 def _links(robot: Robot) -> list[str]:

@@ -8,7 +8,7 @@ from math import floor, inf, log10
 
 import numpy as np
 
-from torsor.look.explain import Part
+from torsor.look.explain import TorqueTerm
 
 Array = np.ndarray
 
@@ -53,7 +53,7 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
     return f'<div style="{_ALL}"><div style="display:flex;gap:10px;flex-wrap:wrap">{legend}</div>{"".join(rows)}</div>'
 
 
-def by_cause(name: str, unit: str, index: int, parts: Sequence[Part]) -> str:
+def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> str:
     """One joint's force, the largest causes first."""
     if not parts:
         return f'<div style="{_ALL};opacity:.6">too many pairs of joints to tell apart while it moves: pause it at rest</div>'

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor import algorithms
 from torsor.errors import ArgumentError, SingularError
-from torsor.look.explain.explain import Part
+from torsor.look.explain.explain import TorqueTerm
 from torsor.look.scene.elastic import ElasticScene
 from torsor.look.viewer.state import Look, Mass, Stage
 from torsor.look.viewer.track import Track
@@ -120,11 +120,11 @@ class BendingStage(Stage):
             raise ArgumentError(f"{self.robot.name!r} has elastic links and plays motions of theirs, not {what} of other links")
         return Track.bending(result)
 
-    def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[Part, ...]:
+    def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[TorqueTerm, ...]:
         """The four kinds, each as a whole."""
         frame, F = next(iter(wrenches.items()), (self.frame, np.zeros(6)))
         if len(np.asarray(q)) == self.flexible.nq:
             look = self.look(q, v, a, frame, wrenches=wrenches)
         else:
             look = self.look(q, frame=frame, force=self.flexible.pose(self._full(q), frame)[:3, :3] @ F[3:])
-        return tuple(Part(kind, "all links", f) for kind, f in look.torque.items())
+        return tuple(TorqueTerm(kind, "all links", f) for kind, f in look.torque.items())

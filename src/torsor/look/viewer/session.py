@@ -16,7 +16,7 @@ from torsor.look.viewer.state import Look, Stage
 from torsor.look.viewer.track import Track
 
 if TYPE_CHECKING:
-    from torsor.look.explain import Part
+    from torsor.look.explain import TorqueTerm
     from torsor.simulate import Result
     from torsor.simulate.flexible_links import FlexibleResult
 
@@ -119,7 +119,7 @@ class Session:
         """The current state, under the force of the arrow; a simulation has its own."""
         return self.stage.look(self.q, self.v, self.a, self.frame, self.force, self.wrenches)
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TorqueTerm, ...]:
         """The joint forces of the current state, cause by cause."""
         pulled = self.stage.wrench(self.q, self.frame, self.force)
         return self.stage.parts(self.q, self.v, self.a, pulled if self.wrenches is None else self.wrenches)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
-from torsor.look.explain.explain import Part
+from torsor.look.explain.explain import TorqueTerm
 from torsor.look.scene import Scene
 from torsor.look.viewer.track import Track
 from torsor.model.names import coordinate_names
@@ -172,7 +172,7 @@ class Stage:
         f = np.asarray(force, float)
         return {frame: np.concatenate((np.zeros(3), self.robot.pose(q, frame)[:3, :3].T @ f))} if f.any() else {}
 
-    def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[Part, ...]:
+    def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[TorqueTerm, ...]:
         """The joint forces cause by cause, as :meth:`Robot.explain` has them.
 
         At rest that is gravity by link and the force, which is quick; a large robot in motion has too many pairs of joints
@@ -182,8 +182,10 @@ class Stage:
         if np.any(v) or np.any(a):
             return self.tree.explain(q, v, a, wrenches).parts if robot.nv <= MANY else ()
         weights = gravity_force_by_link(robot.model, np.asarray(q, float).tolist(), robot.description.bodies)
-        parts = [Part("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0]
-        return (*parts, *(Part("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
+        parts = [
+            TorqueTerm("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0
+        ]
+        return (*parts, *(TorqueTerm("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
 
     def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
         """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight."""

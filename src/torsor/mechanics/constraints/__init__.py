@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.mechanics.constraints.base import Constraint, Rows, State
+from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.mechanics.constraints.makers import (
     coupling,
     distance,
-    driven,
     fixed_pose,
     holonomic,
     joint,
@@ -22,26 +21,27 @@ from torsor.mechanics.constraints.makers import (
     point_at,
     point_on_line,
     point_on_plane,
+    prescribed,
     rolling,
 )
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints.constrained_robot import Constrained, ConstrainedMotion, Impact, Stabilization
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedMotion, ConstrainedRobot, Impact, Stabilization
     from torsor.mechanics.constraints.mobility import Mobility
 
 __all__ = [
-    "Constrained",
+    "ConstrainedRobot",
     "ConstrainedMotion",
     "Constraint",
     "Impact",
     "Mobility",
-    "Rows",
+    "ConstraintRows",
     "Stabilization",
-    "State",
+    "ConstraintState",
     "coupling",
     "distance",
-    "driven",
+    "prescribed",
     "fixed_pose",
     "holonomic",
     "joint",
@@ -56,7 +56,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "Constrained": "torsor.mechanics.constraints.constrained_robot",
+        "ConstrainedRobot": "torsor.mechanics.constraints.constrained_robot",
         "ConstrainedMotion": "torsor.mechanics.constraints.constrained_robot",
         "Impact": "torsor.mechanics.constraints.constrained_robot",
         "Mobility": "torsor.mechanics.constraints.mobility",

@@ -16,7 +16,7 @@ from torsor.spatial import Force, Subspace, Transform
 Scalars = Sequence[Any]
 
 
-class State:
+class ConstraintState:
     """A model at (q, v, t), over any scalar; what several constraints share is computed once."""
 
     def __init__(self, model: Model, q: Scalars, v: Scalars | None = None, t: Any = 0):
@@ -37,7 +37,7 @@ class State:
         return [Dual(x, dx) for x, dx in zip(self.q, configuration_rate(self.model, self.q, self.v), strict=True)]
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """k rows of a constraint at a state: A v = speed, A a = −drift, and φ = 0 where the row can be integrated."""
 
     error: list[Any]  #: φ(q, t); 0 where the row is nonholonomic
@@ -59,7 +59,7 @@ class Constraint(ABC):
         """What each row forbids, a word each: ``("vx", "vy", "wx")``."""
 
     @abstractmethod
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: ConstraintState) -> ConstraintRows:
         """The rows at a state, over any scalar."""
 
     @property
@@ -73,7 +73,7 @@ class Constraint(ABC):
         return (True,) * self.size
 
     @property
-    def timed(self) -> bool:
+    def depends_on_time(self) -> bool:
         """Whether the constraint reads the time (rheonomic)."""
         return False
 
@@ -85,12 +85,12 @@ class Constraint(ABC):
     def check(self, model: Model) -> None:  # noqa: B027  most have nothing to check
         """Refuse a model that the constraint cannot act on, by name."""
 
-    def wrenches(self, state: State, multipliers: Scalars) -> Mapping[int, Force] | None:
+    def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Mapping[int, Force] | None:
         """The wrench on each body, in its frame, that the multipliers stand for; None if only joint forces are known."""
         return None
 
 
-def stack_rows(constraints: Sequence[Constraint], state: State) -> Rows:
+def stack_rows(constraints: Sequence[Constraint], state: ConstraintState) -> ConstraintRows:
     """All rows, one under the other."""
-    parts = [Rows([], [], [], []), *(c.rows(state) for c in constraints)]
-    return Rows(*([x for column in columns for x in column] for columns in zip(*parts, strict=True)))
+    parts = [ConstraintRows([], [], [], []), *(c.rows(state) for c in constraints)]
+    return ConstraintRows(*([x for column in columns for x in column] for columns in zip(*parts, strict=True)))

@@ -11,10 +11,10 @@ from torsor.errors import ArgumentError
 from torsor.mechanics.constraints.closure import Closure, close
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints.constrained_robot import Constrained
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
 
 
-def close_loops(system: Constrained, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
+def close_loops(system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
     """The iteration of :func:`torsor.mechanics.constraints.closure.close` on the rows that have a position."""
     clock, keep = system.clock(time), system.holonomic
     kernel, step = system.solver.kernel("position"), system.robot.integrate
@@ -26,10 +26,10 @@ def close_loops(system: Constrained, q: np.ndarray, movable: np.ndarray, time: f
     return close(residual, lambda q, v: step(q, v, 1.0), q, movable)
 
 
-def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
+def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
     """(q, time): some configurations that close the loops, near one another; any, where none is found."""
     robot, rng = system.robot, np.random.default_rng(0)
-    time = 0.3 if system.solver.equations.timed else None
+    time = 0.3 if system.solver.equations.depends_on_time else None
     every = np.ones(robot.nv, bool)
     here = close_loops(system, robot.neutral(), every, time)
     if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
@@ -42,7 +42,7 @@ def samples(system: Constrained) -> tuple[np.ndarray, float | None]:
     return np.array([close_loops(system, q, every, time).q for q in near]), time
 
 
-def movable(system: Constrained, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
+def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
     """Which velocities may change, (nv,) bool, from the joints named."""
     robot = system.robot
     for names in (fixed, free or ()):
@@ -56,7 +56,7 @@ def movable(system: Constrained, fixed: Sequence[str], free: Sequence[str] | Non
     return out
 
 
-def mixed(system: Constrained, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
+def mixed(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
     """A configuration with the movable joints drawn anew."""
     q = kept.copy()
     for name in system.robot.joints:
@@ -66,7 +66,7 @@ def mixed(system: Constrained, kept: np.ndarray, drawn: np.ndarray, movable: np.
     return q
 
 
-def gap(system: Constrained, end: Closure, movable: np.ndarray) -> str:
+def gap(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
     """Which constraint stays open, by how much, and what may help."""
     keep = np.flatnonzero(system.holonomic)
     owner = np.array([c.name for c in system.constraints for _ in range(c.size)])[keep]

@@ -53,7 +53,7 @@ class Stabilization(NamedTuple):
     stiffness: float = 10.0
 
 
-class Constrained:
+class ConstrainedRobot:
     """A robot under constraints A(q) v = b(t): its loops, and what else it is held to (MR §8.7, F&O §3.4).
 
     Made by :meth:`Robot.constrained`.  Methods take one state or a batch, ``(..., n)``.  λ acts on the robot,
@@ -331,10 +331,10 @@ class Constrained:
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
-        if self.solver.equations.timed and time is None:
-            timed = ", ".join(repr(c.name) for c in self.constraints if c.timed)
+        if self.solver.equations.depends_on_time and time is None:
+            timed = ", ".join(repr(c.name) for c in self.constraints if c.depends_on_time)
             raise ArgumentError(f"these constraints depend on time, so time= is needed: {timed}")
-        if not self.solver.equations.timed and time is not None:
+        if not self.solver.equations.depends_on_time and time is not None:
             raise ArgumentError("time= was given, but none of these constraints depends on it")
         return () if time is None else (time,)
 
@@ -357,7 +357,7 @@ class Constrained:
     ) -> Kernel | None:
         """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
-        if counts or self.solver.equations.timed or method == "null_space":
+        if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None
         return self.solver.trusted("dynamics", method, Inputs(wrenches, expressed_in))
 

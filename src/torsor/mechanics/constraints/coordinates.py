@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor.algorithms.configuration import integrate
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanics.constraints.base import Constraint, Rows, Scalars, State
+from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState, Scalars
 from torsor.model.model import Model
 from torsor.scalar import Dual, rate, value
 from torsor.spatial.linear import dot
@@ -40,13 +40,13 @@ class Coupled(Constraint):
                     "(robot.without_couplings() gives mimic joints theirs)"
                 )
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: ConstraintState) -> ConstraintRows:
         m = state.model
         i, j = m.joint_names.index(self.joint), m.joint_names.index(self.leader)
         A: list[Any] = [0] * m.nv
         A[m.v_start[i]], A[m.v_start[j]] = 1, -self.multiplier
         error = state.q[m.q_start[i]] - state.q[m.q_start[j]] * self.multiplier - self.offset
-        return Rows([error], [A], [0], [0])
+        return ConstraintRows([error], [A], [0], [0])
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,17 @@ class Pfaffian(Constraint):
         return (False,) * self.count
 
     @property
-    def timed(self) -> bool:
+    def depends_on_time(self) -> bool:
         return self.reads_time
 
-    def rows(self, state: State) -> Rows:
-        clock = (Dual(state.t, 1),) if self.timed else ()  # each call gets a list of its own, which it may write into
+    def rows(self, state: ConstraintState) -> ConstraintRows:
+        clock = (Dual(state.t, 1),) if self.depends_on_time else ()  # each call gets a list of its own, which it may write into
         A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
         b = [0] * self.count
         if self.right is not None:
             b = _listed(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
         drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
-        return Rows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
+        return ConstraintRows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
     def _matrix(self, A: Any, n: int) -> list[list[Any]]:
         rows = _items(A)
@@ -103,26 +103,26 @@ class Holonomic(Constraint):
         return tuple(f"row {k}" for k in range(self.count))
 
     @property
-    def timed(self) -> bool:
+    def depends_on_time(self) -> bool:
         return self.reads_time
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: ConstraintState) -> ConstraintRows:
         n = state.model.nv
         error = self._at(state.q, state.t)
         columns = [self._along(state, [int(j == k) for j in range(n)], Dual(0, 1), 0) for k in range(n)]
         A = [[rate(x) for x in row] for row in zip(*columns, strict=True)]
         twice = Dual(Dual(0, 1), Dual(1, 0))  # t = ε₁ + ε₂: the product of both rates is the second derivative
         second = self._along(state, state.v, twice, 1)
-        speed = [0] * self.count if not self.timed else [-rate(x) for x in self._at(state.q, Dual(state.t, 1))]
-        return Rows(error, A, speed, [rate(rate(x)) for x in second])
+        speed = [0] * self.count if not self.depends_on_time else [-rate(x) for x in self._at(state.q, Dual(state.t, 1))]
+        return ConstraintRows(error, A, speed, [rate(rate(x)) for x in second])
 
-    def _along(self, state: State, v: Scalars, dt: Dual, clock: int) -> list[Any]:
+    def _along(self, state: ConstraintState, v: Scalars, dt: Dual, clock: int) -> list[Any]:
         """φ a moment dt along the motion v."""
         return self._at(integrate(state.model, state.q, v, dt), dt * clock + state.t)
 
     def _at(self, q: Scalars, t: Any) -> list[Any]:
         own = list(q)  # which the function may write into
-        return _listed(self.function(own, t) if self.timed else self.function(own), self.count, self, "its function")
+        return _listed(self.function(own, t) if self.depends_on_time else self.function(own), self.count, self, "its function")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Driven(Constraint):
         return self.constraint.labels()
 
     @property
-    def timed(self) -> bool:
+    def depends_on_time(self) -> bool:
         return True
 
     def check(self, model: Model) -> None:
@@ -153,17 +153,17 @@ class Driven(Constraint):
                 "drive points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
             )
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: ConstraintState) -> ConstraintRows:
         error, A, speed, drift = self.constraint.rows(state)
         s = _listed(self.motion(Dual(Dual(state.t, 1), Dual(1, 0))), self.size, self, "its motion")
-        return Rows(
+        return ConstraintRows(
             [e - value(value(x)) for e, x in zip(error, s, strict=True)],
             A,
             [b + value(rate(x)) for b, x in zip(speed, s, strict=True)],
             [d - rate(rate(x)) for d, x in zip(drift, s, strict=True)],
         )
 
-    def wrenches(self, state: State, multipliers: Scalars) -> Any:
+    def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Any:
         return self.constraint.wrenches(state, multipliers)
 
 

@@ -16,7 +16,7 @@ from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
-from torsor.mechanics.constraints.base import Constraint, Rows, State, stack_rows
+from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState, stack_rows
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model import Model
@@ -38,9 +38,9 @@ System: TypeAlias = tuple[list[list[Any]], list[Any], list[Any]]
 
 #: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names) → Saddle
 METHODS: dict[str, Callable[..., Saddle]] = {
-    "direct": closed_loops.direct,
-    "articulated": lambda m, q, *system: closed_loops.multipliers(by_articulated_bodies(m, q), *system),
-    "factors": lambda m, q, *system: closed_loops.multipliers(by_factors(m, q), *system),
+    "direct": closed_loops.solve_direct,
+    "articulated": lambda m, q, *system: closed_loops.solve_by_multipliers(by_articulated_bodies(m, q), *system),
+    "factors": lambda m, q, *system: closed_loops.solve_by_multipliers(by_factors(m, q), *system),
 }
 
 
@@ -62,18 +62,18 @@ class ConstrainedModel:
         return tuple(f"{c.name}: {label}" for c in self.constraints for label in c.labels())
 
     @cached_property
-    def timed(self) -> bool:
+    def depends_on_time(self) -> bool:
         """Whether a constraint reads the time."""
-        return any(c.timed for c in self.constraints)
+        return any(c.depends_on_time for c in self.constraints)
 
     @property
     def loops(self) -> dict[str, JointConstraint]:
         """The joints that close loops, by name."""
         return {c.name: c for c in self.constraints if isinstance(c, JointConstraint)}
 
-    def rows(self, q: Any, v: Any = None, t: Any = 0) -> Rows:
+    def rows(self, q: Any, v: Any = None, t: Any = 0) -> ConstraintRows:
         """φ, A, b and Ȧv − ḃ of all constraints."""
-        return stack_rows(self.constraints, State(self.model, q, v, t))
+        return stack_rows(self.constraints, ConstraintState(self.model, q, v, t))
 
     def matrix(self, A: list[list[Any]]) -> Any:
         """A, which has nv columns even if it has no row."""
@@ -127,7 +127,7 @@ def _system(
     **loop_forces: Any,
 ) -> System:
     """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ where asked (F&O 15–19)."""
-    state = State(held.model, q, v, t)
+    state = ConstraintState(held.model, q, v, t)
     r = stack_rows(held.constraints, state)
     h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
     f = [x - y for x, y in zip(tau, h, strict=True)]
@@ -148,7 +148,7 @@ def _struck(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0
     return r.A, [0] * held.model.nv, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
 
 
-def _drive_wrenches(held: ConstrainedModel, state: State, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
+def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
     """The wrenches of actuated loop joints (F&O 19's τ_a)."""
     forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in held.loops}
     return [held.loops[name].actuated(state, force) for name, force in forces.items() if force is not None]
@@ -206,7 +206,7 @@ def _solution(
 def _reactions(
     held: ConstrainedModel, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
 ) -> Any:
-    state = State(held.model, q, v, t)
+    state = ConstraintState(held.model, q, v, t)
     pushed = _drive_wrenches(held, state, loop_forces)
     found = reactions(held.model, held.constraints, state, a, multipliers, wrenches or {}, pushed)
     return found["tree"], found["loops"]

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torsor.mechanics.constraints.base import Constraint, Rows, State
+from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Frame, Model
 from torsor.scalar import Dual, rate, value
 from torsor.spatial import Acceleration, Force, Mat, Motion, Transform, Vec
@@ -39,16 +39,16 @@ class BetweenFrames(Constraint):
     def error(self, X: Transform) -> Sequence[Any]:
         """φ, whose rate is TᵀV where φ = 0."""
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: ConstraintState) -> ConstraintRows:
         p, s = self.frames(state.model)
         seen = relative(state, p, s)
         T = self.forces(_moving(seen.X, seen.V))  # each wrench with its rate
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
         A = [row(state, p, s, seen.X, F) for F in now]
-        return Rows(list(self.error(seen.X)), A, [0] * len(now), drift)
+        return ConstraintRows(list(self.error(seen.X)), A, [0] * len(now), drift)
 
-    def wrenches(self, state: State, multipliers: Sequence[Any]) -> dict[int, Force]:
+    def wrenches(self, state: ConstraintState, multipliers: Sequence[Any]) -> dict[int, Force]:
         p, s = self.frames(state.model)
         X = relative(state, p, s).X
         F = sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
@@ -67,7 +67,7 @@ def meeting(model: Model, i: int, j: int) -> int:
     return i
 
 
-def relative(state: State, p: Frame, s: Frame) -> Relative:
+def relative(state: ConstraintState, p: Frame, s: Frame) -> Relative:
     """Where the successor's frame is and how it moves, seen from the predecessor's.
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: it moves both alike.
@@ -80,7 +80,7 @@ def relative(state: State, p: Frame, s: Frame) -> Relative:
     return Relative(X, V, As - X @ Ap + V.cross(VX))
 
 
-def _from(state: State, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
+def _from(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
     """The transform from body ``root`` to a frame, the frame's twist and spatial acceleration as if the root were at rest."""
     model, (X, S) = state.model, state.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
@@ -94,7 +94,7 @@ def _from(state: State, root: int, f: Frame) -> tuple[Transform, Motion, Motion]
     return f.X @ Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
 
 
-def row(state: State, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
+def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
     """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
     model, (Xs, S) = state.model, state.kinematics
     root = meeting(model, p.body, s.body)

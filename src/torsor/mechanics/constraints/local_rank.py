@@ -24,7 +24,7 @@ from torsor.mechanics.constraints.rank import independent_rows
 from torsor.model.names import coordinate_names
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints.constrained_robot import Constrained
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
 
 #: coordinate change [rad, m] up to which a state counts as one with loops slightly open
 BESIDE = 1e-2
@@ -49,7 +49,7 @@ class LocalRank(NamedTuple):
         return np.linalg.solve(self.rows.C.T, self.rows.Vt[self.here :].T)
 
 
-def local_rank(system: Constrained, q: np.ndarray, time: float | None, expected: int | None = None) -> LocalRank:
+def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expected: int | None = None) -> LocalRank:
     """The rank at and near q; nearby configurations are not looked at where the rank is the one ``expected``."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
     end = closing.close_loops(system, q, every, time)
@@ -74,7 +74,7 @@ def _around(nv: int) -> np.ndarray:
     return STEP * np.random.default_rng(0).normal(size=(nv, STEPS))
 
 
-def ranks(system: Constrained, rows: Whitened, q: ArrayLike, time: ArrayLike | None) -> np.ndarray:
+def ranks(system: ConstrainedRobot, rows: Whitened, q: ArrayLike, time: ArrayLike | None) -> np.ndarray:
     """The rank of each state of a batch, ``(...)``; SingularError where it is singular."""
     usual = len(system.independent_rows)
     clear = np.asarray(rows.has_rank(usual))
@@ -90,7 +90,13 @@ def ranks(system: Constrained, rows: Whitened, q: ArrayLike, time: ArrayLike | N
 
 
 def solve_by_local_rank(
-    system: Constrained, what: str, M: np.ndarray, A: np.ndarray, f: np.ndarray, g: np.ndarray, state: dict[str, np.ndarray]
+    system: ConstrainedRobot,
+    what: str,
+    M: np.ndarray,
+    A: np.ndarray,
+    f: np.ndarray,
+    g: np.ndarray,
+    state: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(x, λ, rank) of one state whose rows do not have the usual rank, or contradict each other.
 
@@ -119,7 +125,7 @@ def _at_rest(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: np.ndarray
     return float(np.linalg.norm(w.C.T @ x) + np.linalg.norm(g / w.length)) <= 1e-9 * float(scale)
 
 
-def _singular(system: Constrained, local: LocalRank) -> str:
+def _singular(system: ConstrainedRobot, local: LocalRank) -> str:
     here = independent_rows(local.rows.unit[None], local.here)
     lost = [name for k, name in enumerate(system.rows) if k in system.independent_rows and k not in here]
     names, size = coordinate_names(system.robot.model), np.abs(local.motions).max(axis=1, initial=0.0)
@@ -131,7 +137,7 @@ def _singular(system: Constrained, local: LocalRank) -> str:
     )
 
 
-def _contradictory(system: Constrained, local: LocalRank, what: str, v: np.ndarray, time: float | None) -> str:
+def _contradictory(system: ConstrainedRobot, local: LocalRank, what: str, v: np.ndarray, time: float | None) -> str:
     """Error message if the rows contradict each other where the loops are closed and v keeps them; else empty."""
     w, r, A = local.rows, local.here, local.A
     U, s, Vt = w.U[:, :r], w.s[:r], w.Vt[:r]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.mechanics.constraints.base import Scalars, State
+from torsor.mechanics.constraints.base import ConstraintState, Scalars
 from torsor.mechanics.constraints.frames import BetweenFrames, relative
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
@@ -59,17 +59,17 @@ class JointConstraint(BetweenFrames):
         gap = log(quaternion_of(R), p)
         return [gap.dot(F) for F in self.kind.complement(qJ)]
 
-    def coordinates(self, state: State) -> list[Any]:
+    def coordinates(self, state: ConstraintState) -> list[Any]:
         """q_J, where the joint stands."""
         return self.kind.coordinates(relative(state, *self.frames(state.model)).X)
 
-    def velocity(self, state: State) -> list[Any]:
+    def velocity(self, state: ConstraintState) -> list[Any]:
         """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
         seen = relative(state, *self.frames(state.model))
         S = self.kind.subspace(self.kind.coordinates(seen.X))
         return _along(S, seen.V)
 
-    def actuated(self, state: State, tau: Scalars) -> dict[int, Force]:
+    def actuated(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
         """The wrenches on the two bodies when the joint pushes with τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
         p, s = self.frames(state.model)
         X = relative(state, p, s).X

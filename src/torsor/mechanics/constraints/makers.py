@@ -163,15 +163,15 @@ def holonomic(phi: Callable[..., Any], rows: int = 1, *, timed: bool = False, na
     return Holonomic(name or getattr(phi, "__name__", "holonomic"), phi, _count(rows), timed)
 
 
-def driven(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
+def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
     """φ(q) = s(t): the constraint's place follows a function of time over any scalar, one number a row.
 
     >>> from torsor.scalar import sin
-    >>> shaken = driven(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])
+    >>> shaken = prescribed(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])
     """
     if not isinstance(constraint, Constraint):
         raise ArgumentError(f"driven takes a constraint and a function of time, not {type(constraint).__name__}")
-    _callable(motion, "driven")
+    _callable(motion, "prescribed")
     return Driven(constraint, motion)
 
 

@@ -14,7 +14,7 @@ from torsor.model.names import coordinate_names
 from torsor.spatial.rigid.basis import null_space_basis
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints.constrained_robot import Constrained
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Mobility:
         return "\n".join(map(printable, lines))
 
 
-def mobility_at(system: Constrained, q: np.ndarray, time: float | None) -> Mobility:
+def mobility_at(system: ConstrainedRobot, q: np.ndarray, time: float | None) -> Mobility:
     """Mobility at q, or at the configuration next to q that closes the loops."""
     local = local_rank(system, q, time)
     M = local.rows.C @ local.rows.C.T

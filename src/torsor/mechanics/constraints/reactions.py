@@ -8,7 +8,7 @@ from typing import Any
 from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.errors import ArgumentError
-from torsor.mechanics.constraints.base import Constraint, State
+from torsor.mechanics.constraints.base import Constraint, ConstraintState
 from torsor.mechanics.constraints.frames import BetweenFrames, relative
 from torsor.model.model import Model
 from torsor.spatial import Force
@@ -17,7 +17,7 @@ from torsor.spatial import Force
 def reactions(
     model: Model,
     constraints: Sequence[Constraint],
-    state: State,
+    state: ConstraintState,
     a: Scalars,
     multipliers: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
@@ -47,7 +47,7 @@ def reactions(
     return {"tree": reaction_wrenches(model, state.q, state.v, a, wrenches, on), "loops": loops}
 
 
-def _at_successor(c: Constraint, state: State, multipliers: Scalars) -> list[Any]:
+def _at_successor(c: Constraint, state: ConstraintState, multipliers: Scalars) -> list[Any]:
     """T λ, in the successor's frame."""
     while not isinstance(c, BetweenFrames):
         c = c.constraint  # type: ignore[attr-defined]  # what drives a constraint wraps it

@@ -73,7 +73,7 @@ class Solver:
     @property
     def clock(self) -> tuple[str, ...]:
         """The time as an input, where constraints read it."""
-        return ("t",) if self.equations.timed else ()
+        return ("t",) if self.equations.depends_on_time else ()
 
     def trusted(self, what: str, method: str, inputs: Inputs) -> Kernel:
         """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""

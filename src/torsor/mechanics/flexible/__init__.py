@@ -5,7 +5,7 @@ from torsor.mechanics.flexible.elastic_joints import ElasticJoints, elastic_join
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.flexible_robot import FlexibleRobot, Response
 from torsor.mechanics.flexible.joint_equations import MotorMotion
-from torsor.mechanics.flexible.springs import Law, Spring
+from torsor.mechanics.flexible.springs import Spring, SpringLaw
 
 __all__ = [
     "Beam",
@@ -13,7 +13,7 @@ __all__ = [
     "ElasticJoints",
     "Energy",
     "FlexibleRobot",
-    "Law",
+    "SpringLaw",
     "Response",
     "Spring",
     "beam",

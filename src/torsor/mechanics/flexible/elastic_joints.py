@@ -19,7 +19,7 @@ from torsor.mechanics.flexible import joint_equations as equations
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies
 from torsor.mechanics.flexible.joint_equations import Elastic, MotorMotion, Transmission
-from torsor.mechanics.flexible.springs import Law, Spring
+from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.refusals import refuse_friction
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.model.rotor import refuse_rotors
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-def elastic_joints(robot: Robot, springs: Mapping[str, Spring | Law] | Spring | Law) -> ElasticJoints:
+def elastic_joints(robot: Robot, springs: Mapping[str, Spring | SpringLaw] | Spring | SpringLaw) -> ElasticJoints:
     """The robot with springs between some motors and their links, ``{"elbow": Spring(...)}``, or with one for every joint.
 
     >>> import torsor as ts
@@ -57,7 +57,7 @@ class ElasticJoints:
     MR §8.9.5; De Luca & Tomei 1996.
     """
 
-    def __init__(self, robot: Robot, springs: Mapping[str, Spring | Law]):
+    def __init__(self, robot: Robot, springs: Mapping[str, Spring | SpringLaw]):
         refuse_rotors(robot.model, "a robot with elastic joints")
         refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
@@ -66,7 +66,7 @@ class ElasticJoints:
             raise ModelError(f"robot {robot.name!r} has symbols; torsor.mechanics.flexible.joint_equations takes them")
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)
-        self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.damped)
+        self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.has_damping)
         self._kernels = Kernels(robot.name, self._elastic, QUANTITIES, self._shapes(), labels(robot.model), _reduced)
 
     # -- what it is ------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class ElasticJoints:
         Across a damped spring the deflection is a state: there ``theta`` says where the motors are, see
         :func:`torsor.mechanics.flexible.joint_equations.inverse_dynamics`.
         """
-        laws = [t.joint for t in self._elastic.transmissions if t.spring.damped and isinstance(t.spring, Law)]
+        laws = [t.joint for t in self._elastic.transmissions if t.spring.has_damping and isinstance(t.spring, SpringLaw)]
         if laws:
             raise ArgumentError(f"joint {laws[0]!r} has a law with damping, whose rate cannot be found from its force")
         if theta is None:
@@ -227,7 +227,7 @@ QUANTITIES = Table(
 )
 
 
-def _elastic(robot: Robot, springs: Mapping[str, Spring | Law]) -> Elastic:
+def _elastic(robot: Robot, springs: Mapping[str, Spring | SpringLaw]) -> Elastic:
     """The transmissions in the robot's order, and the model without their rotors."""
     for name in springs:
         robot.joint(name)  # refuses an unknown one
@@ -238,7 +238,7 @@ def _elastic(robot: Robot, springs: Mapping[str, Spring | Law]) -> Elastic:
         if name not in springs:
             continue
         spring, joint = springs[name], model.joint[i]
-        if not isinstance(spring, (Spring, Law)):
+        if not isinstance(spring, (Spring, SpringLaw)):
             raise ArgumentError(f"joint {name!r} needs a Spring or a Law, not {spring!r}")
         if model.coupling[i] is not None or joint.nv != 1 or joint.nq != 1:
             why = "follows another joint" if model.coupling[i] is not None else f"is {joint.name}"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from torsor import algorithms
 from torsor.algorithms.configuration import configuration_rate, integrate
 from torsor.algorithms.kinematics import Scalars
-from torsor.mechanics.flexible.springs import Law, Spring
+from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.model import Model
 from torsor.scalar import Dual, rate, value
 
@@ -27,7 +27,7 @@ class Transmission(NamedTuple):
     joint: str
     q: int
     v: int
-    spring: Spring | Law
+    spring: Spring | SpringLaw
     B: float
 
 
@@ -97,9 +97,9 @@ def inverse_dynamics(
     return MotorMotion(tau, *([m[k] for m in motors] for k in range(3)))
 
 
-def deflections(spring: Spring | Law, force: Sequence[Any], held: Any) -> tuple[Any, Any, Any]:
+def deflections(spring: Spring | SpringLaw, force: Sequence[Any], held: Any) -> tuple[Any, Any, Any]:
     """δ, δ̇, δ̈ of a force and its two rates; ``held`` is the deflection there is, which counts where the spring is damped."""
-    if not spring.damped:
+    if not spring.has_damping:
         return parts(spring.deflection(second(*([x] for x in force))[0]))
     assert isinstance(spring, Spring)
     K, D = spring.stiffness, spring.damping

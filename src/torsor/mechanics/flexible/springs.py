@@ -37,11 +37,11 @@ class Spring:
         _check_inertia(self.rotor_inertia)
 
     @property
-    def damped(self) -> bool:
+    def has_damping(self) -> bool:
         return self.damping > 0
 
     def torque(self, d: Any, rate: Any) -> Any:
-        return d * self.stiffness + (rate * self.damping if self.damped else 0)
+        return d * self.stiffness + (rate * self.damping if self.has_damping else 0)
 
     def deflection(self, tau: Any) -> Any:
         """δ of a force at rest: τ / K."""
@@ -53,13 +53,13 @@ class Spring:
 
 
 @dataclass(frozen=True)
-class Law:
+class SpringLaw:
     """τ_e = torque(δ, δ̇): a spring and damper of your own, written with ``+ - * /`` and :mod:`torsor.scalar`.
 
     ``inverse`` gives δ of a force at rest, which inverse dynamics and equilibria need; ``stored`` the energy of a deflection
     [J].  ``rotor_inertia`` as for a :class:`Spring`.
 
-    >>> stiffening = Law(lambda d, rate: 1000 * d + 4e6 * d * d * d, stored=lambda d: 500 * d * d + 1e6 * d**4)
+    >>> stiffening = SpringLaw(lambda d, rate: 1000 * d + 4e6 * d * d * d, stored=lambda d: 500 * d * d + 1e6 * d**4)
     >>> stiffening.torque(0.01, 0.0)
     14.0
     """
@@ -80,7 +80,7 @@ class Law:
                 raise ArgumentError(f"inverse(torque(δ, 0)) must be δ; at δ = {d} it is {back}")
 
     @property
-    def damped(self) -> bool:
+    def has_damping(self) -> bool:
         """Whether the rate matters, as far as a few deflections show."""
         return any(self.law(d, rate) != self.law(d, 0.0) for d in PROBES for rate in (-1.0, 1.0))
 

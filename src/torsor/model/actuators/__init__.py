@@ -5,9 +5,9 @@ from torsor.model.actuators import sizing
 from torsor.model.actuators.drive import Drive
 from torsor.model.actuators.gearbox import Gearbox
 from torsor.model.actuators.matching import inertia_matching_ratio, load_acceleration
-from torsor.model.actuators.motor import Motor, Point
+from torsor.model.actuators.motor import Motor, OperatingPoint
 from torsor.model.actuators.parameters import RPM
-from torsor.model.actuators.region import Region, Side
+from torsor.model.actuators.region import OperatingLimit, Region
 from torsor.model.actuators.thermal import Thermal
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "Drive",
     "Gearbox",
     "Motor",
-    "Point",
+    "OperatingPoint",
     "Region",
-    "Side",
+    "OperatingLimit",
     "Thermal",
     "friction",
     "inertia_matching_ratio",

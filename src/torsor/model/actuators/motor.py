@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import clip, require, require_limit, unlimited
-from torsor.model.actuators.region import Region, Side
+from torsor.model.actuators.region import OperatingLimit, Region
 from torsor.model.actuators.thermal import Thermal
 from torsor.scalar import is_constant, maximum, minimum, where
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torsor.model.friction import Friction
 
 
-class Point(NamedTuple):
+class OperatingPoint(NamedTuple):
     """A place on the speed–torque curve: speed [rad/s], torque [N·m] and their product [W]."""
 
     speed: Any
@@ -209,21 +209,21 @@ class Motor:
         return self.torque(clip(self.quasi_static_current(self.max_voltage, speed), -math.inf, self.max_current))
 
     @property
-    def rated(self) -> Point:
+    def rated(self) -> OperatingPoint:
         """(w_cont, τ_cont, P_rated = τ_cont w_cont): where the curve leaves the continuous region."""
         self._limited()
         return self._curve_point(self.continuous_torque)
 
     @property
-    def max_power(self) -> Point:
+    def max_power(self) -> OperatingPoint:
         """Where τ w is greatest: w_0/2, τ_stall/2, V²/4R, unless the limits of current or speed come first."""
         self._limited()
         w = self.no_load_speed / 2
         return self._curve_point(self.curve_torque(w if unlimited(self.max_speed) else minimum(w, self.max_speed)))
 
-    def _curve_point(self, torque: Any) -> Point:
+    def _curve_point(self, torque: Any) -> OperatingPoint:
         w = clip(self.speed(torque, self.max_voltage), -math.inf, self.max_speed)
-        return Point(w, torque, torque * w)
+        return OperatingPoint(w, torque, torque * w)
 
     def _at_most_stall(self, current: Any) -> Any:
         if unlimited(current):
@@ -257,8 +257,8 @@ class Motor:
     def _region(self, current: Any) -> Region:
         k, R = self.torque_constant, self.resistance
         sides = (
-            Side("current", 0, 1 / k, current, "A"),
-            Side("voltage", k, R / k, self.max_voltage, "V"),
-            Side("speed", 1, 0, self.max_speed, "rad/s"),
+            OperatingLimit("current", 0, 1 / k, current, "A"),
+            OperatingLimit("voltage", k, R / k, self.max_voltage, "V"),
+            OperatingLimit("speed", 1, 0, self.max_speed, "rad/s"),
         )
         return Region(tuple(side for side in sides if not unlimited(side.limit)))

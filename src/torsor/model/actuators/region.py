@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Vertex = tuple[float, float]
 
 
-class Side(NamedTuple):
+class OperatingLimit(NamedTuple):
     """One limit of a motor: |by_speed · w + by_torque · τ| ≤ limit."""
 
     name: str
@@ -48,7 +48,7 @@ class Region:
     (True, False)
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[OperatingLimit, ...]
     gearbox: Gearbox | None = None
 
     def through(self, gearbox: Gearbox) -> Region:
@@ -103,7 +103,7 @@ class Region:
         return ax
 
 
-def _corners(sides: tuple[Side, ...]) -> list[Vertex]:
+def _corners(sides: tuple[OperatingLimit, ...]) -> list[Vertex]:
     """Where two boundary lines meet and no third side is left, by angle about the origin, which is inside."""
     if len(sides) < 2:
         given = ", ".join(side.name for side in sides) or "nothing"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class SizingReport:
     """What a trajectory asks of a drive's motor.  Speeds, torques and currents are the motor's, before the gear.
 
     Energies in J over the trajectory: ``work`` is what the joint got, ``heat`` what the winding kept, ``used`` what came from
@@ -69,12 +69,12 @@ class Study:
         return float(np.sqrt(self._integral(self.speed**2) / self.times[-1]))
 
     @property
-    def used(self) -> float:
+    def energy_used(self) -> float:
         """∫ max(P, 0) dt [J]: taken from the supply."""
         return self._integral(np.maximum(self.power, 0))
 
     @property
-    def regenerated(self) -> float:
+    def energy_regenerated(self) -> float:
         """∫ max(−P, 0) dt [J]: given back to it."""
         return self._integral(np.maximum(-self.power, 0))
 
@@ -150,9 +150,9 @@ class Study:
         return float(np.trapezoid(y, self.times))
 
 
-def study(
+def size_motor(
     drive: Drive, *, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, name: str = ""
-) -> Study:
+) -> SizingReport:
     """What a joint's motion asks of its motor: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
 
     ``speeds`` [rad/s] and ``torques`` [N·m] are the joint's, ``(T,)``, every ``dt`` seconds.  The rotor's share needs
@@ -160,11 +160,11 @@ def study(
 
     >>> from torsor.actuators import Gearbox, Motor
     >>> motor = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6)
-    >>> hoist = study(Drive(motor, Gearbox(50, 0.8)), speeds=np.full(11, 5.0), torques=np.full(11, 10.0), dt=0.1)
+    >>> hoist = size_motor(Drive(motor, Gearbox(50, 0.8)), speeds=np.full(11, 5.0), torques=np.full(11, 10.0), dt=0.1)
     >>> print(hoist.verdict)
     fits: continuous torque at 83% of its limit; worst moment t = 0 s (250 rad/s, 0.25 N·m at the motor)
     """
-    require("study", "dt", dt, "s", above=0)
+    require("size_motor", "dt", dt, "s", above=0)
     w, tau = _samples("speeds", speeds), _samples("torques", torques)
     a = np.gradient(w, dt) if accelerations is None else _samples("accelerations", accelerations)
     for label, given in (("torques", tau), ("accelerations", a)):
@@ -173,10 +173,10 @@ def study(
     times = dt * np.arange(len(w))
     motor_torque = drive.motor_torque(tau, w, acceleration=a)
     work, loss = np.trapezoid(tau * w, times), np.trapezoid(drive.gearbox.loss(tau, w), times)
-    return Study(name, drive, times, drive.motor_speed(w), motor_torque, float(work), float(loss))
+    return SizingReport(name, drive, times, drive.motor_speed(w), motor_torque, float(work), float(loss))
 
 
-def study_robot(
+def size_motors(
     robot: Robot,
     drives: Mapping[str, Drive],
     q: ArrayLike,
@@ -186,8 +186,8 @@ def study_robot(
     dt: float,
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
-) -> dict[str, Study]:
-    """A :func:`study` of each named joint along a trajectory ``(T, n)``, with torques from ``robot.inverse_dynamics``.
+) -> dict[str, SizingReport]:
+    """A :func:`size_motor` of each named joint along a trajectory ``(T, n)``, with torques from ``robot.inverse_dynamics``.
 
     Friction laws of the robot's joints count in these torques; the friction of a motor is added to them.
 
@@ -209,12 +209,12 @@ def study_robot(
     v, a = (np.broadcast_to(np.asarray(x, float), tau.shape) for x in (v, a))
     columns = {joint: robot.joint(joint).v_slice.start for joint in drives}
     return {
-        joint: study(drives[joint], speeds=v[:, k], torques=tau[:, k], dt=dt, accelerations=a[:, k], name=joint)
+        joint: size_motor(drives[joint], speeds=v[:, k], torques=tau[:, k], dt=dt, accelerations=a[:, k], name=joint)
         for joint, k in columns.items()
     }
 
 
-def summary(studies: Mapping[str, Study]) -> str:
+def summary(studies: Mapping[str, SizingReport]) -> str:
     """Studies side by side, as text: torques and speeds of the motors, the fraction of each limit that is used, energies."""
     from torsor.support.text import columns
 
@@ -224,7 +224,7 @@ def summary(studies: Mapping[str, Study]) -> str:
         used = s.usages
         shares = [f"{used[x]:.0%}" if x in used else "–" for x in ("current", "voltage", "speed", "continuous torque")]
         sizes = [f"{x:.3g}" for x in (s.peak_torque, s.rms_torque, s.peak_speed)]
-        rows.append([name, *sizes, *shares, f"{s.used:.3g}", f"{s.regenerated:.3g}", "yes" if s.fits else "NO"])
+        rows.append([name, *sizes, *shares, f"{s.energy_used:.3g}", f"{s.energy_regenerated:.3g}", "yes" if s.fits else "NO"])
     return columns(head, rows)
 
 

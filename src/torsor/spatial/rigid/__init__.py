@@ -2,8 +2,9 @@
 
 >>> from torsor import rigid
 >>> ball, bar = rigid.sphere(0.1).inertia(density=7500), rigid.cylinder(0.02, 0.2).inertia(density=7500)
->>> dumbbell = rigid.composite([rigid.placed(ball, xyz=(0, 0, 0.2)), bar, rigid.placed(ball, xyz=(0, 0, -0.2))])
->>> rigid.principal(dumbbell).moments.round(3)  # MR Exercise 8.2
+>>> ends = [rigid.transform_inertia(ball, xyz=(0, 0, z)) for z in (0.2, -0.2)]
+>>> dumbbell = rigid.sum_inertias([bar, *ends])
+>>> rigid.principal_axes(dumbbell).moments.round(3)  # MR Exercise 8.2
 array([0.252, 2.771, 2.771])
 """
 
@@ -22,12 +23,20 @@ from torsor.spatial.rigid.body import (
 from torsor.spatial.rigid.consistency import (
     Correction,
     from_pseudo_inertia,
+    inertia_problems,
     is_consistent,
     nearest_consistent,
-    problems,
     pseudo_inertia,
 )
-from torsor.spatial.rigid.frames import Principal, composite, parallel_axis, placed, principal, rotated, steiner
+from torsor.spatial.rigid.frames import (
+    Principal,
+    parallel_axis,
+    principal_axes,
+    rotate_inertia,
+    steiner,
+    sum_inertias,
+    transform_inertia,
+)
 from torsor.spatial.rigid.meshes import from_mesh, mesh, read_mesh
 from torsor.spatial.rigid.motions import exp3, exp6, from_quaternion, log3, log6, to_quaternion
 from torsor.spatial.rigid.screws import ad, ad_transpose, adjoint, inverse_pose, lie_bracket, pose, skew, twist_matrix, unskew
@@ -43,7 +52,7 @@ __all__ = [
     "adjoint",
     "box",
     "capsule",
-    "composite",
+    "sum_inertias",
     "cone",
     "cylinder",
     "ellipsoid",
@@ -69,14 +78,14 @@ __all__ = [
     "nearest_consistent",
     "newton_euler",
     "parallel_axis",
-    "placed",
+    "transform_inertia",
     "pose",
-    "principal",
-    "problems",
+    "principal_axes",
+    "inertia_problems",
     "pseudo_inertia",
     "read_mesh",
     "rod",
-    "rotated",
+    "rotate_inertia",
     "skew",
     "sphere",
     "steiner",

@@ -45,27 +45,27 @@ def from_pseudo_inertia(P: ArrayLike) -> Inertia:
     return Inertia(float(A[3, 3]), Vec(*A[:3, 3].tolist()), Sym.of(_rotational(A[:3, :3]).tolist()))
 
 
-def problems(inertia: Inertia) -> list[str]:
+def inertia_problems(inertia: Inertia) -> list[str]:
     """Why no body has this inertia, in words; an empty list if one may: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR 8.2.1).
 
     A millionth of the largest moment is forgiven, as when a robot is loaded: files carry six digits or so.
 
     >>> from torsor.rigid import from_com
-    >>> problems(from_com(1, inertia=(1, 1, 3)))
+    >>> inertia_problems(from_com(1, inertia=(1, 1, 3)))
     ['a principal moment exceeds the sum of the other two (1, 1, 3 kg·m²)']
     """
     I = read.numeric(inertia)
-    return [f"its mass is negative ({I.m:.4g} kg)"] if I.m < 0 else physical.problems(I)
+    return [f"its mass is negative ({I.m:.4g} kg)"] if I.m < 0 else physical.inertia_problems(I)
 
 
 def is_consistent(inertia: Inertia) -> bool:
-    """P ⪰ 0: whether some body has this inertia; :func:`problems` says why not.
+    """P ⪰ 0: whether some body has this inertia; :func:`inertia_problems` says why not.
 
     >>> from torsor.rigid import from_com
     >>> is_consistent(from_com(1, inertia=(1, 1, 2))), is_consistent(from_com(1, inertia=(1, 1, 3)))
     (True, False)
     """
-    return not problems(inertia)
+    return not inertia_problems(inertia)
 
 
 class Correction(NamedTuple):

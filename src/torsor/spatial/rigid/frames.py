@@ -15,12 +15,12 @@ from torsor.spatial.rigid.basis import canonical_axes
 from torsor.support.text import numbers
 
 
-def rotated(inertia: Any, R: ArrayLike) -> np.ndarray:
+def rotate_inertia(inertia: Any, R: ArrayLike) -> np.ndarray:
     """I_c = R_bcᵀ I_b R_bc (3×3) [kg·m²]: the inertia in a frame {c} with axes R_bc in {b}, at the same origin (MR 8.26).
 
     ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three (the diagonal).
 
-    >>> rotated([1, 2, 3], [[0, -1, 0], [1, 0, 0], [0, 0, 1]]).diagonal()
+    >>> rotate_inertia([1, 2, 3], [[0, -1, 0], [1, 0, 0], [0, 0, 1]]).diagonal()
     array([2., 1., 3.])
     """
     axes = _floats(read.mat(read.rotation(read.one(R, (3, 3), "R"), "R")))
@@ -30,7 +30,7 @@ def rotated(inertia: Any, R: ArrayLike) -> np.ndarray:
 def steiner(inertia: Any, mass: Any, q: Any) -> np.ndarray:
     """I_q = I_b + m(qᵀq 1 − q qᵀ) (3×3) [kg·m²]: from the centre of mass to a point q [m], axes kept (MR 8.27).
 
-    ``inertia`` as in :func:`rotated`, about the centre of mass.  Any scalar will do.
+    ``inertia`` as in :func:`rotate_inertia`, about the centre of mass.  Any scalar will do.
 
     >>> steiner([1, 2, 3], mass=2, q=(0, 0, 1)).diagonal()
     array([3., 4., 3.])
@@ -49,14 +49,16 @@ def parallel_axis(inertia: Any, mass: Any, distance: Any) -> Any:
     return arguments.scalar(inertia, "inertia") + arguments.scalar(mass, "mass") * d * d
 
 
-def placed(inertia: Inertia, pose: ArrayLike | None = None, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Inertia:
+def transform_inertia(
+    inertia: Inertia, pose: ArrayLike | None = None, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)
+) -> Inertia:
     """G_a = [Ad_T_ba]ᵀ G_b [Ad_T_ba], Steiner's theorem for frames: a part with frame {b}, seen from {a} (MR 8.42).
 
     Where {b} is in {a}: ``pose`` T_ab (4×4) with T_ba = T_ab⁻¹, or ``xyz`` [m] and fixed-axis ``rpy`` [rad], as in URDF.
     ``xyz`` and ``rpy`` may be of any scalar.
 
     >>> from torsor.spatial.shapes import sphere
-    >>> placed(sphere(1).inertia(mass=5), xyz=(0, 0, 2)).I.xx  # 2/5 m r² + m d²
+    >>> transform_inertia(sphere(1).inertia(mass=5), xyz=(0, 0, 2)).I.xx  # 2/5 m r² + m d²
     22.0
     """
     if not isinstance(inertia, Inertia):
@@ -64,19 +66,19 @@ def placed(inertia: Inertia, pose: ArrayLike | None = None, *, xyz: Any = (0, 0,
             f"inertia: a torsor Inertia expected, not {type(inertia).__name__}; from_matrix(G) makes one of a 6×6"
         )
     if pose is None:
-        return arguments.pose(xyz, rpy, "placed").T @ inertia
+        return arguments.pose(xyz, rpy, "transform_inertia").T @ inertia
     if any(np.any(np.asarray(x) != 0) for x in (xyz, rpy)):
         raise ArgumentError("give either pose or xyz and rpy, not both")
     R, p = read.pose(read.one(pose, (4, 4), "pose"), "pose")
     return Transform.of_pose(_floats(R), Vec(*map(float, p))).T @ inertia
 
 
-def composite(parts: Iterable[Inertia]) -> Inertia:
-    """G = Σ G_i: one body of several, all in one frame, where :func:`placed` puts them (MR 8.2.1, SLIDES).
+def sum_inertias(parts: Iterable[Inertia]) -> Inertia:
+    """G = Σ G_i: one body of several, all in one frame, where :func:`transform_inertia` puts them (MR 8.2.1, SLIDES).
 
     >>> from torsor.spatial.shapes import sphere
     >>> ball = sphere(0.1).inertia(mass=1.0)
-    >>> composite([placed(ball, xyz=(1, 0, 0)), placed(ball, xyz=(3, 0, 0))]).com.x
+    >>> sum_inertias([transform_inertia(ball, xyz=(1, 0, 0)), transform_inertia(ball, xyz=(3, 0, 0))]).com.x
     2.0
     """
     total, none = Inertia.zero(), True
@@ -90,7 +92,7 @@ def composite(parts: Iterable[Inertia]) -> Inertia:
 
 
 class Principal(NamedTuple):
-    """What :func:`principal` answers.
+    """What :func:`principal_axes` answers.
 
     ``moments`` (3,) [kg·m²], smallest first; ``axes`` (3, 3), a column each in the body's frame, right-handed;
     ``com`` (3,) [m], where they cross.
@@ -108,13 +110,13 @@ class Principal(NamedTuple):
         return T
 
 
-def principal(inertia: Inertia) -> Principal:
+def principal_axes(inertia: Inertia) -> Principal:
     """I_c v_i = λ_i v_i: principal moments and axes about the centre of mass (MR 8.2.1, SLIDES).
 
     Axes of equal moments are not unique; those nearest to x, y, z are given.  The largest entry of the first two is positive.
 
     >>> from torsor.spatial.shapes import box
-    >>> principal(box(2, 3, 4).inertia(mass=12)).moments
+    >>> principal_axes(box(2, 3, 4).inertia(mass=12)).moments
     array([13., 20., 25.])
     """
     I = read.numeric(inertia)

@@ -16,7 +16,7 @@ from torsor.support.text import short
 TOLERANCE = 1e-6
 
 
-def problems(inertia: Inertia) -> list[str]:
+def inertia_problems(inertia: Inertia) -> list[str]:
     """Why no body has this inertia, in words; nothing if one may.  Inertias that are not numbers are not judged."""
     if not all(is_constant(x) for x in flat(inertia)):
         return []
