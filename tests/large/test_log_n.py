@@ -12,7 +12,7 @@ from torsor import large
 from torsor.algorithms import aba, crba
 from torsor.algorithms.constraint_force import complement, dual
 from torsor.algorithms.joining import EMPTY, Joint, compliance, onto_joint, onto_segment
-from torsor.algorithms.stacked import Matrix, Vector
+from torsor.spatial.matrix import Matrix, Vector
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.mechanics.large import chains
 from torsor.mechanics.large.constraint_force import odd_even, sequential

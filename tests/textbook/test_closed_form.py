@@ -19,7 +19,8 @@ from tests.trees import random_tree, state
 from torsor import algorithms as alg
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import joints, velocities
-from torsor.algorithms.stacked import Matrix, StackedEquations, Vector, rotor_inertia
+from torsor.algorithms.stacked import StackedEquations, rotor_inertia
+from torsor.spatial.matrix import Matrix, Vector
 from torsor.algorithms.stacked import stacked_equations as generic
 from torsor.algorithms.terms import mass_matrix_by_link
 from torsor.compile import Argument, record

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.algorithms.joining import NONE, six, six_numbers
-from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
 from torsor.spatial.linear import dot
+from torsor.spatial.matrix import Matrix, Vector
 
 
 def dual(S: Subspace) -> list[Force]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from torsor.algorithms import articulated
-from torsor.algorithms.articulated import ArticulatedBodies
+from torsor.algorithms.aba import ArticulatedBodies, accelerations, articulated_bodies
+from torsor.algorithms.aba import innovations as innovations_of
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.algorithms.mass_factors import factor_mass_matrix
@@ -61,7 +61,7 @@ class TreeInnovations(NamedTuple):
 
     def solve(self, x: Scalars) -> list[Any]:
         """(1 − HᵀψK) x, the innovations of x: the same sweep for the other side (F&O 13 without bias)."""
-        return self.model.gathered(articulated.innovations(self.model, self.bodies, x)[0])
+        return self.model.gathered(innovations_of(self.model, self.bodies, x)[0])
 
     def transpose_times(self, x: Scalars) -> list[Any]:
         """y = (1 + KᵀφᵀH) x: motions V = φᵀH x go outwards."""
@@ -77,7 +77,7 @@ class TreeInnovations(NamedTuple):
 
     def transpose_solve(self, x: Scalars) -> list[Any]:
         """(1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""
-        return articulated.outward(self.model, self.bodies, self.model.rates(x))
+        return accelerations(self.model, self.bodies, self.model.rates(x))
 
     def blocks(self) -> list[tuple[slice, Factors]]:
         m = self.model
@@ -114,7 +114,7 @@ def innovations(model: Model, q: Scalars) -> Innovations:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
     if not model.local:
         return CoupledInnovations(*factor_mass_matrix(model, crba(model, q)))
-    bodies = articulated.articulated_inertias(model, *joints(model, q))
+    bodies = articulated_bodies(model, *joints(model, q))
     G: list[Any] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
     return TreeInnovations(model, bodies, G)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from torsor.algorithms import mass_factors
-from torsor.algorithms.articulated import articulated_inertias, innovations, outward
+from torsor.algorithms.aba import accelerations, articulated_bodies, innovations
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import Scalars, joints
 from torsor.model.model import Model
@@ -36,13 +36,13 @@ class InverseMass(NamedTuple):
 
 def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
     """By the articulated-body algorithm (F&O 12–14): O(N) a pass, no mass matrix is formed.  Not for coupled joints."""
-    bodies = articulated_inertias(model, *joints(model, q))
+    bodies = articulated_bodies(model, *joints(model, q))
 
     def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
         e, u = innovations(model, bodies, f)
         return model.gathered(e), model.gathered(u)
 
-    return InverseMass(inward, lambda u: outward(model, bodies, model.rates(u)))
+    return InverseMass(inward, lambda u: accelerations(model, bodies, model.rates(u)))
 
 
 def by_factors(model: Model, q: Scalars) -> InverseMass:

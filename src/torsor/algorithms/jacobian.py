@@ -8,12 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, accelerations, from_world, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import Scalars, from_world, joints, subspace_rates, velocities
+from torsor.algorithms.rnea import outward
 from torsor.errors import UnknownName
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Motion, Transform
+from torsor.spatial import Motion, Transform
 from torsor.spatial.vector import IDENTITY, ZERO
 
 EXPRESSIONS = ("world", "body", "space")
@@ -101,7 +103,7 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, e
     body, XF = model.frame(frame)
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
-    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(Motion.zero(), Motion.zero()))
+    A = outward(replace(model, gravity=ZERO), q, v, a).A  # MR 8.52
     AF = XF @ A[body]
     linear = AF.a if expressed_in == "world" else AF.a - AF.w.cross((XF @ V[body]).v)
     rate = _expressed(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)

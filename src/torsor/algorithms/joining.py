@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torsor.algorithms.stacked import Matrix, Vector
 from torsor.scalar import sqrt, where
 from torsor.spatial import (
     ArticulatedInertia,
@@ -37,7 +36,9 @@ from torsor.spatial import (
     solve,
     symmetric,
 )
+from torsor.spatial.articulated import articulate, innovate
 from torsor.spatial.linear import dot
+from torsor.spatial.matrix import Matrix, Vector
 
 #: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
 ROUNDING = 4e-15
@@ -98,9 +99,8 @@ def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tup
     """
     X, S, m, tau = joint
     IA, p = from_matrix(J + rest.K), Force.of(P + rest.c)
-    U = IA @ S
-    D = factor(plus_diagonal(S.T @ U, m))
-    u = solve(D, [t - s for t, s in zip(tau, S.T @ p, strict=True)])
+    U, D, Ia = articulate(IA, S, m)  # F&O 12
+    _, u, pa = innovate(p, S, U, D, tau)  # F&O 13
     UD = solve(D, U)
     reach = [[s.dot(Force.of(row)) for s in S] for row in rest.Y]  # Y S
     reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
@@ -108,9 +108,7 @@ def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tup
     Y = Matrix(map(six_numbers, rows))  # Y (1 − S D⁻¹Uᵀ) X
     Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
     b = rest.b + Vector(dot(row, u) for row in reach)
-    K = six(X.T @ IA.without(Subspace(()), U, UD))  # F&O 12
-    c = Vector(six_numbers(X.T @ sum((column * ui for column, ui in zip(U, u, strict=True)), start=p)))  # F&O 13
-    return Segment(Y, Phi, b, K, c), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
+    return Segment(Y, Phi, b, six(X.T @ Ia), Vector(six_numbers(X.T @ pa))), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
 
 
 def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, InnerBody]:

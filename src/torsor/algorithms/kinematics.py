@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Inertia, Motion, Subspace, Transform
+from torsor.spatial import Inertia, Motion, Subspace, Transform
 
 Scalars = Sequence[Any]
 
@@ -30,19 +30,6 @@ def velocities(
     for i, p in model.outward():
         V.append(X[i] @ V[p] + S[i] @ rows[i])  # MR 8.51, F&O 3
     return V
-
-
-def accelerations(
-    model: Model, X: Sequence[Transform], S: Sequence[Subspace], V: Sequence[Motion], q: Scalars, v: Scalars, a: Scalars,
-    base: Acceleration,
-) -> list[Acceleration]:  # fmt: skip
-    """A[i], the acceleration of body i, from that of the base outwards."""
-    A = [base]
-    qs, vs, rates = model.configuration(q), model.rates(v), model.rates(a)
-    for i, p in model.outward():
-        cJ = model.joint[i].bias(qs[i], vs[i])  # F&O's ḣ q̇, less the part that the body's own motion adds
-        A.append((X[i] @ A[p]).joined(V[i].w, S[i] @ vs[i], S[i] @ rates[i] + cJ))  # MR 8.52, F&O 4
-    return A
 
 
 def from_world(model: Model, X: Sequence[Transform]) -> list[Transform]:

@@ -25,7 +25,7 @@ def reaction_wrenches(
     the joint's τ less its rotor's, the gear torque (MR 8.111).  ``wrenches`` act on the robot at and in their frames,
     ``on_bodies`` one on each body.
     """
-    X, _, _, _, F = outward(model, q, v, a, wrenches)  # F&O 3–5
+    X, _, _, F = outward(model, q, v, a, wrenches)  # F&O 3–5
     if on_bodies is not None:
         F = [x - y for x, y in zip(F, on_bodies, strict=True)]
     F = inward(model, X, F)  # F&O 7

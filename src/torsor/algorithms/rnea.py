@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
+from torsor.algorithms.kinematics import Scalars, joints
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
-from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform
+from torsor.spatial import Acceleration, Force, Inertia, Motion, Subspace, Transform
 
 
 class Bodies(NamedTuple):
-    """Of each body, in its own frame: X from its parent, its joint's freedom S, twist V, acceleration A, force F."""
+    """Of each body, in its own frame: X from its parent, its joint's freedom S, its acceleration A (with ω), the force F."""
 
     X: list[Transform]
     S: list[Subspace]
-    V: list[Motion]
     A: list[Acceleration]
     F: list[Force]
 
@@ -34,17 +33,14 @@ def rnea(
     """Joint forces of a motion: τ = M(q) a + h(q, v) − Jᵀf.
 
     ``wrenches`` act *on* the robot, each at and in its frame.  ``base_velocity`` and ``base_acceleration`` are the twist of
-    a fixed base that is carried along, and its rate, in the base frame.
+    a fixed base that moves along a given path, and its rate, in the base frame.
 
     F&O §3.1, eqs. 3–8; MR eqs. 8.50–8.54, with geared rotors 8.104–8.112.
     """
-    X, S, _, A, F = outward(model, q, v, a, wrenches, base_velocity, base_acceleration)
+    X, S, A, F = outward(model, q, v, a, wrenches, base_velocity, base_acceleration)
     F = inward(model, X, F)  # MR 8.53, F&O 7
     rotor = rotors.joint_forces(model, A, a)  # MR 8.112
-    tau: list[list[Any]] = [[] for _ in model.parent]
-    for i, _ in model.outward():
-        tau[i] = [t + r for t, r in zip(S[i].T @ F[i], rotor[i], strict=True)]  # MR 8.54, F&O 8
-    return model.gathered(tau)
+    return model.gathered([S[i].T @ F[i] + rotor[i] for i in range(len(S))])  # MR 8.54, F&O 8
 
 
 def outward(
@@ -57,14 +53,23 @@ def outward(
     base_acceleration: Scalars | None = None,
 ) -> Bodies:
     """From the base to the tips: how each body moves, and the force that this takes, less the wrenches on it (F&O 3–5)."""
+    qs, vs, rates, f = model.configuration(q), model.rates(v), model.rates(a), on_bodies(model, wrenches)
+    V0, A0 = (Motion.of(x) if x else Motion.zero() for x in (base_velocity, base_acceleration))
     X, S = joints(model, q)  # MR 8.50
-    V0 = Motion.of(base_velocity) if base_velocity else Motion.zero()
-    A0 = Motion.of(base_acceleration) if base_acceleration else Motion.zero()
-    V = velocities(model, X, S, v, V0)  # MR 8.51, F&O 3
-    A = accelerations(model, X, S, V, q, v, a, Acceleration.of(V0, A0, model.gravity))  # MR 8.52, F&O 4
-    f = on_bodies(model, wrenches)
-    F = [I.inverse_dynamics(Ai) - fi for I, Ai, fi in zip(model.inertia, A, f, strict=True)]  # MR 8.53, F&O 5
-    return Bodies(X, S, V, A, rotors.add_rotor_spin(model, F, A, v, a))  # MR 8.110
+    A, F = [Acceleration.of(V0, A0, model.gravity)], [Force.zero()]
+    for i, p in model.outward():
+        vJ = S[i] @ vs[i]
+        aJ = S[i] @ rates[i] + model.joint[i].bias(qs[i], vs[i])  # F&O's h q̈ + ḣ q̇
+        Ai, Fi = newton_euler(X[i] @ A[p], vJ, aJ, model.inertia[i])
+        A.append(Ai)
+        F.append(Fi - f[i])
+    return Bodies(X, S, A, rotors.add_rotor_spin(model, F, A, v, a))  # MR 8.110
+
+
+def newton_euler(A: Acceleration, vJ: Motion, aJ: Motion, I: Inertia) -> tuple[Acceleration, Force]:
+    """The motion of a body behind its joint, and the force it takes; A is the parent's, in the body's frame (F&O 3–5)."""
+    A = A.past_joint(vJ, aJ)  # MR 8.51, 8.52, F&O 3, 4
+    return A, I.inverse_dynamics(A)  # MR 8.53, F&O 5
 
 
 def inward(model: Model, X: Sequence[Transform], F: Sequence[Force]) -> list[Force]:

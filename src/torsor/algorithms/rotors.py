@@ -84,9 +84,9 @@ def add_rotor_forces(spin: Spin, i: int, b: int, F: list[Force]) -> list[Force]:
     return [F[0] + spin[i, b]] if (i, b) in spin else F
 
 
-def seen_from(spin: Spin, i: int, p: int, X: Transform, U: list[Force]) -> list[Force]:
-    """Joint i's forces U in its own frame, with those of its rotor on body p, the frame that X comes from."""
-    return [U[0] + Force(X.E @ spin[i, p].m, ZERO)] if (i, p) in spin else U  # a moment is free: it turns, no more
+def spin_in_child(spin: Spin, i: int, p: int, X: Transform) -> Force | None:
+    """The moment of joint i's rotor on body p in the frame of body i, X from p to i; None if no rotor of i is mounted there."""
+    return Force(X.E @ spin[i, p].m, ZERO) if (i, p) in spin else None  # a free moment: X turns it and adds nothing
 
 
 # -- the Coriolis matrix -------------------------------------------------------------------------------------------------

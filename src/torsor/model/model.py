@@ -6,7 +6,7 @@ every link and frame of the description is a :class:`Frame` on one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ class Model:
         """Armature × acceleration, joint by joint: a rotor known by that alone is felt by its own joint only."""
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
-    def gathered(self, tau: Sequence[Sequence[Any]]) -> list[Any]:
+    def gathered(self, tau: Sequence[Sequence[Any]] | Mapping[int, Sequence[Any]]) -> list[Any]:
         """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
         out: list[Any] = [0] * self.nv
         for i, _ in self.outward():

@@ -7,7 +7,7 @@ from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.articulated import ArticulatedInertia
 from torsor.spatial.inertia import Inertia
 from torsor.spatial.linear import factor, plus_diagonal, solve, symmetric
-from torsor.spatial.motion import Force, Motion, Subspace
+from torsor.spatial.motion import Force, Forces, Motion, Subspace
 from torsor.spatial.rotation import Quaternion, about, from_rpy, to_rpy
 from torsor.spatial.transform import Transform
 from torsor.spatial.vector import Mat, Sym, Vec
@@ -16,6 +16,7 @@ __all__ = [
     "Acceleration",
     "ArticulatedInertia",
     "Force",
+    "Forces",
     "Inertia",
     "Mat",
     "Motion",

@@ -36,10 +36,11 @@ class Acceleration(NamedTuple):
             Vec(xz - p.y, yz + p.x, -(xx + yy)),
         )
 
-    def joined(self, w: Vec, vJ: Motion, aJ: Motion) -> Acceleration:
-        """Past a joint moving with twist vJ and apparent acceleration aJ, to a body that turns with w (MR 8.52, F&O 4).
+    def past_joint(self, vJ: Motion, aJ: Motion) -> Acceleration:
+        """Of the body behind a joint that moves with twist vJ and apparent acceleration aJ (MR 8.51–8.52, F&O 3–4).
 
-        α' = α + ω × ω_J + α_J,  a' = a + 2 ω × v_J − ω_J × v_J + a_J: Coriolis' theorem.
+        ω' = ω + ω_J,  α' = α + ω' × ω_J + α_J,  a' = a + 2 ω' × v_J − ω_J × v_J + a_J: Coriolis' theorem.
         """
+        w = self.w + vJ.w
         alpha = self.alpha + w.cross(vJ.w) + aJ.w
         return Acceleration(w, alpha, self.a + (w + w - vJ.w).cross(vJ.v) + aJ.v)

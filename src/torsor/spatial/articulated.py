@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.motion import Force, Motion, Subspace
+from torsor.spatial.linear import Factors, factor, is_zero, plus_diagonal, solve
+from torsor.spatial.matrix import Vector
+from torsor.spatial.motion import Force, Forces, Motion, Subspace
 from torsor.spatial.vector import Mat, Scalar, Sym, Vec
 
 
@@ -27,17 +29,18 @@ class ArticulatedInertia(NamedTuple):
     def __matmul__(self, A: Any) -> Any:
         """I^A A of an acceleration, or I^A S column by column."""
         if isinstance(A, Subspace):
-            return [self @ column for column in A]
+            return Forces(self @ column for column in A)
         return Force(self.I @ A.w + self.H @ A.v, self.H.T @ A.w + self.M @ A.v)
 
-    def without(self, S: Subspace, U: Sequence[Force], UD: Sequence[Force]) -> ArticulatedInertia:
-        """I^A − U D⁻¹ Uᵀ, what is felt through a joint free along S (F&O 12); UD = U D⁻¹.
+    def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Sequence[Scalar] = ()) -> ArticulatedInertia:
+        """I^a = I^A − U D⁻¹ Uᵀ, the inertia of the body as its parent has to accelerate it, past a joint S (F&O 12).
 
-        The result annihilates S.  Where a column of S is a coordinate axis, that row is zero in exact arithmetic,
-        and zero here: it is not computed, and nothing downstream of it is.
+        Without an inertia of the ``drive``, I^a S = 0.  Where a column of S is a coordinate axis, that row of I^a is zero in
+        exact arithmetic, and zero here: it is not computed, and nothing that would be multiplied by it.
         """
-        gone = {axis for axis in map(_coordinate, S) if axis is not None}
-        u, w = [[*f.m, *f.f] for f in U], [[*f.m, *f.f] for f in UD]
+        free = S if all(map(is_zero, drive)) else ()
+        gone = {axis for axis in map(_coordinate, free) if axis is not None}
+        u, w = [[*f.m, *f.f] for f in U], [[*f.m, *f.f] for f in solve(D, U)]
         full = [[*self.I.rows[i], *self.H[i]] for i in range(3)] + [[0, 0, 0, *self.M.rows[i]] for i in range(3)]
 
         def entry(i: int, j: int) -> Scalar:
@@ -67,6 +70,32 @@ class ArticulatedInertia(NamedTuple):
             return I.rows[i][j] - Kr[i][j] - Hr[j][i]
 
         return ArticulatedInertia(Sym(*(entry(i, j) for i in range(3) for j in range(i, 3))), K, M)
+
+
+# -- one joint of an articulated body --------------------------------------------------------------------------------
+
+
+def articulate(
+    IA: ArticulatedInertia, S: Subspace, drive: Sequence[Scalar], moment: Force | None = None, name: str = ""
+) -> tuple[Forces, Factors, ArticulatedInertia]:
+    """U = I^A S, D = SᵀU + drive, and I^a = I^A − U D⁻¹ Uᵀ past the joint; ``moment`` is its rotor's on the parent (F&O 12)."""
+    U = IA @ S
+    D = factor(plus_diagonal(S.T @ U, drive), [name] * len(S))
+    U = U if moment is None else Forces([U[0] + moment])
+    return U, D, IA.past_joint(S, U, D, drive)  # F&O 12
+
+
+def innovate(p: Force, S: Subspace, U: Forces, D: Factors, tau: Sequence[Scalar]) -> tuple[Vector, list[Scalar], Force]:
+    """ε = τ − Sᵀp^A, u = D⁻¹ε, and p^a = p^A + U u past the joint (F&O 13)."""
+    e = Vector(tau) - S.T @ p
+    u = solve(D, e)
+    return e, u, p + U @ u  # F&O 13
+
+
+def accelerate(A: Motion, S: Subspace, U: Forces, D: Factors, u: Sequence[Scalar]) -> tuple[Motion, Vector]:
+    """q̈ = u − D⁻¹ Uᵀ a_λ and the body's a = a_λ + S q̈; A is a_λ, the parent's, in the body's frame (F&O 14)."""
+    a = Vector(u) - solve(D, U.T @ A)  # F&O 14
+    return A + S @ a, a
 
 
 def _coordinate(column: Motion) -> int | None:

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from torsor.spatial.matrix import Vector
 from torsor.spatial.vector import ZERO, Scalar, Vec
 
 
@@ -112,5 +113,32 @@ class _Transposed(NamedTuple):
     def __matmul__(self, F: Any) -> Any:
         """SᵀF of one wrench, or SᵀU of several (a matrix by rows)."""
         if isinstance(F, Force):
-            return [column.dot(F) for column in self.S]
+            return Vector(column.dot(F) for column in self.S)
         return [[column.dot(f) for f in F] for column in self.S]
+
+
+class Forces(tuple):
+    """Wrenches as the columns of a 6×d matrix U: ``U @ u`` is a wrench, ``U.T @ V`` the power of each on a twist V."""
+
+    __slots__ = ()
+
+    def __new__(cls, columns: Iterable[Force]) -> Forces:
+        return super().__new__(cls, columns)
+
+    def __matmul__(self, u: Sequence[Scalar]) -> Force:
+        total = Force.zero()
+        for column, x in zip(self, u, strict=True):
+            total = total + column * x
+        return total
+
+    @property
+    def T(self) -> _TransposedForces:
+        return _TransposedForces(self)
+
+
+class _TransposedForces(NamedTuple):
+    U: Forces
+
+    def __matmul__(self, V: Motion) -> Vector:
+        """UᵀV."""
+        return Vector(V.dot(column) for column in self.U)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms import rotors
+from torsor.algorithms.kinematics import velocities
 from torsor.algorithms.rnea import inward, outward
 from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
@@ -111,7 +112,8 @@ def newton_euler_table(
     model = robot.model
     refuse_loops(model, "newton_euler_table")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    X, S, V, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
+    X, S, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
+    V = velocities(model, X, S, vs)
     F = inward(model, X, F)
     tau, rotor = [list(S[i].T @ F[i]) for i in range(len(S))], rotors.joint_forces(model, A, acc)
     links = _links(robot)

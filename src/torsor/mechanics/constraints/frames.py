@@ -88,7 +88,7 @@ def _from(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motio
     for i in reversed(way):
         vJ = S[i] @ state.vs[i]
         V = X[i] @ V + vJ  # MR 8.51
-        A = (X[i] @ A).joined(V.w, vJ, model.joint[i].bias(state.qs[i], state.vs[i]))  # MR 8.52
+        A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(state.qs[i], state.vs[i]))  # MR 8.52
         Y = X[i] @ Y
     V, A = f.X @ V, f.X @ A
     return f.X @ Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, onto_segment, six, six_numbers
-from torsor.algorithms.stacked import Vector
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
 from torsor.mechanics.large.contraction import SEGMENT, Batch, Contraction, contraction
@@ -39,6 +38,7 @@ from torsor.mechanics.large.stages import (
 from torsor.mechanics.large.stages import SEGMENT as WIDTH
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion, factor, plus_diagonal
+from torsor.spatial.matrix import Vector
 
 Array = np.ndarray
 #: a body that gives its joint a smaller share than this of what it finds in the body and those that hang on it is too light to

@@ -1,7 +1,7 @@
 """Inverse and forward dynamics of a large tree in O(N): the recursions of a Model, as compiled loops over the bodies.
 
-A step is recorded once, from the articulated joint of :mod:`torsor.algorithms.articulated` and the spatial algebra that RNEA
-uses; the bodies are data.  Along a chain what one step hands to the next stays in registers and scratch; in a tree it is
+A step is recorded once, from the equations of one body in :mod:`torsor.algorithms.rnea` and :mod:`torsor.spatial.articulated`;
+the bodies are data.  Along a chain, a value that goes from one step to the next stays in registers and scratch; in a tree it is
 gathered from the parent's row, or added to it.
 
 A hinge of a chain takes 480 bytes while this runs, besides the 344 of the tree; in a branched tree 570 (ABA) and 490 (RNEA).
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.algorithms.articulated import bias_past_joint, inertia_past_joint, joint_acceleration, joint_factors
+from torsor.algorithms.rnea import newton_euler
 from torsor.compile import Argument, Scan
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
 from torsor.kernels.functions import recorded
 from torsor.mechanics.large.joints import joint_states
-from torsor.spatial import Acceleration, ArticulatedInertia, Force, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec, solve
+from torsor.spatial import Acceleration, ArticulatedInertia, Force, Forces, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
+from torsor.spatial.articulated import accelerate, articulate, innovate
 from torsor.spatial.vector import flat
 
 if TYPE_CHECKING:
@@ -81,10 +82,8 @@ def body_forces(tree: LargeTree, E: Array, r: Array, vJ: Array, aJ: Array) -> Ar
 
 def _moved(E: Scalars, r: Scalars, vJ: Scalars, aJ: Scalars, m: Scalars, h: Scalars, I: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the acceleration of a body from its parent's, and the wrench it takes."""
-    XA = _transform(E, r) @ Acceleration(Vec(*A[:3]), Vec(*A[3:6]), Vec(*A[6:]))
-    w = XA.w + Vec(*vJ[:3])  # MR 8.51, F&O 3
-    here = XA.joined(w, Motion.of(vJ), Motion.of(aJ))  # MR 8.52, F&O 4
-    F = Inertia(m[0], Vec(*h), Sym(*I)).inverse_dynamics(here)  # MR 8.53, F&O 5
+    parent = _transform(E, r) @ Acceleration(Vec(*A[:3]), Vec(*A[3:6]), Vec(*A[6:]))
+    here, F = newton_euler(parent, Motion.of(vJ), Motion.of(aJ), Inertia(m[0], Vec(*h), Sym(*I)))  # F&O 3–5
     return {"next": _flat(here), "F": _flat(F)}
 
 
@@ -103,17 +102,16 @@ def _articulated(
     children = ArticulatedInertia(Sym(*below[:6]), _matrix(below[6:15]), Sym(*below[15:21]))
     IA = ArticulatedInertia.of(Inertia(m[0], Vec(*h), Sym(*I))) + children
     pA = Force.of(p) + Force.of(below[21:])
-    U, D = joint_factors(IA, s, armature)
-    u = solve(D, [tau[0] - x for x in s.T @ pA])
-    IA, pA = inertia_past_joint(IA, s, armature, U, D), bias_past_joint(pA, U, u)  # F&O 12, 13
-    return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ IA), *_flat(X.T @ pA)]}
+    U, D, Ia = articulate(IA, s, armature)  # F&O 12
+    _, u, pa = innovate(pA, s, U, D, tau)  # F&O 13
+    return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ Ia), *_flat(X.T @ pa)]}
 
 
 def _accelerated(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and what it adds to the body's."""
-    carried = _transform(E, r) @ Motion.of(A)
-    a = joint_acceleration(u, carried, [Force.of(U)], ([[0]], d))  # F&O 14
-    return {"a": a[0], "next": _flat(carried + Motion.of(S) * a[0])}
+    s, D = Subspace((Motion.of(S),)), ([[0]], d)
+    here, a = accelerate(_transform(E, r) @ Motion.of(A), s, Forces([Force.of(U)]), D, u)  # F&O 14
+    return {"a": a[0], "next": _flat(here)}
 
 
 #: step → its inputs; the last one comes from the step before, or from the parent's or the children's rows

@@ -11,10 +11,10 @@ from typing import Any
 
 from torsor.algorithms.joining import Joint, Segment
 from torsor.algorithms.relative import RelativeMotion
-from torsor.algorithms.stacked import Matrix, Vector
 from torsor.compile import Argument, Kernel
 from torsor.kernels.functions import function_kernel
 from torsor.spatial import Acceleration, Inertia, Mat, Subspace, Sym, Transform, Vec
+from torsor.spatial.matrix import Matrix, Vector
 from torsor.spatial.motion import Motion
 from torsor.spatial.vector import flat
 
