@@ -12,7 +12,6 @@ from torsor import large
 from torsor.algorithms import aba, crba
 from torsor.algorithms.constraint_force import complement, dual
 from torsor.algorithms.joining import EMPTY, Joint, compliance, onto_joint, onto_segment
-from torsor.spatial.matrix import Matrix, Vector
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.mechanics.large import chains
 from torsor.mechanics.large.constraint_force import odd_even, sequential
@@ -21,6 +20,7 @@ from torsor.mechanics.large.divide_and_conquer import plan
 from torsor.mechanics.large.steps import depth, height
 from torsor.model.joints import Floating, Prismatic, Revolute, Universal
 from torsor.spatial import Motion, Subspace, Vec
+from torsor.spatial.matrix import Matrix, Vector
 
 METHODS = ("divide_and_conquer", "constraint_force", "constraint_force_sequential")
 X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)

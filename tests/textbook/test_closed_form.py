@@ -20,7 +20,6 @@ from torsor import algorithms as alg
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import joints, velocities
 from torsor.algorithms.stacked import StackedEquations, rotor_inertia
-from torsor.spatial.matrix import Matrix, Vector
 from torsor.algorithms.stacked import stacked_equations as generic
 from torsor.algorithms.terms import mass_matrix_by_link
 from torsor.compile import Argument, record
@@ -30,6 +29,7 @@ from torsor.model.assembly import assemble
 from torsor.model.joints import Planar, Universal
 from torsor.robot import Robot
 from torsor.spatial import Vec
+from torsor.spatial.matrix import Matrix, Vector
 
 STEP = 1e-6
 seeds = st.integers(0, 10**6)
