@@ -145,3 +145,16 @@ def test_bad_arguments():
         operators(robot, [[0, 0]])
     with pytest.raises(UnknownName, match="23"):
         operators(robot, [0, 0]).equations()[30]
+
+
+@given(seed=seeds)
+def test_global_form_has_the_matrices_of_the_stacked_form(seed):
+    """F&O's P, H, I, S and v are 1 − 𝒲, 𝒜, 𝒢, ℒ𝒜 and 𝒱 of MR 8.58–8.73 in the rows of the bodies; rotors come after them."""
+    robot, q, v, _, o = case(seed)
+    s = robot.stacked_equations(q, v)
+    n = len(s.W)
+    assert_close(o.P.toarray()[:n, :n], np.eye(n) - s.W)
+    assert_close(o.H.toarray()[:n], s.A)
+    assert_close(o.I.toarray()[:n, :n], s.G)
+    assert_close(o.S.toarray()[:n], s.L @ s.A)
+    assert_close(o.v[:n], s.V)

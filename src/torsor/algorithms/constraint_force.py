@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.algorithms.joining import NONE, six, six_numbers
+from torsor.algorithms.joining import NONE, six
 from torsor.scalar import sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
 from torsor.spatial.linear import dot
 from torsor.spatial.matrix import Matrix, Vector
+from torsor.spatial.motion import six_numbers
 
 
 def dual(S: Subspace) -> list[Force]:

@@ -39,6 +39,7 @@ from torsor.spatial import (
 from torsor.spatial.articulated import articulate, innovate
 from torsor.spatial.linear import dot
 from torsor.spatial.matrix import Matrix, Vector
+from torsor.spatial.motion import six_numbers
 
 #: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
 ROUNDING = 4e-15
@@ -163,11 +164,6 @@ def six(J: ArticulatedInertia) -> Matrix:
     """A symmetric 6×6 from its blocks."""
     upper = [[*i, *h] for i, h in zip(J.I.rows, J.H, strict=True)]
     return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
-
-
-def six_numbers(x: Motion | Force) -> list[Any]:
-    """The six numbers of a motion or a force."""
-    return [*x[0], *x[1]]
 
 
 def _less(row: Force, k: Sequence[Any], UD: Sequence[Force]) -> Force:

@@ -3,7 +3,8 @@
 𝒱 = 𝒲𝒱 + 𝒜θ̇ + 𝒱_base says for all bodies at once what MR 8.51 says for one, and ℒ = (1 − 𝒲)⁻¹ solves it.  Nobody should
 compute dynamics this way (6N × 6N matrices for what O(N) recursions do); it is how the recursions are understood.
 
-Python reads 𝒜 𝒢 𝒲 ℒ 𝒱 ℱ in a program as A G W L V F, so ``s.ℒ @ s.𝒜`` may be written as the book prints it.
+Python reads 𝒜 𝒢 𝒲 ℒ 𝒱 ℱ in a program as A G W L V F, so ``s.ℒ @ s.𝒜`` may be written as the book prints it.  F&O's global
+form (:mod:`torsor.mechanics.operators`) has the same matrices by other letters: P = 1 − 𝒲, P⁻¹ = ℒ, H = 𝒜, I = 𝒢, S = ℒ𝒜.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, veloci
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
-from torsor.spatial import Force, Inertia, Motion, Subspace, Transform
+from torsor.spatial import Force, Motion, Subspace, Transform
 from torsor.spatial.matrix import Matrix, Vector
+from torsor.spatial.motion import six_by_six
 from torsor.spatial.vector import ZERO
 
 
@@ -138,15 +140,15 @@ def stacked_equations(
     rows = model.rates(v)
     bodies = range(1, len(model.parent))
     first = [(i, X[i]) for i in bodies if model.parent[i] == 0]
-    L = _stack(len(bodies), {(i, j): _Ad(Y) for i in bodies for j, Y in _from_ancestors(model, X, i)})
+    L = _stack(len(bodies), {(i, j): six_by_six(Y.__matmul__) for i in bodies for j, Y in _from_ancestors(model, X, i)})
     f = on_bodies(model, wrenches)
     return StackedEquations(
         A=_columns(model, S),
         A_rate=_columns(model, subspace_rates(model, q, v)),
-        G=_stack(len(bodies), {(i, i): _six(model.inertia[i]) for i in bodies}),
-        ad_V=_stack(len(bodies), {(i, i): _ad(V[i]) for i in bodies}),
-        ad_Av=_stack(len(bodies), {(i, i): _ad(S[i] @ rows[i]) for i in bodies}),
-        W=_stack(len(bodies), {(i, p): _Ad(X[i]) for i, p in model.outward() if p > 0}),
+        G=_stack(len(bodies), {(i, i): six_by_six(model.inertia[i].__matmul__) for i in bodies}),
+        ad_V=_stack(len(bodies), {(i, i): six_by_six(V[i].cross) for i in bodies}),
+        ad_Av=_stack(len(bodies), {(i, i): six_by_six((S[i] @ rows[i]).cross) for i in bodies}),
+        W=_stack(len(bodies), {(i, p): six_by_six(X[i].__matmul__) for i, p in model.outward() if p > 0}),
         L=L,
         V_base=_stack_vectors(len(bodies), {i: Y @ V0 for i, Y in first}),
         dV_base=_stack_vectors(len(bodies), {i: Y @ (A0 - Motion(ZERO, model.gravity)) for i, Y in first}),
@@ -187,7 +189,7 @@ def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
     return Matrix(out)
 
 
-def _stack(n: int, blocks: dict[tuple[int, int], list[list[Any]]]) -> Matrix:
+def _stack(n: int, blocks: dict[tuple[int, int], Matrix]) -> Matrix:
     """6n × 6n from the blocks (i, j), bodies counted from 1."""
     out: list[list[Any]] = [[0] * (6 * n) for _ in range(6 * n)]
     for (i, j), block in blocks.items():
@@ -201,25 +203,3 @@ def _stack_vectors(n: int, parts: dict[int, Motion | Force]) -> Vector:
     for i, (upper, lower) in parts.items():
         out[6 * i - 6 : 6 * i] = [*upper, *lower]
     return Vector(out)
-
-
-def _Ad(X: Transform) -> list[list[Any]]:
-    """[Ad_T] = [[R, 0], [[p]R, R]], column by column."""
-    return [list(row) for row in zip(*(_listed(X @ e) for e in _UNIT), strict=True)]
-
-
-def _ad(V: Motion) -> list[list[Any]]:
-    """[ad_V] = [[[ω], 0], [[v], [ω]]] (MR 8.38)."""
-    return [list(row) for row in zip(*(_listed(V.cross(e)) for e in _UNIT), strict=True)]
-
-
-def _six(G: Inertia) -> list[list[Any]]:
-    """𝒢_i = [[I, [h]], [−[h], m]] (MR 8.42)."""
-    return [list(row) for row in zip(*(_listed(G @ e) for e in _UNIT), strict=True)]
-
-
-def _listed(x: Motion | Force) -> list[Any]:
-    return [*x[0], *x[1]]
-
-
-_UNIT = [Motion.of([int(i == j) for j in range(6)]) for i in range(6)]

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from torsor.spatial.matrix import Vector
+from torsor.spatial.matrix import Matrix, Vector
 from torsor.spatial.vector import ZERO, Scalar, Vec
 
 
@@ -83,6 +83,21 @@ class Force(NamedTuple):
 
     def dot(self, V: Motion) -> Scalar:
         return V.dot(self)
+
+
+def six_numbers(x: Motion | Force) -> list[Scalar]:
+    """(ω, v) or (m, f) as six numbers."""
+    return [*x[0], *x[1]]
+
+
+def six_by_six(operator: Callable[[Motion], Motion | Force]) -> Matrix:
+    """The 6×6 matrix of a linear map on motions, column by column: X, I, or V × by what they make of unit motions.
+
+    >>> six_by_six(lambda e: e * 2)[5]
+    (0, 0, 0, 0, 0, 2)
+    """
+    units = (Motion.of([int(i == j) for j in range(6)]) for i in range(6))
+    return Matrix(zip(*(six_numbers(operator(e)) for e in units), strict=True))
 
 
 class Subspace(tuple):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms.constraint_force import dual, eliminate, equation, force_basis, inverse, recover
-from torsor.algorithms.joining import six_numbers
 from torsor.compile import Argument, Kernel, Scan
 from torsor.errors import ArgumentError, SingularError
 from torsor.kernels.functions import recorded
@@ -24,6 +23,7 @@ from torsor.mechanics.large.stages import BODY, body, body_row, inertia, numbers
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion
 from torsor.spatial.matrix import Vector
+from torsor.spatial.motion import six_numbers
 
 Array = np.ndarray
 #: a body whose smallest moment is below this share of its largest is a rod: what is left of the moment is rounding

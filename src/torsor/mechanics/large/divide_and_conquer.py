@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, onto_segment, six, six_numbers
+from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, onto_segment, six
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
 from torsor.mechanics.large.contraction import SEGMENT, Batch, Contraction, contraction
@@ -39,6 +39,7 @@ from torsor.mechanics.large.stages import SEGMENT as WIDTH
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion, factor, plus_diagonal
 from torsor.spatial.matrix import Vector
+from torsor.spatial.motion import six_numbers
 
 Array = np.ndarray
 #: a body that gives its joint a smaller share than this of what it finds in the body and those that hang on it is too light to

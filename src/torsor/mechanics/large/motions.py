@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from torsor.algorithms.joining import six, six_numbers
+from torsor.algorithms.joining import six
 from torsor.algorithms.relative import RelativeMotion
 from torsor.compile import Kernel
 from torsor.mechanics.large.contraction import Contraction
@@ -24,6 +24,7 @@ from torsor.mechanics.large.stages import (
 )
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import ArticulatedInertia, Motion
+from torsor.spatial.motion import six_numbers
 
 Array = np.ndarray
 

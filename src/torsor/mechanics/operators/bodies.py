@@ -10,7 +10,7 @@ import numpy as np
 from torsor.algorithms.kinematics import joints
 from torsor.model import Model
 from torsor.model.rotor import refuse_rotors
-from torsor.spatial import Motion
+from torsor.spatial.motion import six_numbers
 
 if TYPE_CHECKING:
     from torsor.mechanics.large import LargeTree
@@ -56,8 +56,8 @@ class Bodies:
                 _floats([model.inertia[i].I for i in own], 6),
             ),
             leader=np.array([(c.leader if (c := model.coupling[i]) else i) - 1 for i in own], dtype=np.int64),
-            rate=_floats([_six(model.joint[i].bias(qs[i], vs[i])) for i in own], 6),
-            S=_floats([_six(s) for _, _, s in columns], 6),
+            rate=_floats([six_numbers(model.joint[i].bias(qs[i], vs[i])) for i in own], 6),
+            S=_floats([six_numbers(s) for _, _, s in columns], 6),
             body=np.array([i - 1 for i, _, _ in columns], dtype=np.int64),
             coordinate=np.array([model.v_start[i] + d for i, d, _ in columns], dtype=np.int64),
             gain=_floats([1 if c is None else c.k for c in coupling]),
@@ -132,10 +132,6 @@ def cross_force(V: Array, F: Array) -> Array:
     """V ×* F of a motion and a force (m, f), (N, 6) (MR 8.39)."""
     w, v = V[:, :3], V[:, 3:]
     return np.hstack([np.cross(w, F[:, :3]) + np.cross(v, F[:, 3:]), np.cross(w, F[:, 3:])])
-
-
-def _six(M: Motion) -> list[float]:
-    return [*M.w, *M.v]
 
 
 def _floats(rows: list, *shape: int) -> Array:

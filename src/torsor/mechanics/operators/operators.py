@@ -28,10 +28,12 @@ FRAMES = ("body", "world")
 class Operators:
     """N bodies as one system, at one state: sparse matrices by F&O's letters, and what eqs. 23–29 say with them.
 
-    Rows 6i … 6i + 5 belong to body i, (ω, v) or (m, f), in its own frame, or all in the world's (``frame="world"``).  F&O write
-    absolute coordinates, where P has blocks 1 and −1; in the frames of the bodies the −1 at (i, λ(i)) becomes −X_i, which takes
-    motions from λ(i) to i.  A rotor (a joint's armature) is one more body, of one row after the 6N: its inertia is a number,
-    a gear ties it to its joint, and it feels nothing else.  Then M = SᵀIS has the armatures in it.
+    MR's stacked form (:mod:`torsor.algorithms.stacked`) has the same matrices, dense and over any scalar: 𝒲 = 1 − P, 𝒜 = H,
+    𝒢 = I.  Rows 6i … 6i + 5 belong to body i, (ω, v) or (m, f), in its own frame, or all in the world's
+    (``frame="world"``).  F&O write absolute coordinates, where P has blocks 1 and −1; in the frames of the bodies the −1 at
+    (i, λ(i)) becomes −X_i, which takes motions from λ(i) to i.  A rotor (a joint's armature) is one more body, of one row
+    after the 6N: its inertia is a number, a gear ties it to its joint, and it feels nothing else.  Then M = SᵀIS has the
+    armatures in it.
 
     Accelerations are those of the bodies, gravity is a force among f_a.  A coupled joint's freedom stands in its leader's
     column.  Only the tree is here: loops are constraints on top of it.
