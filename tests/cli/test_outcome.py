@@ -208,7 +208,7 @@ def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
 def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monkeypatch):
     """SIGINT comes when 0.2 s of the motion are computed, as from a terminal."""
     monkeypatch.setattr(
-        "torsor.simulate.progress.Progress.__call__", lambda self, t: t >= 0.2 and signal.raise_signal(signal.SIGINT)
+        "torsor.support.progress.Progress.__call__", lambda self, t: t >= 0.2 and signal.raise_signal(signal.SIGINT)
     )
     ended = torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01", "--out", "m.csv", "--plot", "m.svg")
     assert ended.code == 130

@@ -122,7 +122,7 @@ def interrupt(monkeypatch):
             if t >= time:
                 signal.raise_signal(signal.SIGINT)
 
-        monkeypatch.setattr("torsor.simulate.progress.Progress.__call__", progress)
+        monkeypatch.setattr("torsor.support.progress.Progress.__call__", progress)
 
     return at
 

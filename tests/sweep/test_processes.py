@@ -205,7 +205,8 @@ def test_bad_arguments(robot, tmp_path):
         sweep(studies.inverse, grid, results=tmp_path / "file")
 
 
-def test_progress(capsys):
+def test_progress(capsys, monkeypatch):
+    monkeypatch.setattr("torsor.support.progress.PATIENCE", 0.0)
     sweep(studies.inverse, {"x": [1, 0, 2]}, workers=0, progress=True).run()
     assert "3 of 3 points, 1 failed" in capsys.readouterr().err
     sweep(studies.inverse, {"x": [1, 0, 2]}, workers=0, progress=False).run()

@@ -16,13 +16,13 @@ import numpy as np
 from torsor.cli import words
 from torsor.cli.cautions import caution
 from torsor.cli.outcome import Typed, say
-from torsor.cli.progress import progress
 from torsor.cli.writing import Column, written
 from torsor.errors import FileError, TorsorError
 from torsor.io.logs import Log, read_chunks
 from torsor.io.logs.log import QUANTITIES
 from torsor.io.logs.reading import FORMATS
 from torsor.support.files import label, open_regular
+from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
     from torsor.cli.jobs import Job, State, Table
@@ -51,7 +51,8 @@ def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool,
     if topic is not None and format != "mcap":
         raise Typed(f"--topic chooses among the messages of an MCAP file; {path} is none")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
-    with _opened(path) as (stream, size), progress(os.path.basename(path)) as show:
+    bar = Progress(1.0, os.path.basename(path))
+    with _opened(path) as (stream, size), closing(bar):
         logs: Any = read_chunks(stream, max(64, min(65536, HELD // width)), format=format, topic=topic)
         with closing(logs):
             results = _computed(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
@@ -62,7 +63,8 @@ def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool,
                 for block in chain([first], results):
                     put(block)
                     rows += len(next(iter(block.values())))
-                    show(stream.tell() / size if size else None)
+                    if size:
+                        bar(stream.tell() / size)
     return rows
 
 

@@ -22,12 +22,12 @@ from torsor.simulate.adaptive import METHODS
 from torsor.simulate.compiled_run import held_step, whole
 from torsor.simulate.controllers import Control, HeldForces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
-from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.windings import COMMANDS, Windings
+from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
@@ -104,7 +104,7 @@ def simulate(
     stops = hard_stops.stops_of(system, limits)
     at, speed = _started(system, start, motors)
     run = march.Run(
-        system, forces, stops, events_of(events), Record(), Progress(duration, progress), 0.0,
+        system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}

@@ -14,11 +14,11 @@ from torsor.simulate import limits
 from torsor.simulate.adaptive import Adaptive
 from torsor.simulate.controllers import Law
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crossed, located
-from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record
 from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Advance
 from torsor.simulate.system import Frozen, System
+from torsor.support.progress import Progress
 
 Array: TypeAlias = np.ndarray
 

@@ -14,10 +14,10 @@ from torsor.compile.threads import threads
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.simulate.studies.fingerprint import fingerprint
 from torsor.simulate.studies.points import Point, points_of
-from torsor.simulate.studies.progress import Progress
 from torsor.simulate.studies.record import Record, decode, digest, encode
 from torsor.simulate.studies.store import Folder, Memory, Store
 from torsor.simulate.studies.study import Study, study_of
+from torsor.support.progress import Progress
 from torsor.version import __version__
 
 
@@ -61,7 +61,7 @@ def sweep(
     ``workers``: a number of processes (None: one a core; 0: none, all in this one), or a Dask cluster by its address, its
     ``Client`` or itself.  ``results``: a folder where each outcome is kept; the same sweep later computes what is not there.
     ``version`` stands for the study's code, which is looked at otherwise: other code, other results.  ``errors``: "keep" them
-    with their points, or "raise" the first.  ``progress``: a line on stderr; None: where that is a terminal.
+    with their points, or "raise" the first.  ``progress``: a bar on stderr; None: where that is a terminal.
 
     Nothing is computed yet: iterating over the :class:`Sweep` gives outcomes as they come, ``.run()`` all in order.
 
@@ -131,7 +131,7 @@ class Sweep:
 
     def _computed(self, todo: dict[str, Point], known: int) -> Iterator[tuple[str, Outcome]]:
         failed = 0
-        progress = Progress(known + len(todo), known, self._progress)
+        progress = Progress(known + len(todo), "computed", "points", wanted=self._progress)
         coming = self._coming(list(todo.items()))
         try:
             for done, (key, record) in enumerate(coming, start=known + 1):
@@ -139,7 +139,7 @@ class Sweep:
                 self._tried.add(key)
                 outcome = Outcome.of(record)
                 failed += outcome.failure is not None
-                progress(done, failed)
+                progress(done, f"{failed} failed" if failed else "")
                 if self._raise and outcome.failure is not None:
                     raise TorsorError(_complaint(outcome))
                 yield key, outcome
