@@ -12,6 +12,7 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.words import fresh
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
+from torsor.model.refusals import refuse_symbols
 from torsor.model.rotor import refuse_rotors
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
@@ -37,8 +38,7 @@ def to_pinocchio(robot: Robot) -> Any:
     """
     pin = library("a model of Pinocchio")
     d = robot.description
-    if not robot.model.is_numeric:
-        raise ModelError(f"robot {d.name!r} has symbols where Pinocchio has numbers")
+    refuse_symbols(robot.model, "Pinocchio")
     if d.loops:
         raise ModelError(f"Pinocchio's model has no loops, and robot {d.name!r} has some; robot.without_loops() is its tree")
     refuse_rotors(robot.model, "Pinocchio")

@@ -18,12 +18,6 @@ def check_axes(expressed_in: Any) -> None:
         raise UnknownName("axes of a wrench", expressed_in, AXES)
 
 
-def require_numbers(model: Model, instead: str) -> None:
-    """An error for a model with symbols; ``instead`` is what takes them."""
-    if not model.is_numeric:
-        raise ArgumentError(f"robot {model.name!r} has symbols where a kernel needs numbers; {instead}")
-
-
 def check_configuration(model: Model, label: str, q: list[float]) -> None:
     """Refuse numbers that are no configuration, such as a zero quaternion."""
     for i, _ in model.outward():

@@ -17,12 +17,12 @@ from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shor
 from torsor.compile.recorded import Recorded
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.checks import check_axes, check_configuration, check_wrenches, require_numbers
+from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import Spec
 from torsor.model import Model
-from torsor.model.refusals import refuse_loops
+from torsor.model.refusals import refuse_loops, refuse_symbols
 from torsor.support.locks import new_lock
 
 #: inputs that are configurations
@@ -265,7 +265,7 @@ class Kernels:
 
     def _check(self, spec: Spec) -> None:
         """Refuse what has no kernel: unknown names, symbols, results of a tree whose loops are cut."""
-        require_numbers(self.model, self.table.symbols)
+        refuse_symbols(self.model, "a kernel", self.table.symbols)
         for name, *words in spec.quantities:
             row = self.table[name]
             if row.under_loops:

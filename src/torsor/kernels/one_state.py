@@ -13,6 +13,7 @@ from torsor.compile.arrays import as_rows, check_finite
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.quantities import labels, sizes
+from torsor.model.refusals import refuse_symbols
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -22,10 +23,7 @@ FLOAT64 = np.dtype(np.float64)
 
 def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
-    if not robot.model.is_numeric:
-        raise ArgumentError(
-            f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
-        )
+    refuse_symbols(robot.model, "this", "torsor.algorithms take them: torque_terms, stacked_equations")
     out = []
     for name, value in given.items():
         argument = Argument(name, sizes(robot.model)[name], labels(robot.model).get(name, ()))

@@ -1,4 +1,4 @@
-"""Results that have no place for a robot's loops, or for its friction laws: errors that name the call to use instead."""
+"""Results that have no place for a robot's loops, friction laws or symbols: errors that name the call to use instead."""
 
 from __future__ import annotations
 
@@ -29,3 +29,9 @@ def refuse_friction(model: Model, what: str) -> None:
             f"{what} has no place for the friction laws of robot {model.name!r} ({', '.join(laws)}); "
             "robot.with_friction(None) is the robot without them"
         )
+
+
+def refuse_symbols(model: Model, what: str, instead: str = "give it numbers") -> None:
+    """An error for a model with symbols where ``what`` needs numbers; ``instead`` takes symbols, or is advice."""
+    if not model.is_numeric:
+        raise ArgumentError(f"robot {model.name!r} has symbols where {what} needs numbers; {instead}")

@@ -13,6 +13,7 @@ from torsor.checks.certify.comparison import Array, Skip, per_sample
 from torsor.checks.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
 from torsor.model.names import coordinate_names
+from torsor.model.refusals import refuse_symbols
 
 if TYPE_CHECKING:
     from torsor.checks.certify.loops import Closed
@@ -29,8 +30,7 @@ class Subject:
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
-        if not robot.model.is_numeric:
-            raise ArgumentError(f"robot {robot.name!r} has symbols where a certificate needs numbers; put values in first")
+        refuse_symbols(robot.model, "a certificate")
         if robot.nv == 0:
             raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
         if samples < 1:

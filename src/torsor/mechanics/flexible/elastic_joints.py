@@ -20,7 +20,7 @@ from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies
 from torsor.mechanics.flexible.joint_equations import Elastic, MotorMotion, Transmission
 from torsor.mechanics.flexible.springs import Spring, SpringLaw
-from torsor.model.refusals import refuse_friction
+from torsor.model.refusals import refuse_friction, refuse_symbols
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.model.rotor import refuse_rotors
 
@@ -62,8 +62,7 @@ class ElasticJoints:
         refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
             raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
-        if not robot.model.is_numeric:
-            raise ModelError(f"robot {robot.name!r} has symbols; torsor.mechanics.flexible.joint_equations takes them")
+        refuse_symbols(robot.model, "a robot with springs", "torsor.mechanics.flexible.joint_equations takes them")
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)
         self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.has_damping)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor import algorithms
-from torsor.errors import ArgumentError, SingularError, UnknownName, printable
+from torsor.errors import SingularError, UnknownName, printable
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels
 from torsor.mechanics.flexible import link_equations as equations
@@ -17,6 +17,7 @@ from torsor.mechanics.flexible.assembly import Flexible, flexible
 from torsor.mechanics.flexible.beam import Beam
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies, modes
+from torsor.model.refusals import refuse_symbols
 from torsor.support.given import as_array
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ class FlexibleRobot:
     """
 
     def __init__(self, robot: Robot, beams: Mapping[str, Beam]):
-        if not robot.model.is_numeric:
-            raise ArgumentError(f"robot {robot.name!r} has symbols where numbers are needed")
+        refuse_symbols(robot.model, "a flexible robot", "torsor.mechanics.flexible.link_equations takes them")
         self._robot, self._beams = robot, dict(beams)
         self._flexible = flexible(robot, self._beams)
         self._kernels = Kernels(robot.name, self._flexible, QUANTITIES, self._shapes())

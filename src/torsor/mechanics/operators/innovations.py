@@ -12,7 +12,7 @@ from torsor.algorithms import innovations as factorization
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CLOSED, refuse_loops
+from torsor.model.refusals import CLOSED, refuse_loops, refuse_symbols
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -67,10 +67,7 @@ class Innovations:
     """
 
     def __init__(self, robot: Robot, q: ArrayLike):
-        if not robot.model.is_numeric:
-            raise ArgumentError(
-                f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms.innovations takes them"
-            )
+        refuse_symbols(robot.model, "this factorization", "torsor.algorithms.innovations takes them")
         self.robot, self.q = robot, np.array(q, dtype=float)
         if self.q.ndim == 0 or self.q.shape[-1] != robot.nq:
             raise ArgumentError(f"q has shape {self.q.shape}, expected (..., {robot.nq})")
