@@ -18,8 +18,8 @@ import numpy as np
 
 import torsor as ts
 from torsor.io.shared.places import Places
-from torsor.look.scene.archive import packed
-from torsor.look.scene.packing import welded
+from torsor.look.scene.archive import pack_surfaces
+from torsor.look.scene.packing import weld_corners
 from torsor.look.scene.shapes import pose, triangles
 from torsor.look.scene.triangles import Triangles
 from torsor.model.description import Geometry
@@ -61,7 +61,7 @@ def surfaces(shape: Geometry, places: Places) -> list[Triangles]:
 
 def reduced(surface: Triangles, kept: float) -> Triangles:
     """Quadric edge collapse of the welded surface; small parts keep more, for their outline's sake."""
-    (low, high), corners, faces = welded(surface, 2**16 - 1)
+    (low, high), corners, faces = weld_corners(surface, 2**16 - 1)
     vertices = (low + corners / np.float64(2**16 - 1) * (high - low)).astype(np.float32)
     share = min(1.0, max(kept, 60 / len(faces)))
     if share < 1:
@@ -76,7 +76,7 @@ def archive(meshes: dict[str, list[Triangles]]) -> tuple[bytes, int]:
         kept = (low + high) / 2 if best or high < 1 else 1.0
         thinner = {name: [reduced(s, kept) for s in found] for name, found in meshes.items()}
         stream = io.BytesIO()
-        np.savez_compressed(stream, **packed(thinner))
+        np.savez_compressed(stream, **pack_surfaces(thinner))
         if len(stream.getvalue()) <= LARGEST:
             low, best, count = kept, stream.getvalue(), sum(len(s.faces) for found in thinner.values() for s in found)
         else:

@@ -282,13 +282,13 @@ def test_file_that_another_process_removes_while_room_is_made_is_no_fault(folder
     for k in range(6):
         cache.store(f"{k + 1:064x}"[::-1], b"code")  # names that do not begin with 0: nothing is removed
     (gone,) = (f for f in files(folder) if f.name.startswith("1"))
-    written = cache._written
+    written = cache._write_time
 
     def removed_meanwhile(path):
         gone.unlink(missing_ok=True)
         return written(path)
 
-    monkeypatch.setattr(cache, "_written", removed_meanwhile)
+    monkeypatch.setattr(cache, "_write_time", removed_meanwhile)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cache.store("0" * 64, b"code")

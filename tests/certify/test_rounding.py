@@ -8,7 +8,7 @@ import pytest
 
 import torsor as ts
 from torsor import algorithms as alg
-from torsor.checks.certify.comparison import Comparison, compared, worst
+from torsor.checks.certify.comparison import Comparison, compare, worst
 from torsor.checks.certify.rounding import EPS, deviations
 from torsor.compile import Argument, record
 from torsor.scalar import sin, sqrt, where
@@ -68,12 +68,12 @@ def test_worst_entry_by_what_is_allowed_there():
 
 
 def test_not_a_number_is_worse_than_any():
-    c = compared(np.array([[1.0, np.nan]]), np.array([[1.0, 1.0]]), 0.0)
+    c = compare(np.array([[1.0, np.nan]]), np.array([[1.0, 1.0]]), 0.0)
     assert not worst(c).ok
     assert worst(c).place == "sample 0, 1"
-    assert not worst(compared(np.array([[1.0]]), np.array([[1.0]]), np.nan)).ok
+    assert not worst(compare(np.array([[1.0]]), np.array([[1.0]]), np.nan)).ok
 
 
 def test_equal_is_equal_where_nothing_is_allowed():
-    assert worst(compared(np.zeros((2, 3)), np.zeros((2, 3)), 0.0)).ok
-    assert worst(compared(np.zeros((1, 0)), np.zeros((1, 0)), 0.0)).ok
+    assert worst(compare(np.zeros((2, 3)), np.zeros((2, 3)), 0.0)).ok
+    assert worst(compare(np.zeros((1, 0)), np.zeros((1, 0)), 0.0)).ok

@@ -14,7 +14,7 @@ import pytest
 import torsor as ts
 from torsor.checks import doctor
 from torsor.checks.doctor.finding import Finding
-from torsor.cli.robots import bundled
+from torsor.cli.robots import bundled_robots
 from torsor.look.explain.survey import survey, tips
 
 # -- info --------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_tips_are_where_a_robot_ends():
     assert tips(ts.mechanisms.bricard()) == []
 
 
-@pytest.mark.parametrize("name", sorted(bundled()))
+@pytest.mark.parametrize("name", sorted(bundled_robots()))
 @pytest.mark.night
 def test_info_of_everything_bundled(torsor, name):
     ended = torsor("info", name, "--samples", 20)

@@ -12,7 +12,7 @@ import pytest
 import torsor as ts
 from torsor.cli.app import ABOUT, COMMANDS
 from torsor.cli.examples import EXAMPLES
-from torsor.cli.robots import bundled
+from torsor.cli.robots import bundled_robots
 
 NAMES = [function.__name__ for group in COMMANDS.values() for function in group]
 #: those that take seconds, or serve a page
@@ -55,7 +55,7 @@ def test_help_is_where_people_look_for_it(torsor, words, same):
 
 def test_the_list_of_robots_is_that_of_the_bundled_ones():
     assert re.findall(r"\w+", " ".join(ABOUT.split("torsor: ")[1].split()).replace("and with closed loops", "")) == list(
-        bundled()
+        bundled_robots()
     )
 
 

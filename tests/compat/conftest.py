@@ -25,4 +25,4 @@ def patience(request, monkeypatch):
 
 def _forget():
     chain._chain.cache_clear()
-    mr.kinematics._compiled.cache_clear()
+    mr.kinematics._kernel.cache_clear()

@@ -94,7 +94,7 @@ def test_velocity_and_force_of_a_loop_joint(kind, seed):
     V = np.array([*seen.V.w, *seen.V.v], float)
     assert_close(np.array(c.velocity(state), float), np.linalg.lstsq(S, V)[0], condition=np.linalg.cond(S) ** 2, floor=1)
     successor = c.frames(robot.model)[1]
-    on = successor.X.inverse.T @ c.actuated(state, tau.tolist())[successor.body]
+    on = successor.X.inverse.T @ c.actuation_wrenches(state, tau.tolist())[successor.body]
     F = np.array([*on.m, *on.f], float)
     assert_close(S.T @ F, tau, condition=np.linalg.cond(S) ** 2, floor=1 + np.abs(F).max())
     assert_close(S @ np.linalg.lstsq(S, F)[0], F, condition=np.linalg.cond(S), floor=1)

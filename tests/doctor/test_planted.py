@@ -152,14 +152,14 @@ def everywhere():
     """(fault, code expected, codes found by the shape, by the other side) for every link of ten robots and every fault that
     changes its inertia by a third."""
     from torsor.checks.doctor import cad, symmetry
-    from torsor.checks.doctor.geometry import shaped
+    from torsor.checks.doctor.geometry import links_with_shape
     from torsor.checks.doctor.reading import subject_of
 
     for file in TEN:
         subject = subject_of(ROBOTS / file, [SHARE], True, "fixed")
         twins = {link.name: others for link, others in symmetry.pairs(subject)}
         twins |= {other.name: [link] for link, others in symmetry.pairs(subject) for other in others}
-        for link, own, body in (row for row in shaped(subject) if cad.comparable(row[0])):
+        for link, own, body in (row for row in links_with_shape(subject) if cad.comparable(row[0])):
             m, c, I = link.mass, link.com, link.inertia
             faults = [("none", I, None), ("origin", I + steiner(m, c), "inertia-about-wrong-frame")]
             faults += [(f"{k:g}", k * I, "inertia-units") for k in (1e3, 1e6, 1e9)]
@@ -169,8 +169,13 @@ def everywhere():
             for name, J, code in faults:
                 if code is None or np.linalg.norm(J - I) > np.linalg.norm(I) / 3:
                     wrong, others = replace(link, inertia=J), twins.get(link.name)
-                    by_pair = list(symmetry.compared(subject, wrong, others)) if others else []
-                    yield name, code, [f.code for f in cad.compared(subject, wrong, own, body)], [f.code for f in by_pair]
+                    by_pair = list(symmetry.compare_mirrored(subject, wrong, others)) if others else []
+                    yield (
+                        name,
+                        code,
+                        [f.code for f in cad.compare_with_shape(subject, wrong, own, body)],
+                        [f.code for f in by_pair],
+                    )
 
 
 @pytest.mark.night

@@ -168,7 +168,12 @@ FEW = {k: STATEMENTS[k] for k in ("inverse_dynamics", "inverse_dynamics, batch",
 
 #: file, text, the text in its place, and the statement whose result it changes
 EDITS = {
-    "rnea": ("algorithms/rnea.py", "I.inverse_dynamics(Ai) - fi", "I.inverse_dynamics(Ai) * 2 - fi", "inverse_dynamics"),
+    "rnea": (
+        "algorithms/rnea.py",
+        "return A, I.inverse_dynamics(A)",
+        "return A, I.inverse_dynamics(A) * 2",
+        "inverse_dynamics",
+    ),
     "inertia": ("spatial/inertia.py", "+ self.h.cross(A.a)", "+ self.h.cross(A.a) * 2", "inverse_dynamics, batch"),
     "joint": ("model/joints/revolute.py", "about(self.axis, q[0])", "about(self.axis, q[0] * 2)", "pose"),
 }

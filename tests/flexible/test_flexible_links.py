@@ -83,7 +83,7 @@ def test_section_is_a_joint():
 def test_cantilever_and_pinned_free(family, count):
     """The first three frequencies of a clamped–free and of a pinned–free beam, to 0.1 % and better."""
     arm = hinged(modes=(count, 0, 0), shapes=family)
-    q = arm.joined([0.4])
+    q = arm.join_coordinates([0.4])
     np.testing.assert_allclose(arm.frequencies(q, "locked")[:3], UNIT * np.square(CANTILEVER), rtol=5e-4)
     free = arm.frequencies(q)
     assert abs(free[0]) < 1e-5 * UNIT  # it turns freely; √ of rounding
@@ -133,7 +133,7 @@ def test_two_beams_on_a_hub():
     )
     half = beam(L, mass_per_length=rho, EI_z=EI, modes=(5, 0, 0), shapes="cantilever")
     arm = FlexibleRobot.of(robot, {"left": half, "right": half})
-    found = arm.frequencies(arm.joined([1.1]))
+    found = arm.frequencies(arm.join_coordinates([1.1]))
     expected = np.sort([0, *UNIT * np.square(CANTILEVER), *UNIT * np.square(PINNED[:2])])
     np.testing.assert_allclose(found[:6], expected, rtol=1e-3, atol=1e-5 * UNIT)
 
@@ -164,13 +164,13 @@ def test_a_column_buckles_under_its_own_weight():
 def test_spin_stiffens(spin, flap, rel):
     """Frequencies out of the plane of a beam that spins at Ω (Wright et al. 1982, as quoted), and in it: ω² less by Ω²."""
     arm = hinged(modes=(4, 4, 0), EI_y=EI)
-    v = arm.joined([spin * UNIT])
+    v = arm.join_coordinates([spin * UNIT])
     h = 1e-6
 
     def accelerations(k):  # η̈ at constant spin, by differences in η; the modes are orthonormal
         eta = h * np.eye(8)[k]
-        ups = arm.inverse_dynamics(arm.joined([0.0], eta), v, [0.0]).eta_acceleration
-        return (ups - arm.inverse_dynamics(arm.joined([0.0], -eta), v, [0.0]).eta_acceleration) / (2 * h)
+        ups = arm.inverse_dynamics(arm.join_coordinates([0.0], eta), v, [0.0]).eta_acceleration
+        return (ups - arm.inverse_dynamics(arm.join_coordinates([0.0], -eta), v, [0.0]).eta_acceleration) / (2 * h)
 
     A = -np.array([accelerations(k) for k in range(8)]).T
     lowest = [np.sqrt(np.linalg.eigvals(A[p, p]).real.min()) / UNIT for p in (slice(0, 4), slice(4, 8))]
@@ -221,7 +221,7 @@ def test_frequencies_of_an_elbow_against_segments():
     M = np.array(algorithms.crba(robot.model, q.tolist()))
     rough = frequencies(M, np.diag(k))
     arm = two_beams(modes=(5, 0, 0))
-    found = arm.frequencies(arm.joined([0.0, 1.0]))
+    found = arm.frequencies(arm.join_coordinates([0.0, 1.0]))
     np.testing.assert_allclose(found[2:4], rough[2:4], rtol=1e-4)
     np.testing.assert_allclose(found[4:6], rough[4:6], rtol=1.5e-2)  # five shapes a beam are few for these
 
@@ -231,7 +231,7 @@ def test_motion_of_an_elbow_against_segments():
     gravity = (0, -9.81, 0)
     robot, q, k = segmented(8, 0.8, gravity)
     arm = two_beams(gravity, modes=(3, 0, 0))
-    p = arm.joined([0.0, 0.8])
+    p = arm.join_coordinates([0.0, 0.8])
 
     def segments(q, v):
         return robot.forward_dynamics(q, v, -k * q * (k > 0))
@@ -274,7 +274,7 @@ def test_mass_matrix_by_hand():
         H = np.array(bar.section(x * L).shortening)
         along, along1 = x * L - eta @ H @ eta / 2, -eta @ H @ rates[1:]
         total += w * rho * L / 2 * ((along1 - y * rates[0]) ** 2 + (y1 + along * rates[0]) ** 2)
-    M = arm.mass_matrix(arm.joined([0.3], eta))
+    M = arm.mass_matrix(arm.join_coordinates([0.3], eta))
     assert rates @ M @ rates / 2 == pytest.approx(total, rel=1e-12)
     straight = hinged(foreshortening=False)
     np.testing.assert_allclose(straight.mass_matrix(straight.neutral())[1:, 1:], rho * L * np.eye(3), atol=1e-13)
@@ -347,7 +347,7 @@ def test_energy_is_conserved():
     arm = two_beams((0, -9.81, 0), modes=(2, 0, 0))
 
     def drift(dt, steps):
-        q, v = arm.joined([0.3, 0.6], [0.02, 0, -0.01, 0]), np.zeros(6)
+        q, v = arm.join_coordinates([0.3, 0.6], [0.02, 0, -0.01, 0]), np.zeros(6)
         before = arm.energy(q, v)
         for _ in range(steps):
             f = lambda q, v: arm.forward_dynamics(q, v, [0.0, 0.0])  # noqa: E731
@@ -381,8 +381,10 @@ def test_rigid_limit():
     arm = two_beams((0, -9.81, 0), modes=(2, 0, 0))
     twin = rigid_twin(arm)
     q, v = RNG.normal(size=(2, 2))
-    np.testing.assert_allclose(arm.mass_matrix(arm.joined(q))[:2, :2], twin.mass_matrix(q), rtol=1e-12)
-    np.testing.assert_allclose(arm.bias_force(arm.joined(q), arm.joined(v))[:2], twin.bias_force(q, v), rtol=1e-11)
+    np.testing.assert_allclose(arm.mass_matrix(arm.join_coordinates(q))[:2, :2], twin.mass_matrix(q), rtol=1e-12)
+    np.testing.assert_allclose(
+        arm.bias_force(arm.join_coordinates(q), arm.join_coordinates(v))[:2], twin.bias_force(q, v), rtol=1e-11
+    )
     off = []
     for stiff in (1e3, 1e4):
         bar = beam(L, mass_per_length=rho, EI_z=stiff * EI, modes=(2, 0, 0))
@@ -390,9 +392,12 @@ def test_rigid_limit():
         a = twin.forward_dynamics(q, v, [1.0, 2.0])
         at = np.zeros(4)
         for _ in range(6):  # the η that the rigid motion's inertia and gravity bend it to, η̈ = 0
-            M, h = system.mass_matrix(system.joined(q, at)), system.bias_force(system.joined(q, at), system.joined(v))
+            M, h = (
+                system.mass_matrix(system.join_coordinates(q, at)),
+                system.bias_force(system.join_coordinates(q, at), system.join_coordinates(v)),
+            )
             at = -np.linalg.solve(system.stiffness()[2:, 2:], M[2:, :2] @ a + h[2:])
-        tau, _ = system.inverse_dynamics(system.joined(q, at), system.joined(v), a)
+        tau, _ = system.inverse_dynamics(system.join_coordinates(q, at), system.join_coordinates(v), a)
         off.append(np.abs(tau - [1.0, 2.0]).max())
     assert off[0] < 0.05
     assert off[1] == pytest.approx(off[0] / 10, rel=0.05)
@@ -407,7 +412,7 @@ def test_what_hangs_on_a_beam(spatial):
     )  # the flange is at the end of the beam
     to_fore = np.linalg.inv(spatial.pose(q, "upper/tip")) @ spatial.pose(q, "fore")
     np.testing.assert_allclose(to_fore[:3, 3], [0, 0, 0.02], atol=1e-15)
-    straight = spatial.joined(q[: spatial.robot.nq])
+    straight = spatial.join_coordinates(q[: spatial.robot.nq])
     for frame in ("tool", "wheel", "fore"):
         np.testing.assert_allclose(spatial.pose(straight, frame), spatial.robot.pose(q[: spatial.robot.nq], frame), atol=1e-14)
     h = 1e-6

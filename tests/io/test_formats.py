@@ -9,7 +9,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
-from torsor.io.formats import FORMATS, recognised
+from torsor.io.formats import FORMATS, recognise_format
 from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Mimic
 from torsor.robot.loading import load, save
@@ -28,7 +28,7 @@ MJCF = '<mujoco model="bob"><worldbody><body name="bob"><joint name="hinge"/><ge
     ],
 )  # fmt: skip
 def test_recognised(source, expected):
-    assert recognised(source).name == expected
+    assert recognise_format(source).name == expected
 
 
 def test_xml_is_what_its_root_says(tmp_path):
@@ -36,7 +36,7 @@ def test_xml_is_what_its_root_says(tmp_path):
         path = tmp_path / f"{name}.xml"
         path.write_text(text)
         assert load(path).name == name
-        assert load(str(path), format=recognised(text).name).name == name
+        assert load(str(path), format=recognise_format(text).name).name == name
 
 
 def test_no_ending_or_another(tmp_path):

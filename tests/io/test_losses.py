@@ -18,7 +18,7 @@ from torsor.io.formats import FORMATS
 from torsor.io.loops_file import with_loops, write_loops
 from torsor.io.mjcf import read_mjcf, write_mjcf
 from torsor.io.shared.losses import FEATURES, losses
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
@@ -91,7 +91,7 @@ def test_each_loss_of_a_robot_that_has_everything_is_told(format):
     for what, who, fate in FEATURES:
         names = list(who(everything()))
         assert names, what  # the robot has all of them
-        line = f"{what}, {fate.get(format)}: {listed(names)}"
+        line = f"{what}, {fate.get(format)}: {short_list(names)}"
         assert (line in told) == (format in fate)
 
 

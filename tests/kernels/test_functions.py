@@ -7,7 +7,7 @@ import pytest
 
 from torsor.compile import Argument
 from torsor.kernels import functions
-from torsor.kernels.functions import function_kernel, recorded
+from torsor.kernels.functions import function_kernel, record_function
 from torsor.mechanics.large.recursions import STEPS
 
 X = [Argument("x", (2,))]
@@ -20,18 +20,18 @@ def test_one_state_and_a_batch():
 
 
 def test_a_user_function_is_recorded_in_every_process():
-    assert recorded(lambda x: {"y": x[0]}, X)._key is None
+    assert record_function(lambda x: {"y": x[0]}, X)._key is None
 
 
 def test_a_step_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     step, inputs = next(iter(STEPS.items()))
-    first = recorded(step, inputs).facts
+    first = record_function(step, inputs).facts
 
     def refuse(*given):
         raise AssertionError("it was recorded again")
 
     monkeypatch.setattr(functions, "shortest", refuse)
-    assert recorded(step, inputs).facts == first
+    assert record_function(step, inputs).facts == first
     with pytest.raises(AssertionError, match="recorded again"):
-        _ = recorded(step, inputs).program
+        _ = record_function(step, inputs).program

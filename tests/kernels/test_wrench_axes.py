@@ -108,7 +108,7 @@ def test_elastic_and_flexible_robots_take_the_axes():
     assert not np.allclose(a, elastic.forward_dynamics(q, v, *motors, tau, {"tip": F})[0])
 
     arm = FlexibleRobot.of(robot, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
-    x, w = arm.joined(q, [0.01, -0.002]), np.zeros(arm.nv)
+    x, w = arm.join_coordinates(q, [0.01, -0.002]), np.zeros(arm.nv)
     a = arm.forward_dynamics(x, w, tau, {"tip": F}, expressed_in="world")
     assert_close(a, arm.forward_dynamics(x, w, tau, {"tip": own(arm.pose(x, "tip"))}), condition=1e4)
     assert not np.allclose(a, arm.forward_dynamics(x, w, tau, {"tip": F}))

@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
-from torsor.io.logs.columns import meaning, numbered
+from torsor.io.logs.columns import are_numbered, meaning
 from torsor.io.logs.log import coordinates
 from torsor.support import tables
 
@@ -124,7 +124,7 @@ def test_numbered_columns_are_in_order(arm):
     assert log.t.tolist() == [0.5]
     with pytest.raises(FileError, match="6 columns without names, and the robot 2 coordinates"):
         log.states(ts.robots.two_link())
-    assert not numbered(("1", "3"))
+    assert not are_numbered(("1", "3"))
 
 
 def test_an_npz_of_arrays(tmp_path, arm):

@@ -12,7 +12,7 @@ from tests.mjcf.twin import Twin
 from tests.trees import Cam, random_tree
 from torsor.errors import ModelError
 from torsor.io.mjcf import read_mjcf, write_mjcf
-from torsor.io.mjcf.compiling import compiled
+from torsor.io.mjcf.compiling import compile_model
 from torsor.model import Description
 from torsor.model.assembly import assemble
 from torsor.model.joints import Floating, Revolute, Spherical
@@ -40,7 +40,7 @@ def sayable(d: Description) -> Description:
 @given(st.integers(0, 10**6))
 def test_written_trees_move_in_mujoco_as_here(seed):
     d = sayable(random_tree(seed, bodies=1 + seed % 7))
-    assert max(Twin(assemble(d), compiled(write_mjcf(d)).model).errors(seed, count=1)) < CLOSE
+    assert max(Twin(assemble(d), compile_model(write_mjcf(d)).model).errors(seed, count=1)) < CLOSE
 
 
 @given(st.integers(0, 10**6))
@@ -48,7 +48,7 @@ def test_trees_read_back_move_in_torsor_as_in_mujoco(seed):
     d = sayable(random_tree(seed, bodies=1 + seed % 7))
     text = write_mjcf(d)
     back = read_mjcf(text)
-    assert max(Twin(assemble(back), compiled(text).model).errors(seed, count=1)) < CLOSE
+    assert max(Twin(assemble(back), compile_model(text).model).errors(seed, count=1)) < CLOSE
     assert {f.name for f in back.frames} >= {f.name for f in d.frames}
     assert {x.name for x in back.links} >= {x.name for x in d.links}
 

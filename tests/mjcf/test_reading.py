@@ -13,7 +13,7 @@ from tests.mjcf.twin import Twin, random_state
 from torsor.algorithms import pose
 from torsor.errors import FileError, ModelWarning
 from torsor.io.mjcf import read_mjcf
-from torsor.io.mjcf.compiling import compiled
+from torsor.io.mjcf.compiling import compile_model
 from torsor.model import Description
 from torsor.model.assembly import assemble
 
@@ -32,7 +32,7 @@ def read(name: str, **options) -> Description:
 def bare_twin(name: str) -> tuple[Twin, Description]:
     """The tree alone beside MuJoCo's: loops off, every joint with a coordinate of its own."""
     d = replace(read(name, mimic=False), loops=())
-    return Twin(assemble(d), compiled(HERE / name).model), d
+    return Twin(assemble(d), compile_model(HERE / name).model), d
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -63,7 +63,7 @@ def test_links_and_sites_are_where_mujoco_has_them(name):
 def test_masses_add_up():
     for name in FILES:
         total = sum(link.inertia.m for link in read(name).links)
-        m = compiled(HERE / name).model
+        m = compile_model(HERE / name).model
         moved = [i for i in range(1, m.nbody) if name != "walker.xml" or m.body(i).name not in ("step", "handle")]
         assert total == pytest.approx(m.body_mass[moved].sum(), rel=1e-15)
 
@@ -97,7 +97,7 @@ def _matrix(X) -> np.ndarray:
 @pytest.mark.parametrize("name", ["loops.xml", "walker.xml"])
 def test_loops_are_as_far_open_as_mujocos(name):
     d = read(name, mimic=False)
-    twin = Twin(assemble(replace(d, loops=())), compiled(HERE / name).model)
+    twin = Twin(assemble(replace(d, loops=())), compile_model(HERE / name).model)
     m, data = twin.m, twin.d
     m.opt.disableflags = 0
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
@@ -123,7 +123,7 @@ def test_a_linear_joint_equality_is_a_mimic():
     d = read("loops.xml")
     follower = next(j for j in d.joints if j.name == "pinion")
     assert (follower.mimic.joint, follower.mimic.multiplier) == ("gear", -2)
-    m = compiled(HERE / "loops.xml").model
+    m = compile_model(HERE / "loops.xml").model
     data = mujoco.MjData(m)
     data.joint("gear").qpos[:] = 0.7
     data.joint("pinion").qpos[:] = follower.mimic.multiplier * 0.7 + follower.mimic.offset

@@ -16,8 +16,8 @@ import pytest
 
 from tests.mjcf.twin import Twin
 from torsor.errors import FileError, ModelWarning
-from torsor.io.mjcf.compiling import compiled
-from torsor.io.mjcf.reader import translated
+from torsor.io.mjcf.compiling import compile_model
+from torsor.io.mjcf.reader import translate
 from torsor.model.assembly import assemble
 
 FOUND = find_spec("gymnasium")
@@ -26,10 +26,10 @@ GYMNASIUM = sorted(p.name for p in ASSETS.glob("*.xml")) if ASSETS else []
 
 
 def compare(path: Path) -> None:
-    found = compiled(path)
+    found = compile_model(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # springs and fluids: off in MuJoCo too, here
-        d = translated(found.model, mimic=False, mesh_frames=found.mesh_frames)
+        d = translate(found.model, mimic=False, mesh_frames=found.mesh_frames)
     model = assemble(replace(d, loops=()))
     assert (model.nq, model.nv) == (found.model.nq, found.model.nv)
     assert sum(link.inertia.m for link in d.links) <= found.model.body_mass.sum() * (1 + 1e-14)
@@ -50,7 +50,7 @@ def test_a_folder_of_models():
     count = 0
     for path in sorted(Path(folder).rglob("*.xml")):
         try:
-            compiled(path)
+            compile_model(path)
         except FileError:
             continue
         compare(path)

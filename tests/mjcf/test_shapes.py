@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.io import read_urdf
 from torsor.io.mjcf import read_mjcf, write_mjcf
-from torsor.io.mjcf.compiling import compiled
+from torsor.io.mjcf.compiling import compile_model
 
 HERE = Path(__file__).parent
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], float)
@@ -32,7 +32,7 @@ def test_sizes_roles_and_colours():
 
 
 def test_meshes_lie_where_mujoco_draws_them():
-    m = compiled(HERE / "shapes.xml").model
+    m = compile_model(HERE / "shapes.xml").model
     data = mujoco.MjData(m)
     mujoco.mj_forward(m, data)
     for name in ("plain", "turned"):

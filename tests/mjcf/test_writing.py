@@ -17,7 +17,7 @@ from tests.mjcf.twin import Twin, random_state
 from tests.references.pinocchio_states import ROBOTS
 from torsor.errors import ModelError, ModelWarning
 from torsor.io.mjcf import read_mjcf, write_mjcf
-from torsor.io.mjcf.compiling import compiled
+from torsor.io.mjcf.compiling import compile_model
 from torsor.io.urdf import read_urdf
 from torsor.model import Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.assembly import assemble
@@ -45,7 +45,7 @@ def there_and_back(d: Description) -> None:
     """Written, M and τ in MuJoCo and, read again, in torsor are those of the description."""
     tree = replace(rotors_as_armature(d), loops=())
     text = write_mjcf(d, meshes=False)
-    m = compiled(text).model
+    m = compile_model(text).model
     twin, back = Twin(assemble(tree), m), Twin(assemble(replace(read_mjcf(text), loops=())), m)
     assert max(twin.errors(count=1)) < 1e-12
     assert (back.model.nq, back.model.nv) == (twin.model.nq, twin.model.nv)
@@ -106,7 +106,7 @@ def test_limits_losses_and_motors():
         "damping": (0.2,),
         "friction": (0.3,),
     }
-    m = compiled(write_mjcf(arm(**fields))).model
+    m = compile_model(write_mjcf(arm(**fields))).model
     assert m.jnt_range[0].tolist() == [-1, 2]
     assert (m.dof_armature[0], m.dof_damping[0], m.dof_frictionloss[0]) == (0.1, 0.2, 0.3)
     assert m.actuator_ctrlrange[0].tolist() == [-30, 30]
@@ -135,7 +135,7 @@ def test_loops_hold_the_same_frames(kind, words):
     X, Y = (Transform.of_pose(about, Vec(*p)) for about, p in ((_turn(0.3), (0.1, 0.2, 0.3)), (_turn(-0.2), (0.3, 0.1, 0))))
     d = replace(arm(), loops=(Loop("close", kind, "world", "two", X, Y),))
     text = write_mjcf(d)
-    m = compiled(text).model
+    m = compile_model(text).model
     assert [("connect", "weld")[t] for t in m.eq_type] == words
     back = read_mjcf(text).loops
     for loop, mine in zip(back[:1], d.loops, strict=True):
@@ -174,7 +174,7 @@ def test_massless_links_between_joints_join_the_body_after_them():
     d = Description("camera", links, joints, (NamedFrame("lens", "head"),))
     there_and_back(d)
     text = write_mjcf(d)
-    assert compiled(text).model.nbody == 3
+    assert compile_model(text).model.nbody == 3
     assert "massless, so part of the body that follows: yoke, cross" in text
 
 

@@ -9,7 +9,7 @@ import torsor as ts
 from torsor.flexible import FlexibleRobot, Spring
 from torsor.look.replay.film import film_of
 from torsor.look.scene.elastic import PIECES
-from torsor.look.scene.loops import carried
+from torsor.look.scene.loops import transform_points
 from torsor.mechanics.flexible import beam
 from torsor.simulate.flexible_links import FlexibleResult
 
@@ -18,7 +18,7 @@ def test_beams_are_cut_into_pieces_that_bend(vibration):
     film, arm = film_of(vibration, "auto", (), 30), vibration.robot
     q = vibration.at(film.times)
     last = film.poses[:, film.links.index(f"link1/piece{PIECES}")]
-    tip = carried(last, np.array([0.5 / PIECES, 0, 0]))
+    tip = transform_points(last, np.array([0.5 / PIECES, 0, 0]))
     np.testing.assert_allclose(tip, arm.pose(q, "link1/tip")[:, :3, 3], atol=1e-3)
     np.testing.assert_allclose(film.poses[:, film.links.index("link2"), :3], arm.pose(q, "link2")[:, :3, 3], atol=1e-12)
     across = next(plot for plot in film.plots if plot.title == "Beam tip, across")

@@ -18,7 +18,7 @@ from torsor import replay
 from torsor.errors import ArgumentError, FileError
 from torsor.look.replay.document import TRIANGLES, page
 from torsor.look.replay.film import film_of
-from torsor.look.replay.thinning import clustered, envelope
+from torsor.look.replay.thinning import cluster_corners, envelope
 from torsor.look.scene import Part, Triangles, packing
 from torsor.look.scene.triangles import sphere
 
@@ -118,7 +118,7 @@ def volume(surface: Triangles) -> float:
 
 def test_welded_surface_is_the_same_surface():
     ball = sphere(0.3)
-    (low, high), corners, faces = packing.welded(loose(ball), 16383)
+    (low, high), corners, faces = packing.weld_corners(loose(ball), 16383)
     again = Triangles(low + corners / 16383 * (high - low), faces)
     assert len(corners) == len(ball.vertices)
     assert volume(again) == pytest.approx(volume(ball), rel=1e-4)
@@ -128,7 +128,7 @@ def test_welded_surface_is_the_same_surface():
 
 def test_clustered_surface_has_fewer_triangles_and_about_the_volume():
     ball = sphere(1.0)
-    coarse = clustered(ball, 0.45)
+    coarse = cluster_corners(ball, 0.45)
     assert len(coarse.faces) < len(ball.faces) / 2
     assert volume(coarse) == pytest.approx(volume(ball), rel=0.15)
 

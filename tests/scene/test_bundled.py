@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor.errors import FileError
 from torsor.look.scene import Scene, Triangles
-from torsor.look.scene.archive import bundled, packed, unpacked
+from torsor.look.scene.archive import bundled_mesh, pack_surfaces, unpack_surfaces
 from torsor.look.scene.triangles import box, sphere
 
 ROBOTS = {"ur5": "ur5", "panda": "panda", "solo12": "quadruped", "g1": "humanoid"}
@@ -29,9 +29,9 @@ def test_all_parts_are_there(name):
 
 
 def test_archive_gives_back_what_was_packed():
-    red = box(1, 2, 3).colored((1.0, 0.0, 0.0, 1.0))
-    blue = sphere(0.5).colored((0.0, 0.0, 1.0, 0.6))
-    again = unpacked(packed({"a": [red, blue], "b": [blue]}))
+    red = box(1, 2, 3).with_color((1.0, 0.0, 0.0, 1.0))
+    blue = sphere(0.5).with_color((0.0, 0.0, 1.0, 0.6))
+    again = unpack_surfaces(pack_surfaces({"a": [red, blue], "b": [blue]}))
     assert [[s.color for s in found] for found in again.values()] == [[red.color, blue.color], [blue.color]]
     for before, after in ((red, again["a"][0]), (blue, again["a"][1]), (blue, again["b"][0])):
         np.testing.assert_allclose(after.vertices[after.faces], before.vertices[before.faces], atol=3 / 16383)
@@ -40,7 +40,7 @@ def test_archive_gives_back_what_was_packed():
 @pytest.mark.parametrize("uri", ["torsor://nobody/arm", "torsor://panda/nothing", "torsor://../panda/link0", "torsor://"])
 def test_unknown_ones_are_refused(uri):
     with pytest.raises(FileError):
-        bundled(uri)
+        bundled_mesh(uri)
 
 
 @pytest.mark.night

@@ -9,7 +9,7 @@ import torsor as ts
 from torsor import algorithms
 from torsor.errors import ArgumentError
 from torsor.look.scene import Scene
-from torsor.look.scene.loops import carried
+from torsor.look.scene.loops import transform_points
 from torsor.look.scene.scene import placements
 from torsor.look.scene.skeleton import ellipsoid
 from torsor.look.scene.triangles import along, bone, box, capsule, cylinder, sphere
@@ -40,7 +40,7 @@ def test_solids_are_closed_and_as_large_as_they_say(name):
 def test_moved_surfaces_stay_outward_even_mirrored():
     surface = box(1, 2, 3)
     for R in (np.eye(3), np.diag([-1.0, 1, 1]), np.diag([2.0, -3.0, 0.5])):
-        assert signed_volume(surface.moved(R, (5, -2, 1))) == pytest.approx(6 * abs(np.linalg.det(R)), rel=1e-5)
+        assert signed_volume(surface.transform(R, (5, -2, 1))) == pytest.approx(6 * abs(np.linalg.det(R)), rel=1e-5)
 
 
 def test_bone_runs_from_point_to_point_and_a_shape_lies_along_its_axis():
@@ -66,7 +66,7 @@ def test_quaternions_turn_as_their_matrices():
     assert (q[:, 3] >= 0).all()
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1, rtol=1e-14)
     for k, p in enumerate(np.eye(3)):
-        turned = carried(np.concatenate((np.zeros((len(R), 3)), q), axis=1), p)
+        turned = transform_points(np.concatenate((np.zeros((len(R), 3)), q), axis=1), p)
         np.testing.assert_allclose(turned, R[:, :, k], atol=1e-14)
 
 
@@ -109,7 +109,7 @@ def test_links_are_where_kinematics_has_them():
     for k, link in enumerate(scene.links):
         T = np.array([algorithms.pose(robot.model, row.tolist(), link) for row in q], float)
         np.testing.assert_allclose(poses[:, k, :3], T[:, :3, 3], atol=1e-13)
-        np.testing.assert_allclose(carried(poses[:, k], np.array([1.0, 2, 3])), (T @ [1, 2, 3, 1])[:, :3], atol=1e-13)
+        np.testing.assert_allclose(transform_points(poses[:, k], np.array([1.0, 2, 3])), (T @ [1, 2, 3, 1])[:, :3], atol=1e-13)
     np.testing.assert_allclose(scene.poses(q[0]), poses[0], atol=1e-14)
 
 

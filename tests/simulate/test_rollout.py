@@ -355,8 +355,8 @@ def test_damping_armature_and_friction_of_each_robot(arm):
 def test_new_values_compile_nothing(arm, monkeypatch):
     """Counted where code is made; a changed closure is new code, the same closure made again is not."""
     made = []
-    built = build.built
-    monkeypatch.setattr("torsor.compile.recorded.build.built", lambda *a: made.append(1) or built(*a))
+    built = build.build
+    monkeypatch.setattr("torsor.compile.recorded.build.build", lambda *a: made.append(1) or built(*a))
     monkeypatch.setattr("torsor.kernels.kernels.Scan", lambda *a, **k: made.append("scan") or Scan(*a, **k))
     robot = ts.robots.two_link()
     link = robot.links[-1]

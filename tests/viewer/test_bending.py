@@ -9,7 +9,7 @@ import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.flexible import FlexibleRobot
 from torsor.look.scene.elastic import PIECES, ElasticScene
-from torsor.look.scene.loops import carried
+from torsor.look.scene.loops import transform_points
 from torsor.look.viewer.bending import BendingStage
 from torsor.look.viewer.session import Session
 from torsor.mechanics.flexible import beam
@@ -39,7 +39,7 @@ def test_beam_at_rest_sags_as_euler_and_bernoulli_say(arm):
 
 def test_rest_without_a_force_is_the_equilibrium(arm):
     stage, q = BendingStage(arm), np.array([0.7, -0.3])
-    np.testing.assert_allclose(stage.rest(q, "tip", np.zeros(3)), arm.equilibrium(arm.joined(q)), atol=1e-12)
+    np.testing.assert_allclose(stage.rest(q, "tip", np.zeros(3)), arm.equilibrium(arm.join_coordinates(q)), atol=1e-12)
 
 
 def test_pieces_lie_end_to_end_from_the_root_to_the_tip():
@@ -49,7 +49,7 @@ def test_pieces_lie_end_to_end_from_the_root_to_the_tip():
     q = np.array([0.3, 0.0, 0.05, -0.02, 0.03, 0.0])
     scene = ElasticScene.bending(robot)
     places = scene.poses(q)[len(robot.robot.links) :]
-    ends = np.array([carried(place, np.array([[s * L / PIECES / 2, 0, 0] for s in (-1, 1)])) for place in places])
+    ends = np.array([transform_points(place, np.array([[s * L / PIECES / 2, 0, 0] for s in (-1, 1)])) for place in places])
     np.testing.assert_allclose(ends[1:, 0], ends[:-1, 1], atol=3e-4)
     np.testing.assert_allclose(ends[0, 0], robot.pose(q, "link1")[:3, 3], atol=3e-4)
     np.testing.assert_allclose(ends[-1, 1], robot.pose(q, "link1/tip")[:3, 3], atol=3e-4)

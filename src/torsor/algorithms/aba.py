@@ -81,4 +81,4 @@ def accelerations(model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scala
     A, a = {0: Motion.zero()}, {}  # A: what the forces add to the acceleration of each body
     for i, j in model.outward():
         A[i], a[i] = accelerate(X[i] @ A[j], S[i], U[i], D[i], u[i])  # F&O 14
-    return model.gathered(a)
+    return model.gather_forces(a)

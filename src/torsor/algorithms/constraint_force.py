@@ -41,10 +41,10 @@ def complement(S: Subspace) -> list[list[Any]]:
         x[k] = x[k] + where(x[k] < 0, -length, length)  # away from cancellation
         scale = 2 / dot(x, x)
         reflectors.append((x, scale))
-        columns = [_reflected(c, x, scale) for c in columns]
+        columns = [_reflect(c, x, scale) for c in columns]
     T = [[int(i == k) for i in range(6)] for k in range(len(S), 6)]
     for x, scale in reversed(reflectors):
-        T = [_reflected(t, x, scale) for t in T]
+        T = [_reflect(t, x, scale) for t in T]
     return T
 
 
@@ -97,6 +97,6 @@ def recover(D: Matrix, r: Vector) -> Vector:
     return Vector(solve(factor(D), r))
 
 
-def _reflected(c: Sequence[Any], x: Sequence[Any], scale: Any) -> list[Any]:
+def _reflect(c: Sequence[Any], x: Sequence[Any], scale: Any) -> list[Any]:
     k = dot(c, x) * scale
     return [ci - xi * k for ci, xi in zip(c, x, strict=True)]

@@ -42,7 +42,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
             C[i, j] = [[d.dot(f2) + s.dot(f3) for s, d in zip(S[j], dS[j], strict=True)] for f2, f3 in zip(F2, F3, strict=True)]
         I[p] = I[p] + X[i].T @ I[i]
         B[p] = B[p] + X[i].T @ B[i]
-    return model.gathered_matrix(C)
+    return model.gather_matrix(C)
 
 
 def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:

@@ -29,4 +29,4 @@ def crba(model: Model, q: Scalars) -> list[list[Any]]:
             M[j, i] = S[j].T @ F  # F&O 10
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + X[i].T @ I[i]  # F&O 9
-    return model.gathered_matrix(M)
+    return model.gather_matrix(M)

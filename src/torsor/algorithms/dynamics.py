@@ -67,4 +67,6 @@ def gravity_force(model: Model, q: Scalars) -> list[Any]:
 def damping_force(model: Model, v: Scalars) -> list[Any]:
     """D v: viscous friction at the joints, which inverse dynamics adds and forward dynamics subtracts when asked."""
     rates = model.rates(v)
-    return model.gathered([[d * x for d, x in zip(model.damping[i], rates[i], strict=True)] for i in range(len(model.parent))])
+    return model.gather_forces(
+        [[d * x for d, x in zip(model.damping[i], rates[i], strict=True)] for i in range(len(model.parent))]
+    )

@@ -33,7 +33,7 @@ class Field(NamedTuple):
         once = repeatable(lambda q, v, t: self.acceleration(q, v, t[0] if t else None))
         return self._replace(acceleration=lambda q, v, t: once(q, v, [] if t is None else [t]))
 
-    def moved(self, q: Scalars, w: Scalars) -> list[Any]:
+    def add(self, q: Scalars, w: Scalars) -> list[Any]:
         """q ⊕ w."""
         m = self.model
         return integrate(m, q[: m.nq], w[: m.nv], 1) + [x + y for x, y in zip(q[m.nq :], w[m.nv :], strict=True)]
@@ -70,7 +70,7 @@ class Field(NamedTuple):
             x / B for B, x in zip(self.inertias, p[m.nv :], strict=True)
         ]
 
-    def pulled(self, q: Scalars, x: Scalars, p: Scalars) -> list[Any]:
+    def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Any]:
         """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""
         m, out = self.model, list(p)
         curved = [i for i, _ in m.outward() if m.coupling[i] is None and type(m.joint[i]).integrate is not JointType.integrate]

@@ -21,4 +21,4 @@ def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> 
     for i, laws in enumerate(model.friction):
         through = loads[model.v_start[i] :]
         tau[i] = [0 if law is None else law.steady(rates[i][k], through[k]) for k, law in enumerate(laws)]
-    return model.gathered(tau)
+    return model.gather_forces(tau)

@@ -57,11 +57,11 @@ class TreeInnovations(NamedTuple):
         for i, p in self.model.inward():
             y[i] = [a + b for a, b in zip(rates[i], S[i].T @ z[i], strict=True)]
             z[p] = z[p] + X[i].T @ sum((g * xi for g, xi in zip(self.G[i], rates[i], strict=True)), start=z[i])
-        return self.model.gathered(y)
+        return self.model.gather_forces(y)
 
     def solve(self, x: Scalars) -> list[Any]:
         """(1 − HᵀψK) x, the innovations of x: the same sweep for the other side (F&O 13 without bias)."""
-        return self.model.gathered(innovations_of(self.model, self.bodies, x)[0])
+        return self.model.gather_forces(innovations_of(self.model, self.bodies, x)[0])
 
     def transpose_times(self, x: Scalars) -> list[Any]:
         """y = (1 + KᵀφᵀH) x: motions V = φᵀH x go outwards."""
@@ -73,7 +73,7 @@ class TreeInnovations(NamedTuple):
             carried = X[i] @ V[p]
             y[i] = [a + carried.dot(g) for a, g in zip(rates[i], self.G[i], strict=True)]
             V.append(carried + S[i] @ rates[i])
-        return self.model.gathered(y)
+        return self.model.gather_forces(y)
 
     def transpose_solve(self, x: Scalars) -> list[Any]:
         """(1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""

@@ -40,7 +40,7 @@ def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
 
     def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
         e, u = innovations(model, bodies, f)
-        return model.gathered(e), model.gathered(u)
+        return model.gather_forces(e), model.gather_forces(u)
 
     return InverseMass(inward, lambda u: accelerations(model, bodies, model.rates(u)))
 

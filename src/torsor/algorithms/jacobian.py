@@ -90,7 +90,7 @@ def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = 
     body, XF = model.frame(frame)
     X, S = joints(model, q)
     V = XF @ velocities(model, X, S, v)[body]
-    V = _expressed(XF @ from_world(model, X)[body], V, expressed_in)
+    V = _express(XF @ from_world(model, X)[body], V, expressed_in)
     return [*V.w, *V.v]
 
 
@@ -106,11 +106,11 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, e
     A = outward(replace(model, gravity=ZERO), q, v, a).A  # MR 8.52
     AF = XF @ A[body]
     linear = AF.a if expressed_in == "world" else AF.a - AF.w.cross((XF @ V[body]).v)
-    rate = _expressed(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)
+    rate = _express(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)
     return [*rate.w, *rate.v]
 
 
-def _expressed(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
+def _express(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
     """A motion given in the frame, as the observer sees it."""
     _observer(X0F, expressed_in)  # refuses an unknown word
     R = X0F.E.T

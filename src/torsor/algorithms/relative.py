@@ -31,9 +31,9 @@ class RelativeMotion(NamedTuple):
     def __matmul__(self, first: RelativeMotion) -> RelativeMotion:
         """``second @ first``: C from A, given C from B (second) and B from A (first)."""
         v = self.X.E @ (first.v + first.A.w.cross(self.X.r)) + self.v
-        return RelativeMotion(self.X @ first.X, v, self.carried(first.A))
+        return RelativeMotion(self.X @ first.X, v, self.acceleration_past(first.A))
 
-    def carried(self, A: Acceleration) -> Acceleration:
+    def acceleration_past(self, A: Acceleration) -> Acceleration:
         """C's motion, given B's (F&O 3–4): Coriolis' theorem, in ordinary accelerations."""
         B = self.X @ A  # of the point of B that is now at C's origin, in C's axes
         alpha = B.alpha + B.w.cross(self.A.w) + self.A.alpha

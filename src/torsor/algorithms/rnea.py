@@ -40,7 +40,7 @@ def rnea(
     X, S, A, F = outward(model, q, v, a, wrenches, base_velocity, base_acceleration)
     F = inward(model, X, F)  # MR 8.53, F&O 7
     rotor = rotors.joint_forces(model, A, a)  # MR 8.112
-    return model.gathered([S[i].T @ F[i] + rotor[i] for i in range(len(S))])  # MR 8.54, F&O 8
+    return model.gather_forces([S[i].T @ F[i] + rotor[i] for i in range(len(S))])  # MR 8.54, F&O 8
 
 
 def outward(

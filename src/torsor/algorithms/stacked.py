@@ -166,7 +166,7 @@ def rotor_inertia(model: Model) -> list[list[Any]]:
         for i, row in enumerate(model.armature)
         if i > 0
     }
-    return model.gathered_matrix(diagonal)
+    return model.gather_matrix(diagonal)
 
 
 def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[int, Transform]]:

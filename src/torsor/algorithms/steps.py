@@ -24,13 +24,13 @@ Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
 def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     """q⁺ = q ⊕ v dt, v⁺ = v + a dt: the book's (MR 8.82–8.83); first order, and it gains energy."""
     a = f.acceleration(q, v, t)
-    return f.moved(q, scaled(v, dt)), plus(v, a, dt)
+    return f.add(q, scale(v, dt)), plus(v, a, dt)
 
 
 def semi_implicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     """v⁺ = v + a dt, q⁺ = q ⊕ v⁺ dt: first order, but energy stays near where it was."""
     v = plus(v, f.acceleration(q, v, t), dt)
-    return f.moved(q, scaled(v, dt)), v
+    return f.add(q, scale(v, dt)), v
 
 
 def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
@@ -42,14 +42,12 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     v4, a4 = _stage(f, q, v, v3, a3, later(t, dt), dt)
     sixth = dt / 6
     mean = [(x1 + 2 * (x2 + x3) + x4) * sixth for x1, x2, x3, x4 in zip(v1, v2, v3, v4, strict=True)]
-    return f.moved(q, mean), [
-        x + (x1 + 2 * (x2 + x3) + x4) * sixth for x, x1, x2, x3, x4 in zip(v, a1, a2, a3, a4, strict=True)
-    ]
+    return f.add(q, mean), [x + (x1 + 2 * (x2 + x3) + x4) * sixth for x, x1, x2, x3, x4 in zip(v, a1, a2, a3, a4, strict=True)]
 
 
 def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Any, dt: Any) -> State:
     """The rates of θ and v a part of the step ahead."""
-    there, fast = f.moved(q, scaled(rate, dt)), plus(v, a, dt)
+    there, fast = f.add(q, scale(rate, dt)), plus(v, a, dt)
     return f.rate_from(q, there, fast), f.acceleration(there, fast, t)
 
 
@@ -67,14 +65,14 @@ class Midpoint:
 
     def __call__(self, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
         def iteration(w: Scalars) -> list[Any]:
-            a = f.acceleration(f.moved(q, scaled(w, dt / 2)), w, later(t, dt / 2))
+            a = f.acceleration(f.add(q, scale(w, dt / 2)), w, later(t, dt / 2))
             return [*self.improved(f, q, v, w, a, dt), *a]
 
         once, w, a = repeatable(iteration), list(v), []
         for _ in range(self.iterations):
             both = once(w)
             w, a = both[: len(w)], both[len(w) :]
-        return f.moved(q, scaled(w, dt)), self.velocity(f, q, v, w, a, dt)
+        return f.add(q, scale(w, dt)), self.velocity(f, q, v, w, a, dt)
 
 
 def _implicit_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
@@ -91,18 +89,18 @@ def _variational_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, 
     Left-trivialised variations of Σ dt L(q_m, w) give (J(x) + J(−x))ᵀ p = 2 M w − dt J(x)ᵀ ṗ at the beginning of the step, and
     p⁺ − p = dt ṗ.  For plain coordinates J = 1.  Marsden & West 2001, §2; Bou-Rabee & Marsden 2009.
     """
-    x, half = scaled(w, dt / 2), dt / 2
-    there = f.moved(q, x)
+    x, half = scale(w, dt / 2), dt / 2
+    there = f.add(q, x)
     p, rate = f.momentum(q, v), f.momentum_rate(there, w, a)
-    ahead, behind = f.pulled(q, x, p), f.pulled(q, scaled(x, -1), p)
-    force = f.pulled(q, x, rate)
+    ahead, behind = f.pull_back(q, x, p), f.pull_back(q, scale(x, -1), p)
+    force = f.pull_back(q, x, rate)
     return f.velocity(there, [(b + c) / 2 + r * half for b, c, r in zip(ahead, behind, force, strict=True)])
 
 
 def _variational_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
     """p⁺ = p + dt ṗ, with ṗ = d/dt (M v) in the middle."""
-    p, rate = f.momentum(q, v), f.momentum_rate(f.moved(q, scaled(w, dt / 2)), w, a)
-    return f.velocity(f.moved(q, scaled(w, dt)), plus(p, rate, dt))
+    p, rate = f.momentum(q, v), f.momentum_rate(f.add(q, scale(w, dt / 2)), w, a)
+    return f.velocity(f.add(q, scale(w, dt)), plus(p, rate, dt))
 
 
 #: v⁺ = v + a(q_m, w) dt with w the mean of v and v⁺: second order, conserves what is quadratic, hardly drifts
@@ -170,7 +168,7 @@ def later(t: Any, dt: Any) -> Any:
     return None if t is None else t + dt
 
 
-def scaled(x: Scalars, k: Any) -> list[Any]:
+def scale(x: Scalars, k: Any) -> list[Any]:
     return [xi * k for xi in x]
 
 

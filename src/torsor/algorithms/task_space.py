@@ -131,7 +131,7 @@ def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
             M[j, i] = [[a.dot(f) for f in F] for a in s[j]]  # F&O 10
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p] = I[p] + I[i]  # F&O 9
-    return model.gathered_matrix(M)
+    return model.gather_matrix(M)
 
 
 # -- dynamics that always exists -------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def joint_forces_of_wrenches(model: Model, X: Sequence[Transform], S: Sequence[S
     for i, p in model.inward():
         tau[i] = S[i].T @ F[i]
         F[p] = F[p] + X[i].T @ F[i]
-    return model.gathered(tau)
+    return model.gather_forces(tau)
 
 
 def in_frame_axes(model: Model, q: Scalars, frame: str, F: Scalars) -> list[Any]:

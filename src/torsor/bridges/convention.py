@@ -64,7 +64,7 @@ class Convention:
 
     def q(self, q: ArrayLike) -> Array:
         """Their configuration (..., nq)."""
-        q = checked(q, self.robot.nq, "q")
+        q = check_states(q, self.robot.nq, "q")
         out = np.empty((*q.shape[:-1], self.nq))
         for r in self.rows:
             x = r.kind.q(q[..., r.q])
@@ -74,17 +74,17 @@ class Convention:
     def v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Their velocity (..., nv): T v."""
         q, v = self._state(q, v)
-        return self._mapped(q, v, np.empty((*v.shape[:-1], self.nv)))
+        return self._map(q, v, np.empty((*v.shape[:-1], self.nv)))
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Their acceleration (..., nv): T a + Ṫ v."""
         q, v, a = self._state(q, v, a)
-        return self._mapped(q, a, np.empty((*a.shape[:-1], self.nv))) + self._drift(q, v)
+        return self._map(q, a, np.empty((*a.shape[:-1], self.nv))) + self._drift(q, v)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Their joint forces (..., nv), which do the same work; a mimic joint of theirs gets none, its leader all."""
         q, tau = self._state(q, tau)
-        out = self._mapped(q, tau, np.empty((*tau.shape[:-1], self.nv)))
+        out = self._map(q, tau, np.empty((*tau.shape[:-1], self.nv)))
         for r in self.rows:
             if r.follows:
                 out[..., r.their_v] = 0.0
@@ -92,12 +92,12 @@ class Convention:
 
     def velocity_matrix(self, q: ArrayLike) -> Array:
         """T(q) (..., their nv, nv)."""
-        q = checked(q, self.robot.nq, "q")
+        q = check_states(q, self.robot.nq, "q")
         unit = np.broadcast_to(np.eye(self.robot.nv), (*q.shape[:-1], self.robot.nv, self.robot.nv))
         columns = np.empty((*q.shape[:-1], self.robot.nv, self.nv))
-        return np.swapaxes(self._mapped(q[..., None, :], unit, columns), -1, -2)
+        return np.swapaxes(self._map(q[..., None, :], unit, columns), -1, -2)
 
-    def _mapped(self, q: Array, x: Array, out: Array) -> Array:
+    def _map(self, q: Array, x: Array, out: Array) -> Array:
         for r in self.rows:
             part = x[..., r.v]
             if r.kind.T is not None:
@@ -113,7 +113,7 @@ class Convention:
         return out
 
     def _state(self, q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
-        return together(checked(q, self.robot.nq, "q"), *(checked(x, self.robot.nv, "v, a or tau") for x in vectors))
+        return together(check_states(q, self.robot.nq, "q"), *(check_states(x, self.robot.nv, "v, a or tau") for x in vectors))
 
 
 class Back:
@@ -125,7 +125,7 @@ class Back:
     def q(self, Q: ArrayLike) -> Array:
         """The robot's configuration; an angle they have as (cos, sin) comes back in (−π, π]."""
         there = self._there
-        Q = checked(Q, there.nq, "Q")
+        Q = check_states(Q, there.nq, "Q")
         out = np.empty((*Q.shape[:-1], there.robot.nq))
         for r in there.rows:
             if not r.follows:
@@ -135,21 +135,21 @@ class Back:
     def v(self, Q: ArrayLike, V: ArrayLike) -> Array:
         """The robot's velocity; of a mimic joint of theirs, its leader's counts."""
         Q, V = self._state(Q, V)
-        return self._mapped(self.q(Q), V, followers=False)
+        return self._map(self.q(Q), V, followers=False)
 
     def a(self, Q: ArrayLike, V: ArrayLike, A: ArrayLike) -> Array:
         """The robot's acceleration."""
         Q, V, A = self._state(Q, V, A)
         q = self.q(Q)
-        v = self._mapped(q, V, followers=False)
-        return self._mapped(q, A - self._there._drift(q, v), followers=False)
+        v = self._map(q, V, followers=False)
+        return self._map(q, A - self._there._drift(q, v), followers=False)
 
     def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
         """The robot's joint forces: Tᵀ TAU, what mimic joints of theirs push on their leaders included."""
         Q, TAU = self._state(Q, TAU)
-        return self._mapped(self.q(Q), TAU, followers=True)
+        return self._map(self.q(Q), TAU, followers=True)
 
-    def _mapped(self, q: Array, X: Array, followers: bool) -> Array:
+    def _map(self, q: Array, X: Array, followers: bool) -> Array:
         """Tᵀ X: T is orthogonal, so that is T⁻¹ X where no joint follows."""
         out = np.zeros((*X.shape[:-1], self._there.robot.nv))
         for r in self._there.rows:
@@ -162,10 +162,10 @@ class Back:
 
     def _state(self, Q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
         there = self._there
-        return together(checked(Q, there.nq, "Q"), *(checked(x, there.nv, "V, A or TAU") for x in vectors))
+        return together(check_states(Q, there.nq, "Q"), *(check_states(x, there.nv, "V, A or TAU") for x in vectors))
 
 
-def checked(x: ArrayLike, size: int, name: str) -> Array:
+def check_states(x: ArrayLike, size: int, name: str) -> Array:
     try:
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):

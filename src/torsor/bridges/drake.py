@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.io.sdf.plant import described
+from torsor.io.sdf.plant import description_of_plant
 from torsor.model.physical import warn_or_refuse
 from torsor.robot import Robot
 
@@ -16,6 +16,6 @@ def from_drake(plant: Any, *, name: str = "", strict: bool = False) -> Robot:
     Constraints, force elements and shapes are not read, ``robot.report`` counts the first two.  States go over with
     :func:`torsor.bridges.states.drake`.
     """
-    d = described(plant, name)
+    d = description_of_plant(plant, name)
     warn_or_refuse(d, strict=strict)
     return Robot(d)

@@ -96,42 +96,42 @@ FREE_WORLD = Kind(
 )
 
 
-def placed(kind: Kind, X: Transform) -> Kind:
+def free_body_in_world(kind: Kind, X: Transform) -> Kind:
     """A free body whose pose they say in the world, and we in a joint frame that X takes the world to."""
     R, p = X.pose
     if R == IDENTITY and p == ZERO:
         return kind
     assert kind.T is not None
     assert kind.drift is not None
-    there, back = _moved(R, p), _moved(R.T, -(R.T @ p))
+    there, back = _compose_poses(R, p), _compose_poses(R.T, -(R.T @ p))
     T, drift = kind.T, kind.drift
     return Kind(
         lambda q: kind.q(there(q)), lambda Q: back(kind.q_back(Q)), lambda q: T(there(q)), lambda q, v: drift(there(q), v)
     )  # fmt: skip
 
 
-def _moved(R: Mat, p: Vec) -> Callable[[Array], Array]:
+def _compose_poses(R: Mat, p: Vec) -> Callable[[Array], Array]:
     """Poses (p, quaternion) seen from elsewhere: p + R p_q, R R_q."""
     turn, matrix, shift = quaternion_of(R), np.array(R, float), np.array(p, float)
 
-    def moved(q: Array) -> Array:
+    def compose(q: Array) -> Array:
         quaternion = turn @ Quaternion(*np.moveaxis(q[..., 3:], -1, 0))
         return np.concatenate([shift + _times(matrix, q[..., :3]), np.stack(quaternion, axis=-1)], axis=-1)
 
-    return moved
+    return compose
 
 
 # -- balls and pucks -----------------------------------------------------------------------------------------------------
 
 
 def _to_rpy(q: Array) -> Array:
-    return read.stacked(to_rpy(read.mat(from_quaternion(q))))
+    return read.stack(to_rpy(read.mat(from_quaternion(q))))
 
 
 def _from_rpy(Q: Array) -> Array:
     """Of Rz(yaw) Ry(pitch) Rx(roll)."""
     x, y, z = (Quaternion.exp(axis * angle) for axis, angle in zip(AXES, np.moveaxis(Q, -1, 0), strict=True))
-    return read.stacked(z @ y @ x)
+    return read.stack(z @ y @ x)
 
 
 #: Drake's ball: roll, pitch, yaw about fixed axes; ω in the frame it turns in

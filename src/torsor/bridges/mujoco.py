@@ -21,8 +21,8 @@ def from_mujoco(model: Any, *, body: str | None = None, mimic: bool = True, stri
     1
     """
     from torsor.io.mjcf.compiling import mujoco
-    from torsor.io.mjcf.reader import translated
+    from torsor.io.mjcf.reader import translate
 
     if not isinstance(model, mujoco("reading a model of MuJoCo").MjModel):
         raise ArgumentError(f"model must be a mujoco.MjModel, not {type(model).__name__}; ts.load reads files")
-    return Robot(translated(model, body=body, mimic=mimic, strict=strict))
+    return Robot(translate(model, body=body, mimic=mimic, strict=strict))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import MissingExtra, ModelError
-from torsor.io.shared.poses import placed, unit
+from torsor.io.shared.poses import transform_to, unit
 from torsor.model.joints import (
     Continuous,
     Cylindrical,
@@ -119,7 +119,7 @@ def _by_subspace(joint: Any, scale: float) -> JointType:
 # -- torsor's to Pinocchio's ---------------------------------------------------------------------------------------------
 
 
-def made(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, Mat]:
+def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, Mat]:
     """(Pinocchio's joint, R): the joint, in axes R of the joint frame.  ``plain``: a continuous joint by its angle."""
     if isinstance(kind, Continuous) and not plain:
         letter = _letter(kind.axis)
@@ -179,7 +179,7 @@ def numbers(v: Any) -> np.ndarray:
 
 def transform(placement: Any) -> Transform:
     """X from the frame a Pinocchio placement is given in to the one it leads to."""
-    return placed(placement.rotation, placement.translation)
+    return transform_to(placement.rotation, placement.translation)
 
 
 def placement(pin: Any, X: Transform) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.bridges.pinocchio_joints import Part, library, parts, transform
 from torsor.errors import ArgumentError
-from torsor.io.shared.notes import Notes, listed
+from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
 from torsor.model.joints import Continuous, Floating, Planar, Prismatic, Revolute
 from torsor.model.physical import warn_or_refuse
@@ -37,7 +37,7 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
         raise ArgumentError(f"model must be a pinocchio.Model, not {type(model).__name__}")
     d = _Reading(pin, model).description()
     odd = warn_or_refuse(d, strict=strict)
-    note = f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}"
+    note = f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}"
     return Robot(d.with_note(note) if odd else d)
 
 
@@ -61,9 +61,9 @@ class _Reading:
                 self._carry(i)
                 self.links.append(Link(self.names[i], _inertia(m.inertias[i])))
         if np.any(np.asarray(m.rotorInertia) != 0):
-            self.notes.said("rotorInertia is not used, as in Pinocchio's own algorithms", "give it as armature")
+            self.notes.note("rotorInertia is not used, as in Pinocchio's own algorithms", "give it as armature")
         if np.any(np.asarray(m.gravity.angular) != 0):
-            self.notes.said("gravity has an angular part, which is left out", "gravity")
+            self.notes.note("gravity has an angular part, which is left out", "gravity")
         base = "floating" if self.floating else "fixed"
         gravity = Vec(*(float(x) for x in m.gravity.linear))
         return Description(
@@ -136,9 +136,9 @@ class _Reading:
             if (word in losses and any(numbers)) or (word in rows and np.isfinite(numbers).any()):
                 out[word] = numbers
         if "friction" in out and np.any(np.asarray(m.lowerDryFrictionLimit[v]) != -np.asarray(m.upperDryFrictionLimit[v])):
-            self.notes.said("dry friction differs by direction, the forward one is kept", part.name)
+            self.notes.note("dry friction differs by direction, the forward one is kept", part.name)
         if isinstance(kind, Planar) and any(len({*out[w][:2]}) > 1 for w in losses if w in out):
-            self.notes.said("losses along the puck's axes taken along the table's", part.name)
+            self.notes.note("losses along the puck's axes taken along the table's", part.name)
         return out
 
     def _frames(self) -> tuple[NamedFrame, ...]:
@@ -149,7 +149,7 @@ class _Reading:
             if f.type == kinds.JOINT or n == 0 or self.names[f.parentJoint] == f.name:
                 continue
             if f.name in taken:
-                self.notes.said("frame left out, since another has its name", f.name)
+                self.notes.note("frame left out, since another has its name", f.name)
                 continue
             taken.add(f.name)
             out.append(NamedFrame(f.name, self.names[f.parentJoint], transform(f.placement)))

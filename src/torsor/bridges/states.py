@@ -22,7 +22,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torsor.bridges.convention import Convention, Row, row
-from torsor.bridges.kinds import BALL_RPY, CIRCLE, FREE_LINEAR_FIRST, FREE_MIXED, FREE_WORLD, PUCK, SAME, W_FIRST, Kind, placed
+from torsor.bridges.kinds import (
+    BALL_RPY,
+    CIRCLE,
+    FREE_LINEAR_FIRST,
+    FREE_MIXED,
+    FREE_WORLD,
+    PUCK,
+    SAME,
+    W_FIRST,
+    Kind,
+    free_body_in_world,
+)
 from torsor.errors import ModelError
 from torsor.model.description import FLOATING_BASE
 
@@ -151,7 +162,7 @@ class _Matching:
             model, i = self.robot.model, self.robot.joint(name).index
             if model.parent[i] != 0:
                 raise ModelError(f"joint {name!r} is free in the world in {self.library}, and hangs on a link that moves here")
-            kind = placed(kind, model.offset[i])
+            kind = free_body_in_world(kind, model.offset[i])
         self.match(FLOATING_BASE if base else name, kind, their_q, their_v)
 
     def _follow(self, name: str, their_q: Any, their_v: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.bridges.pinocchio_joints import library, made, numbers, placement
+from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
 from torsor.errors import ModelError
 from torsor.io.mjcf.words import fresh
 from torsor.model.description import FLOATING_BASE, Description, Joint
@@ -76,7 +76,7 @@ class _Making:
                 self.frame(name, parent, X, pin.FrameType.FIXED_JOINT)
             at = X
         else:
-            kind, R = made(pin, j.kind, f"joint {j.name!r}", j.name in self.plain)
+            kind, R = make_joint(pin, j.kind, f"joint {j.name!r}", j.name in self.plain)
             A = Transform.of_pose(R, ZERO)
             parent = self.model.addJoint(parent, kind, placement(pin, A @ X), name, *_bounds(j, kind.nq, kind.nv))
             self.model.addJointFrame(parent)

@@ -108,10 +108,10 @@ def explain(
 ) -> None:  # fmt: skip
     """Joint forces by their causes: inertia, Coriolis, gravity, ..."""
     from torsor.cli import words
-    from torsor.cli.jobs import typed, unsaid
+    from torsor.cli.jobs import state_from_flags, unsaid
     from torsor.cli.out import emit
 
-    flags = typed(robot, q=q, v=v, a=a)
+    flags = state_from_flags(robot, q=q, v=v, a=a)
     state = flags.values
     if joint is not None and joint not in words.state_names(robot)["v"]:
         raise words.Typed(f"--joint: there is no {joint!r}; the names are {', '.join(words.state_names(robot)['v'])}")
@@ -119,10 +119,10 @@ def explain(
     names = found.coordinates if joint is None else (joint,)
     causes = [{"kind": p.kind, "cause": p.cause, "tau": p.tau} for p in found.parts]
     document = {"robot": robot.name, "coordinates": found.coordinates, **state, "parts": causes, "tau": found.tau}
-    emit(json, document, *unsaid(robot, ("q", "v", "a"), flags), *_explained(found, names, parts))
+    emit(json, document, *unsaid(robot, ("q", "v", "a"), flags), *_explanation_rows(found, names, parts))
 
 
-def _explained(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:
+def _explanation_rows(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:
     """Rows by cause, columns by joint; what is rounding is a zero, and rows of zeros are left out."""
     from torsor.cli.out import short, tables
 

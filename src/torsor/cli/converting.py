@@ -53,7 +53,7 @@ def export(
     elif to == "mr":
         files, lost = [_lists(robot, path)], losses(robot.description, "mr")
     else:
-        files, lost = _saved(robot, path, to)
+        files, lost = _save(robot, path, to)
     emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _wrote(files, lost))
 
 
@@ -65,12 +65,12 @@ def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) ->
 
     if to is None and not out.lower().endswith((".urdf", ".mjcf")):
         raise Typed(f"{out} does not say what to write: end it with .urdf or .mjcf, or give --to")
-    files, lost = _saved(robot, out, to)
+    files, lost = _save(robot, out, to)
     lost = [*robot.report, *lost]
     emit(json, {"robot": robot.name, "files": files, "lost": lost}, _wrote(files, lost))
 
 
-def _saved(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
+def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
     """The files written, and what they have no words for: the comments say it, a line each."""
     from lxml import etree
 

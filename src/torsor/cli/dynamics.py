@@ -36,7 +36,7 @@ def torque(
 ) -> None:  # fmt: skip
     """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m, N."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, Table, run, typed
+    from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
     loads = words.wrenches(robot, wrench)
@@ -46,7 +46,7 @@ def torque(
         [Column("tau", [f"tau[{n}]" for n in names])],
         lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads, damping=damping)},
     )
-    run(robot, job, typed(robot, q=q, v=v, a=a), Table(states, out, topic), json, _tables)
+    run(robot, job, state_from_flags(robot, q=q, v=v, a=a), FileJob(states, out, topic), json, _tables)
 
 
 @on_robot
@@ -56,7 +56,7 @@ def accel(
 ) -> None:  # fmt: skip
     """Accelerations a under joint forces τ at q, v: forward dynamics."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, Table, run, typed
+    from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
     loads = words.wrenches(robot, wrench)
@@ -66,20 +66,20 @@ def accel(
         [Column("a", [f"a[{n}]" for n in names])],
         lambda q, v, tau: {"a": robot.forward_dynamics(q, v, tau, loads, damping=damping)},
     )
-    run(robot, job, typed(robot, q=q, v=v, tau=tau), Table(states, out, topic), json, _tables)
+    run(robot, job, state_from_flags(robot, q=q, v=v, tau=tau), FileJob(states, out, topic), json, _tables)
 
 
 @on_robot
 def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic: Topic = None, json: Json = False) -> None:
     """Mass matrix M at q, in kg·m², kg·m and kg."""
     from torsor.cli import words
-    from torsor.cli.jobs import Job, Table, run, typed
+    from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
     names = words.state_names(robot)["v"]
     entries = [f"M[{i}][{j}]" for i in names for j in names]
     job = Job(("q",), [Column("M", entries)], lambda q: {"M": robot.mass_matrix(q)})
-    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _tables)
+    run(robot, job, state_from_flags(robot, q=q), FileJob(states, out, topic), json, _tables)
 
 
 def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:

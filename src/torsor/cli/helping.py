@@ -25,8 +25,8 @@ class _Panels(dict[str, list[tuple[str, str]]]):
         """All with the same first column, but for names that are too long for one."""
         width = max((len(name) for rows in self.values() for name, _ in rows if len(name) <= NARROW), default=0)
         for title, rows in self.items():
-            with formatter.section(_styled(title, bold=True)):
-                formatter.write_dl([(_styled(name.ljust(width), fg="cyan"), meaning) for name, meaning in rows], width)
+            with formatter.section(_style(title, bold=True)):
+                formatter.write_dl([(_style(name.ljust(width), fg="cyan"), meaning) for name, meaning in rows], width)
 
 
 class _Helpful:
@@ -48,7 +48,7 @@ class _Helpful:
 
     def format_epilog(self: Any, ctx: Any, formatter: Any) -> None:
         if self.epilog:
-            with formatter.section(_styled("Try", bold=True)):
+            with formatter.section(_style("Try", bold=True)):
                 formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
 
 
@@ -77,7 +77,7 @@ def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
     return names, f"{parameter.help}  [{taken}]" if taken else parameter.help
 
 
-def _styled(text: str, **how: Any) -> str:
+def _style(text: str, **how: Any) -> str:
     """In colours on a terminal only, and not with NO_COLOR."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
     return text if plain else typer.style(text, **how)

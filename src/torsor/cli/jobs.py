@@ -12,7 +12,7 @@ from torsor.cli.cautions import caution
 from torsor.cli.out import emit, prose
 from torsor.cli.outcome import Typed, say
 from torsor.cli.rows import over_file
-from torsor.cli.writing import Column, ending, written
+from torsor.cli.writing import Column, block_writer, ending
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -28,14 +28,14 @@ class Job(NamedTuple):
     compute: Callable[..., dict[str, Array]]
 
 
-class State(NamedTuple):
+class StateFlags(NamedTuple):
     """The state of the flags: each variable as given, or as it is where nothing is said; and which were given."""
 
     values: dict[str, Array]
     given: tuple[str, ...]
 
 
-class Table(NamedTuple):
+class FileJob(NamedTuple):
     """Where states come from and where results go; None what is not said."""
 
     path: str | None
@@ -47,14 +47,14 @@ class Table(NamedTuple):
 Shown: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
 
 
-def typed(robot: Robot, **texts: str | None) -> State:
+def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
     """The state variables of --q, --v ..."""
     names, rest = words.state_names(robot), words.neutral(robot)
     values = {x: rest[x] if text is None else words.state(f"--{x}", text, names[x], rest[x]) for x, text in texts.items()}
-    return State(values, tuple(x for x, text in texts.items() if text is not None))
+    return StateFlags(values, tuple(x for x, text in texts.items() if text is not None))
 
 
-def run(robot: Robot, job: Job, state: State, table: Table, as_json: bool, shown: Shown, **about: Any) -> None:
+def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Shown, **about: Any) -> None:
     """Over a file, or at the state of the flags: a table for people, JSON, or a file."""
     about = {"robot": robot.name, "coordinates": words.state_names(robot)["v"], **about}
     if table.out is not None:
@@ -69,14 +69,14 @@ def run(robot: Robot, job: Job, state: State, table: Table, as_json: bool, shown
     if found := caution(robot, values["q"][None]):
         say(f"warning: {found.says}")
     if table.out is not None:
-        with written(table.out, as_json, job.columns, about) as put:
+        with block_writer(table.out, as_json, job.columns, about) as put:
             put({name: x[None] for name, x in results.items()})
         _wrote(table.out, 1, as_json, about)
         return
     emit(as_json, {**about, **values, **results}, *unsaid(robot, job.inputs, state), *shown(robot, values, results))
 
 
-def unsaid(robot: Robot, inputs: Sequence[str], state: State) -> list[Any]:
+def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
     """What was taken where nothing was typed."""
     if not robot.nv:
         return [prose(f"No joint of {robot.name!r} moves.")]

@@ -34,15 +34,15 @@ def check(
     from torsor.checks.doctor.finding import SEVERITIES
     from torsor.cli.out import emit, listing
     from torsor.cli.outcome import FOUND, Typed
-    from torsor.cli.robots import bundled, source
+    from torsor.cli.robots import bundled_robots, source
 
     if only and repair is None:
         raise Typed("--only names repairs; give --repair OUT too")
     if density is not None and repair is None:
         raise Typed("--density is of a repair; give --repair OUT --only mass-from-density too")
-    if repair is not None and robot in bundled():
+    if repair is not None and robot in bundled_robots():
         raise Typed(f"--repair is for files; {robot} is bundled")
-    subject: Any = bundled()[robot]() if robot in bundled() else source(robot)
+    subject: Any = bundled_robots()[robot]() if robot in bundled_robots() else source(robot)
     how: Any = {"roots": tuple(mesh_root or ()), "base": base}
     if repair is not None and xacro is not None:
         raise Typed("--repair mends URDF; a xacro file is a program, and is mended where its numbers are written")
@@ -59,8 +59,8 @@ def check(
 
 def _findings(found: Checkup) -> list[Any]:
     """As the doctor writes them; on a terminal in colours, as wide as it is."""
-    from torsor.checks.doctor.text import grouped, headline
-    from torsor.cli.out import listing, stdout, styled
+    from torsor.checks.doctor.text import group_findings, headline
+    from torsor.cli.out import listing, stdout, style
     from torsor.cli.spoken import spoken
 
     if not stdout().is_terminal:
@@ -70,11 +70,11 @@ def _findings(found: Checkup) -> list[Any]:
 
     colors = {"error": "bold red", "warning": "yellow", "note": "dim"}
     parts: list[Any] = [headline(found)]
-    for f in grouped(found.findings):
+    for f in group_findings(found.findings):
         fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
         also = [f"also: {', '.join(f.also)}"] if f.also else []
-        lines = [styled(f.what), styled(f"→ {spoken(f.means)}"), styled(spoken(fix), "green"), *map(styled, also)]
-        head = styled(f"{f.severity}  ", colors[f.severity]) + styled(
+        lines = [style(f.what), style(f"→ {spoken(f.means)}"), style(spoken(fix), "green"), *map(style, also)]
+        head = style(f"{f.severity}  ", colors[f.severity]) + style(
             ": ".join(dict.fromkeys((f.place, f.code, f.element))), "bold"
         )
         parts.append(Group(head, Padding(Group(*lines), (0, 0, 0, 4))))

@@ -31,7 +31,7 @@ def pose(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Where frames are at q: position in m, quaternion (x, y, z, w)."""
-    from torsor.cli.jobs import Job, Table, run, typed
+    from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
     frames = list(dict.fromkeys(frame or (robot.frames if states is None else [_tip(robot)])))
@@ -40,12 +40,12 @@ def pose(
     columns = [Column(name, [f"{name}[{p}]" for p in PLACE]) for name in frames]
     poses = robot.kernel(*(("pose", name) for name in frames))  # one kernel, which computes what they share once
 
-    def placed(q: np.ndarray) -> dict[str, np.ndarray]:
+    def pose_rows(q: np.ndarray) -> dict[str, np.ndarray]:
         found = poses(q)
         return {name: _place(T) for name, T in zip(frames, found if len(frames) > 1 else (found,), strict=True)}
 
-    job = Job(("q",), columns, placed)
-    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _poses)
+    job = Job(("q",), columns, pose_rows)
+    run(robot, job, state_from_flags(robot, q=q), FileJob(states, out, topic), json, _poses)
 
 
 @on_robot
@@ -54,7 +54,7 @@ def jacobian(
     topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Jacobian J of a frame at q: (ω, v) = J v, angular rows first."""
-    from torsor.cli.jobs import Job, Table, run, typed
+    from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.words import state_names
     from torsor.cli.writing import Column
 
@@ -62,7 +62,7 @@ def jacobian(
     robot.frame(name)
     entries = [f"J[{row}][{joint}]" for row in ROWS for joint in state_names(robot)["v"]]
     job = Job(("q",), [Column("J", entries)], lambda q: {"J": robot.jacobian(q, name, axes)})
-    run(robot, job, typed(robot, q=q), Table(states, out, topic), json, _matrix, frame=name, expressed_in=axes)
+    run(robot, job, state_from_flags(robot, q=q), FileJob(states, out, topic), json, _matrix, frame=name, expressed_in=axes)
 
 
 def _tip(robot: Robot) -> str:

@@ -47,7 +47,7 @@ def simulate(
     from torsor.cli import words
     from torsor.cli.out import emit
     from torsor.cli.outcome import Partial, Typed
-    from torsor.cli.showing import PAGES, PICTURES, known
+    from torsor.cli.showing import PAGES, PICTURES, check_file_kind
     from torsor.cli.starting import control_of, start_of
     from torsor.simulate import Interrupted
     from torsor.simulate.files import FORMATS
@@ -56,9 +56,9 @@ def simulate(
         raise Typed("--target is where --control pd pulls to")
     if not robot.nv:
         raise Typed(f"no joint of {robot.name!r} moves, so there is nothing to simulate; --base floating frees its base")
-    known("--plot", plot, PICTURES)
-    known("--out", out, FORMATS)
-    known("--replay", replay, PAGES)
+    check_file_kind("--plot", plot, PICTURES)
+    check_file_kind("--out", out, FORMATS)
+    check_file_kind("--replay", replay, PAGES)
     start = start_of(robot, q, v, seed, control)
     law, says = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None
@@ -68,14 +68,14 @@ def simulate(
             start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
         )
     except Interrupted as stop:
-        files = _written(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
+        files = _write_files(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
         wrote = ", ".join(f"wrote {path}" for path in files.values())
         raise Partial(f"{stop}; {wrote or '--out motion.csv would keep it'}: {len(stop.result.t)} records until then") from None
-    files = _written(result, plot, out, replay, open, tuple(mesh_root or ()))
+    files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
     emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
 
 
-def _written(
+def _write_files(
     result: Result, plot: str | None, out: str | None, page: str | None, open: bool, roots: tuple[str, ...]
 ) -> dict[str, str]:
     """The files asked for."""
@@ -139,12 +139,12 @@ def view(
     robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: Roots = None, json: Json = False
 ) -> None:
     """Look at a robot in the browser and move its joints, until Ctrl-C."""
-    from torsor.cli.jobs import typed
+    from torsor.cli.jobs import state_from_flags
     from torsor.cli.out import emit
     from torsor.cli.showing import browse
     from torsor.look.viewer import view as viewed
 
-    at = None if q is None else typed(robot, q=q).values["q"]
+    at = None if q is None else state_from_flags(robot, q=q).values["q"]
     with viewed(robot, at, port=port, roots=tuple(mesh_root or ()), open=False) as viewer:
         emit(json, {"robot": robot.name, "url": viewer.url}, f"{robot.name} is at {viewer.url}; Ctrl-C ends it")
         if not no_open:

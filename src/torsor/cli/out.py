@@ -136,10 +136,10 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
 
 def prose(text: str) -> Any:
     """Sentences: they break between words, where formulas and trees stay as they are."""
-    return styled(text)
+    return style(text)
 
 
-def styled(text: str, style: str = "") -> Any:
+def style(text: str, style: str = "") -> Any:
     """Printable text in a style."""
     from rich.text import Text
 
@@ -151,7 +151,7 @@ def listing(title: str, lines: Sequence[str]) -> Any:
     from rich.console import Group
     from rich.padding import Padding
 
-    return Group(styled(title), *(Padding(styled(spoken(line)), (0, 0, 0, 2)) for line in lines))
+    return Group(style(title), *(Padding(style(spoken(line)), (0, 0, 0, 2)) for line in lines))
 
 
 @cache

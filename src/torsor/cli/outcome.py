@@ -112,7 +112,7 @@ class _Terminated(BaseException):
     """SIGTERM, turned into an exception so that files are cleaned up on the way out."""
 
 
-def _terminated(*_: Any) -> NoReturn:
+def _terminate(*_: Any) -> NoReturn:
     raise _Terminated
 
 
@@ -127,7 +127,7 @@ def _manners() -> Iterator[None]:
             stream.reconfigure(errors="replace")
     old: Any = signal.SIG_DFL
     with suppress(ValueError):  # not in the main thread
-        old = signal.signal(signal.SIGTERM, _terminated)
+        old = signal.signal(signal.SIGTERM, _terminate)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):  # of no use to users

@@ -58,10 +58,10 @@ def find(
 ) -> Robot:  # fmt: skip
     """The robot of these words."""
     g = None if gravity is None else numbers("--gravity", gravity, 3)
-    maker = bundled().get(robot)
+    maker = bundled_robots().get(robot)
     if maker is None:
         how = {"base": base, "gravity": g, "loops": True if loops == "auto" else loops, "mimic": mimic, "strict": strict}
-        return _loaded(robot, kind, xacro, roots=tuple(root or ()), **how)
+        return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
     for option, word in (("--loops", loops), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
             raise Typed(f"{option} is for files; {robot} is bundled")
@@ -71,7 +71,7 @@ def find(
     return made if g is None else made.with_gravity(g)
 
 
-def _loaded(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
+def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
     """The robot of a file.  xacro is a program, and runs only where ``--xacro`` says so."""
     import torsor
 
@@ -108,7 +108,7 @@ def xacro_arguments(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def bundled() -> dict[str, Callable[[], Robot]]:
+def bundled_robots() -> dict[str, Callable[[], Robot]]:
     """Every robot and mechanism that comes with torsor, by name."""
     from torsor.robot.library import mechanisms, robots
 
@@ -127,7 +127,7 @@ def source(robot: str) -> str | bytes:
         return robot
     if "://" in robot:
         raise Typed(f"{label(robot)} is no file here, and nothing is fetched; give the path of one")
-    names, stem = list(bundled()), os.path.splitext(os.path.basename(robot))[0].lower()
+    names, stem = list(bundled_robots()), os.path.splitext(os.path.basename(robot))[0].lower()
     near = get_close_matches(stem, names, n=1)
     if os.path.basename(robot) != robot or os.path.splitext(robot)[1]:
         hint = f"; {stem} is bundled, and needs none" if stem in names else ""
@@ -144,7 +144,7 @@ def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
     own = {p.name: p.replace(annotation=hints[p.name]) for p in list(signature(command).parameters.values())[1:]}
 
     @wraps(command)
-    def called(**given: Any) -> Any:
+    def display_name(**given: Any) -> Any:
         if given["robot"] == given.get("states") == "-":
             raise Typed("ROBOT and STATES cannot both come from stdin")
         robot = find(**{name: given.pop(name) for name in words})
@@ -154,6 +154,6 @@ def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
     required = [p for p in own.values() if p.default is p.empty]
     options = [p for p in own.values() if p.default is not p.empty]
     every = [p.replace(kind=p.KEYWORD_ONLY) for p in (first, *required, *options, *rest)]
-    called.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    called.__annotations__ = {p.name: p.annotation for p in every}
-    return called
+    display_name.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    display_name.__annotations__ = {p.name: p.annotation for p in every}
+    return display_name

@@ -16,7 +16,7 @@ import numpy as np
 from torsor.cli import words
 from torsor.cli.cautions import caution
 from torsor.cli.outcome import Typed, say
-from torsor.cli.writing import Column, written
+from torsor.cli.writing import Column, block_writer
 from torsor.errors import FileError, TorsorError
 from torsor.io.logs import Log, read_chunks
 from torsor.io.logs.log import QUANTITIES
@@ -25,7 +25,7 @@ from torsor.support.files import label, open_regular
 from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
-    from torsor.cli.jobs import Job, State, Table
+    from torsor.cli.jobs import FileJob, Job, StateFlags
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
@@ -37,7 +37,7 @@ MEANING = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "j
 NUMBERS = re.compile(r"[-+0-9.,e ]+")
 
 
-def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool, about: dict[str, Any]) -> int:
+def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
     """Compute for every row of a file, and write the results as they come; how many there were."""
     path, out, topic = table
     assert path is not None
@@ -52,14 +52,14 @@ def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool,
         raise Typed(f"--topic chooses among the messages of an MCAP file; {path} is none")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
     bar = Progress(1.0, os.path.basename(path))
-    with _opened(path) as (stream, size), closing(bar):
+    with _open(path) as (stream, size), closing(bar):
         logs: Any = read_chunks(stream, max(64, min(65536, HELD // width)), format=format, topic=topic)
         with closing(logs):
-            results = _computed(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
+            results = _compute_blocks(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
             first = next(results)  # what is wrong with the columns is said before anything is written
             columns = [Column("t", ["t"]), *job.columns] if "t" in first else job.columns
             rows = 0
-            with written(out, as_json, columns, about) as put:
+            with block_writer(out, as_json, columns, about) as put:
                 for block in chain([first], results):
                     put(block)
                     rows += len(next(iter(block.values())))
@@ -68,8 +68,8 @@ def over_file(robot: Robot, job: Job, state: State, table: Table, as_json: bool,
     return rows
 
 
-def _computed(
-    robot: Robot, job: Job, state: State, logs: Iterator[Log], needed: list[str], file: str
+def _compute_blocks(
+    robot: Robot, job: Job, state: StateFlags, logs: Iterator[Log], needed: list[str], file: str
 ) -> Iterator[dict[str, Array]]:
     """Block after block of results; what is odd is said once."""
     warned = False
@@ -94,7 +94,7 @@ def _states(robot: Robot, log: Log, needed: list[str]) -> dict[str, Array]:
     return {x: np.ascontiguousarray(getattr(states, x)) for x in needed}
 
 
-def _block(job: Job, state: State, log: Log, states: dict[str, Array]) -> dict[str, Array]:
+def _block(job: Job, state: StateFlags, log: Log, states: dict[str, Array]) -> dict[str, Array]:
     """The results of some rows; an error names the row."""
 
     def compute(rows: slice | int) -> dict[str, Array]:
@@ -103,12 +103,12 @@ def _block(job: Job, state: State, log: Log, states: dict[str, Array]) -> dict[s
     try:
         return compute(slice(None))
     except TorsorError as error:
-        row, reason = _refused(compute, len(log), error)
+        row, reason = _first_bad_row(compute, len(log), error)
         when = "" if log.t is None else f" (t = {log.t[row]:g} s)"
         raise FileError(f"row {log.row + row + 1}{when}: {reason}") from error
 
 
-def _refused(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
+def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
     """The first row that cannot be computed, found by halving, and why: what is said of it alone."""
     first, last = 0, count
     while last - first > 1:
@@ -139,7 +139,7 @@ def _format(path: str) -> str:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
+def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; what is wrong in it is said with its name."""
     if path != "-" and not os.path.isfile(path):
         said = "is a directory; states are in a file" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"

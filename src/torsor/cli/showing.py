@@ -31,7 +31,7 @@ def save_figure(figure: Any, path: str) -> None:
     pyplot().close(figure)
 
 
-def known(option: str, path: str | None, endings: Iterable[str]) -> None:
+def check_file_kind(option: str, path: str | None, endings: Iterable[str]) -> None:
     """Refuse a file of an unknown kind before anything is computed."""
     if path is not None and os.path.splitext(path)[1].lower() not in endings:
         raise Typed(f"{option} {path}: it is written to {', '.join(endings)}")
@@ -72,7 +72,7 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
     from torsor.cli import demo as shown
     from torsor.cli.out import emit
 
-    known("--replay", replay, PAGES)
+    check_file_kind("--replay", replay, PAGES)
     with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
         shown.main()
     robot = torsor.robots.ur5()

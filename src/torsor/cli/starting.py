@@ -43,7 +43,7 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     if q is not None:
         at = words.state("--q", q, names["q"], middle)
         if robot.loops:
-            at, says = robot.assemble(at, fixed=words.named(q, robot.joints)), "from --q with the loops closed"
+            at, says = robot.assemble(at, fixed=words.names_among(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
         at, says = middle, "from the configuration its loops close in"
     else:

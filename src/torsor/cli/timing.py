@@ -50,7 +50,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     from torsor.kernels.quantities import QUANTITIES as EVERY
 
     others, why = _pinocchio(robot) if peers else ({}, "")
-    rows = [_timed(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and EVERY[x].under_loops)]
+    rows = [_time_both(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and EVERY[x].under_loops)]
     heads = ["operations", "one call", f"of {batch:,}", *(["Pinocchio", "apart by"] if others else [])]
     made = table("ns an evaluation", *heads, numbers=len(heads))
     for row in rows:
@@ -64,7 +64,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     emit(json, document, prose(about), made, prose(HINT))
 
 
-def _timed(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Timing:
+def _time_both(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Timing:
     """Time both sides alternately, so that background load affects them equally."""
     import numpy as np
 

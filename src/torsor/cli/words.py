@@ -68,7 +68,7 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
     return values
 
 
-def named(text: str, names: Sequence[str]) -> list[str]:
+def names_among(text: str, names: Sequence[str]) -> list[str]:
     """The names of ``name=number, ...`` that are among these."""
     return [name.strip() for name, _, _ in PAIR.findall(text) if name.strip() in names]
 

@@ -34,7 +34,7 @@ Put: TypeAlias = Callable[[Block], None]
 
 
 @contextmanager
-def written(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
     """A function that takes block after block.  Without a path they go to stdout."""
     if path is None:
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:

@@ -20,12 +20,12 @@ def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     array = value if value.__class__ is np.ndarray else _read(argument, value)
     if array.dtype.kind not in "fiu":
         raise ArgumentError(
-            f"{argument.name} must be an array of real numbers of shape {_expected(argument)}, not of {array.dtype}"
+            f"{argument.name} must be an array of real numbers of shape {_expected_shape(argument)}, not of {array.dtype}"
         )
     lead = array.ndim - len(argument.shape)
     if lead < 0 or array.shape[lead:] != argument.shape:
         raise ArgumentError(
-            f"{argument.name} has shape {array.shape}, expected {_expected(argument)}: "
+            f"{argument.name} has shape {array.shape}, expected {_expected_shape(argument)}: "
             f"the last {'axis has' if len(argument.shape) == 1 else f'{len(argument.shape)} axes have'} "
             f"{' × '.join(map(str, argument.shape)) or 'no'} entries, axes before are a batch"
         )
@@ -40,10 +40,10 @@ def _read(argument: Argument, value: Any) -> np.ndarray:
             return np.asarray(value)
         except Exception:  # rows of unequal length, say: as_array has the words for it
             pass
-    return as_array(argument.name, value, argument.labels, expected=f"an array of shape {_expected(argument)}")
+    return as_array(argument.name, value, argument.labels, expected=f"an array of shape {_expected_shape(argument)}")
 
 
-def _expected(argument: Argument) -> str:
+def _expected_shape(argument: Argument) -> str:
     return f"(..., {', '.join(map(str, argument.shape))})" if argument.shape else "(...)"
 
 

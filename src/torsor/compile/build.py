@@ -31,13 +31,13 @@ def name_of(ir: str, symbols: tuple[str, ...]) -> str:
     return cache.key(__version__, native.LEVEL, native.SCHEDULER, symbols, native.host(), ir)
 
 
-def built(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
+def build(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
     """The library of a module, from memory or disk where it can be."""
     name = name_of(ir, symbols)
     library = find_library(name, symbols, dtype)
     if library is None:
         image = native.compile_ir(ir)
-        library = _libraries[name] = _loaded(image, symbols, dtype)
+        library = _libraries[name] = _load_image(image, symbols, dtype)
         cache.store(name, image)
     return library
 
@@ -51,13 +51,13 @@ def find_library(name: str, symbols: tuple[str, ...], dtype: np.dtype) -> native
     if image is None:
         return None
     try:
-        library = _libraries[name] = _loaded(image, symbols, dtype)
+        library = _libraries[name] = _load_image(image, symbols, dtype)
     except TorsorError:
         warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
     return library
 
 
-def _loaded(image: bytes, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
+def _load_image(image: bytes, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
     library = native.Library(image, symbols)
     entry.fill(library, dtype, "call" in symbols)
     return library

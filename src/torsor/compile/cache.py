@@ -55,7 +55,7 @@ def key(*parts: object) -> str:
 
 def load(name: str) -> bytes | None:
     """The object code kept under a key, if there is any and it is whole."""
-    folder = _trusted()
+    folder = _own_folder()
     if folder is None:
         return None
     path = folder / f"{name}.o"
@@ -76,7 +76,7 @@ def load(name: str) -> bytes | None:
 
 def store(name: str, image: bytes) -> None:
     """Keep object code: written apart, then moved into place, so that a reader sees a whole file or none."""
-    folder = _trusted(create=True)
+    folder = _own_folder(create=True)
     if folder is None:
         return
     with busy:
@@ -122,7 +122,7 @@ def _digest(name: str, image: bytes) -> bytes:
     return content.digest()
 
 
-def _trusted(create: bool = False) -> Path | None:
+def _own_folder(create: bool = False) -> Path | None:
     """The cache folder, if it is ours alone: code is loaded from it."""
     folder = directory()
     if folder is None:
@@ -151,12 +151,12 @@ def _prune(folder: Path) -> None:
     with os.scandir(folder) as entries:
         files = [folder / entry.name for entry in entries if entry.name.endswith(".o")]
     if len(files) > CAPACITY:
-        for path in sorted(files, key=_written)[: len(files) - CAPACITY * 3 // 4]:
+        for path in sorted(files, key=_write_time)[: len(files) - CAPACITY * 3 // 4]:
             with contextlib.suppress(OSError):
                 path.unlink()
 
 
-def _written(path: Path) -> float:
+def _write_time(path: Path) -> float:
     """When a file was written; 0 for one that another process has removed meanwhile."""
     try:
         return path.stat().st_mtime

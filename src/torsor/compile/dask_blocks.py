@@ -68,14 +68,14 @@ class Blocks:
         return np.asarray(results) if self.outputs == 1 else tuple(np.asarray(r) for r in results)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (Parcel(self.function), self.outputs)
+        return _receive, (Parcel(self.function), self.outputs)
 
     def __dask_tokenize__(self) -> tuple[str, int]:
         return Parcel(self.function).digest, self.outputs
 
 
-def _received(parcel: Parcel, outputs: int) -> Blocks:
-    return Blocks(parcel.opened(), outputs)
+def _receive(parcel: Parcel, outputs: int) -> Blocks:
+    return Blocks(parcel.unpack(), outputs)
 
 
 def _whole(argument: Argument, value: Any) -> Any:

@@ -11,7 +11,7 @@ from torsor.scalar import Graph
 from torsor.scalar.partials import PARTIALS
 
 
-def _recorded(p: Program, graph: Graph) -> list[Any]:
+def _record_values(p: Program, graph: Graph) -> list[Any]:
     """Every value of the program, recorded once more."""
     return evaluate(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))], RECORD)
 
@@ -56,7 +56,7 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
     [[-9.81, -9.81], [-9.81, -9.81]]
     """
     graph = Graph()
-    values = _recorded(p, graph)
+    values = _record_values(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
     jacobian: list[list[Any]] = [[] for _ in p.results]
@@ -86,7 +86,7 @@ def reverse(p: Program, wrt: Sequence[str]) -> Program:
     array([29.43,  9.81])
     """
     graph = Graph()
-    values = _recorded(p, graph)
+    values = _record_values(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
     place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}

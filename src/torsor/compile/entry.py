@@ -107,7 +107,7 @@ def machine_code() -> int:
         if not _library:
             if build.available() is None:
                 return 0
-            _library.append(build.built(entry_ir.entry_module(), ("call",), np.dtype(np.float64)))
+            _library.append(build.build(entry_ir.entry_module(), ("call",), np.dtype(np.float64)))
         return _library[0].address["call"]
 
 

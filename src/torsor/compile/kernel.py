@@ -183,7 +183,7 @@ class Kernel:
         """
         inputs = self.inputs
         if named or len(values) < len(inputs):
-            values = self._ordered(values, named)
+            values = self._in_order(values, named)
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
@@ -207,7 +207,7 @@ class Kernel:
             results = [r if r.ndim else float(r) for r in results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _ordered(self, values: tuple, named: dict[str, Any]) -> tuple:
+    def _in_order(self, values: tuple, named: dict[str, Any]) -> tuple:
         """Positional and named arguments in the program's order; those that are absent have their defaults."""
         rest = self.inputs[len(values) :]
         given = {**{a.name: a.default for a in rest if a.default is not None}, **named}

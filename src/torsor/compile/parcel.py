@@ -44,7 +44,7 @@ class Parcel:
             ) from error
         self.digest = hashlib.sha256(self.data).hexdigest()
 
-    def opened(self) -> Any:
+    def unpack(self) -> Any:
         """The thing itself, the same object each time within a process."""
         with _lock:
             if self.digest not in _open:

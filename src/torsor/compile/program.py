@@ -152,7 +152,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
         flat, shape = flatten(value)
         arguments.append(Argument(name, shape))
         roots.extend(graph.lift(x) for x in flat)
-    needed = _needed(graph, roots)
+    needed = _needed_nodes(graph, roots)
     number: dict[int, int] = {}
     code: list[tuple[str, tuple]] = []
     for node in graph.nodes:
@@ -167,7 +167,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
     return made
 
 
-def _needed(graph: Graph, roots: Sequence[Expr]) -> list[bool]:
+def _needed_nodes(graph: Graph, roots: Sequence[Expr]) -> list[bool]:
     """Which nodes the roots need; of a function that was recorded several times, each copy has what any copy needs."""
     needed = [False] * len(graph.nodes)
     for root in roots:

@@ -88,13 +88,13 @@ class Recorded:
     def library(self, form: str, symbols: tuple[str, ...], dtype: np.dtype, ir: Callable[[], str]) -> native.Library:
         """The machine code of a form; ``ir`` gives its text, and is asked only if the disk has no code of that form."""
         if self._key is None:
-            return build.built(ir(), symbols, dtype)
+            return build.build(ir(), symbols, dtype)
         file = self._file(form, *symbols, dtype, native.host())
         kept = cache.load(file)
         library = build.find_library(kept.decode(), symbols, dtype) if kept is not None else None
         if library is None:
             text = ir()
-            library = build.built(text, symbols, dtype)
+            library = build.build(text, symbols, dtype)
             cache.store(file, build.name_of(text, symbols).encode())
         return library
 

@@ -218,10 +218,10 @@ def _head(program: Program, output: int, start: int, packed: list[int | Operatio
     outputs = [*program.outputs, Argument("matrix", (len(packed),))]
     outputs[output] = Argument(program.outputs[output].name, (0,))
     results = [*program.results[:start], *program.results[start + size :], *matrix]
-    return _pruned(program, outputs, code, results)
+    return _prune(program, outputs, code, results)
 
 
-def _pruned(program: Program, outputs: list[Argument], code: list[tuple[str, tuple]], results: list[int]) -> Program:
+def _prune(program: Program, outputs: list[Argument], code: list[tuple[str, tuple]], results: list[int]) -> Program:
     """A program without the code that its results do not need."""
     needed = [False] * len(code)
     for r in results:

@@ -17,7 +17,7 @@ from torsor.compile.llvm.scan_ir import scan_module
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
 from torsor.compile.threads import run_in_threads
-from torsor.compile.wiring import wired
+from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.support.given import float_type
@@ -85,7 +85,7 @@ class Scan:
         facts = self._recorded.facts
         self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations  #: of one step
         self._rays, self._cost = facts.rays, facts.cost
-        self.wiring = wired(facts, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
+        self.wiring = make_wiring(facts, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
         self._libraries: dict[str, native.Library | None] = {}
         self._lock = new_lock()
         self._returned = [o for o in range(len(self.outputs)) if o in self.wiring.each | self.wiring.last]
@@ -126,7 +126,7 @@ class Scan:
 
     def __call__(self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, **named: Any) -> Any:
         inputs = self.inputs
-        ordered = self._ordered(values, named)
+        ordered = self._in_order(values, named)
         T = self._steps(ordered, index, steps)
         index = self._index(index, T)
         self._check_every(every, T)
@@ -153,7 +153,7 @@ class Scan:
         out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)
 
-    def _ordered(self, values: tuple, named: dict[str, Any]) -> list[Any]:
+    def _in_order(self, values: tuple, named: dict[str, Any]) -> list[Any]:
         names = [a.name for a in self.inputs]
         if set(named) != set(names[len(values) :]) or len(values) > len(names):
             raise ArgumentError(
@@ -179,7 +179,7 @@ class Scan:
 
     def _index(self, index: Any, T: int) -> np.ndarray | None:
         """Checked, because machine code will believe it: a gather reads what is done, a scatter adds to what is to come."""
-        if not self.wiring.stepped:
+        if not self.wiring.uses_step_index:
             if index is not None:
                 raise ArgumentError(f"{self.name} neither gathers nor scatters, so it takes no index")
             return None

@@ -44,7 +44,7 @@ class Schedule:
 
 def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = CHUNK) -> Schedule:
     """``groups``: positions in the results that are stored together."""
-    code, results = _ordered(*(_fused(program) if fma else (list(program.code), list(program.results))))
+    code, results = _put_sines_first(*(_fuse(program) if fma else (list(program.code), list(program.results))))
     cuts = _cut(code, chunk)
     home = [0] * len(code)
     for c in range(len(cuts) - 1):
@@ -68,10 +68,10 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
     return Schedule(code, results, cuts, made, slot, slots, stores)
 
 
-def _fused(program: Program) -> tuple[Code, list[int]]:
+def _fuse(program: Program) -> tuple[Code, list[int]]:
     """The code with fused operations, and the results."""
     code, gone = contract(program)
-    return _renumbered(code, list(program.results), [k for k in range(len(code)) if k not in gone])
+    return _renumber(code, list(program.results), [k for k in range(len(code)) if k not in gone])
 
 
 def contract(program: Program) -> tuple[Code, set[int]]:
@@ -107,7 +107,7 @@ def contract(program: Program) -> tuple[Code, set[int]]:
     return code, gone
 
 
-def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
+def _put_sines_first(code: Code, results: list[int]) -> tuple[Code, list[int]]:
     """sin and cos whose operand is an input go first, in pairs."""
     trig = [k for k, (op, args) in enumerate(code) if op in ("sin", "cos") and code[args[0]][0] == "input"]
     trig.sort(key=lambda k: (code[k][1][0], code[k][0]))
@@ -117,10 +117,10 @@ def _ordered(code: Code, results: list[int]) -> tuple[Code, list[int]]:
         for v in (code[k][1][0], k):
             if v not in head[-3:]:
                 head.append(v)
-    return _renumbered(code, results, head + [k for k in range(len(code)) if k not in first])
+    return _renumber(code, results, head + [k for k in range(len(code)) if k not in first])
 
 
-def _renumbered(code: Code, results: list[int], order: list[int]) -> tuple[Code, list[int]]:
+def _renumber(code: Code, results: list[int], order: list[int]) -> tuple[Code, list[int]]:
     new = {k: i for i, k in enumerate(order)}
     out: Code = []
     for k in order:

@@ -24,7 +24,7 @@ class Wiring(NamedTuple):
     reverse: bool
 
     @property
-    def stepped(self) -> bool:
+    def uses_step_index(self) -> bool:
         """Whether some input of a step comes from, or goes to, a step that an index names."""
         return bool(self.gather or self.scatter)
 
@@ -33,7 +33,7 @@ class Wiring(NamedTuple):
         return [a for a in range(n) if a not in self.carry and a not in self.gather and a not in self.fixed]
 
 
-def wired(
+def make_wiring(
     program: Program | Facts,
     carry: Mapping[str, str],
     gather: Mapping[str, str],

@@ -32,7 +32,7 @@ class Described(NamedTuple):
     note: str
 
 
-def described(name: str) -> Described:
+def find_description(name: str) -> Described:
     """The file of a robot by its name there, such as ``panda_description``."""
     try:
         from robot_descriptions import DESCRIPTIONS, _cache

@@ -63,13 +63,13 @@ def _read_xacro(source: Any, o: Options) -> Description:
 def _read_mjcf(source: Source, o: Options) -> Description:
     from torsor.io.mjcf import read_mjcf
 
-    return _adjusted(read_mjcf(source, strict=o.strict, mimic=o.mimic, roots=o.roots), o)
+    return _adjust(read_mjcf(source, strict=o.strict, mimic=o.mimic, roots=o.roots), o)
 
 
 def _read_sdf(source: Source, o: Options) -> Description:
     from torsor.io.sdf import read_sdf
 
-    return _adjusted(read_sdf(source, roots=o.roots, strict=o.strict), o)
+    return _adjust(read_sdf(source, roots=o.roots, strict=o.strict), o)
 
 
 def _read_dh(source: Source, o: Options) -> Description:
@@ -78,18 +78,18 @@ def _read_dh(source: Source, o: Options) -> Description:
 
     d = read_dh(source)
     warn_or_refuse(d, strict=o.strict)
-    return _adjusted(d, o)
+    return _adjust(d, o)
 
 
 def _read_described(source: Any, o: Options) -> Description:
-    from torsor.io.described import described
+    from torsor.io.described import find_description
 
     if not isinstance(source, str):
         raise ArgumentError(f"a robot of robot_descriptions is asked for by its name, not by {type(source).__name__}")
-    found = described(source.removeprefix(PREFIX))
+    found = find_description(source.removeprefix(PREFIX))
     given = {**found.arguments, **(o.xacro_args or {})}
     options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages})
-    d = named(found.format).read(found.path, options)
+    d = format_by_name(found.format).read(found.path, options)
     return d.with_note(found.note) if found.note else d
 
 
@@ -111,7 +111,7 @@ def _write_mjcf(d: Description, path: str | os.PathLike[str]) -> Any:
     return write_mjcf(d, path)
 
 
-def _adjusted(d: Description, o: Options) -> Description:
+def _adjust(d: Description, o: Options) -> Description:
     """What URDF's reader does while reading, done to a description that is read."""
     if o.base is not None and o.base != d.base:
         d = surgery.with_base(d, o.base)
@@ -132,28 +132,28 @@ _NAMES = {f.name: f for f in FORMATS}
 _XML = ".xml"
 
 
-def named(word: str) -> Format:
+def format_by_name(word: str) -> Format:
     """The format of that name."""
     if word not in _NAMES:
         raise UnknownName("format", word, _NAMES)
     return _NAMES[word]
 
 
-def recognised(source: Any, options: Options | None = None) -> Format:
+def recognise_format(source: Any, options: Options | None = None) -> Format:
     """The format of a source whose caller gave no word for it.
 
-    >>> recognised("arm.dh.csv").name, recognised("<mujoco/>").name
+    >>> recognise_format("arm.dh.csv").name, recognise_format("<mujoco/>").name
     ('dh', 'mjcf')
     """
     if isinstance(source, str) and source.startswith(PREFIX):
-        return named("robot_descriptions")
+        return format_by_name("robot_descriptions")
     if not isinstance(source, (str, os.PathLike)) or is_markup(source):
         return _by_root(source if isinstance(source, (str, bytes)) else b"")
     name = os.fsdecode(source).lower()
     for f in FORMATS:
         if f.suffixes and name.endswith(f.suffixes):
             if f.name == "xacro" and (options is None or options.xacro_args is None):
-                return named("urdf")  # which says what xacro is, and how to have it run
+                return format_by_name("urdf")  # which says what xacro is, and how to have it run
             return f
     return _by_contents(source)
 
@@ -164,7 +164,7 @@ def _by_contents(path: str | os.PathLike[str]) -> Format:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b""):
         return _by_root(data)
     if os.fsdecode(path).lower().endswith(_XML):
-        return named("urdf")
+        return format_by_name("urdf")
     endings = ", ".join([*(s for f in FORMATS for s in f.suffixes), _XML])
     raise FileError(
         f"is not XML, and its name does not say what it is; torsor knows {endings}, or give format=: {', '.join(_NAMES)}",
@@ -179,7 +179,7 @@ def _by_root(source: str | bytes) -> Format:
     """By the root element; URDF's reader says what is wrong with one that nobody knows."""
     text = source[:65536].decode("latin-1") if isinstance(source, bytes) else source[:65536]
     match = _PROLOG.match(text.lstrip("\ufeff\xef\xbb\xbf"))
-    return next((f for f in FORMATS if match and f.root == match[1]), named("urdf"))
+    return next((f for f in FORMATS if match and f.root == match[1]), format_by_name("urdf"))
 
 
 def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:

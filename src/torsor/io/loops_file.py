@@ -80,7 +80,7 @@ def write_loops(description: Description, path: str | os.PathLike[str] | None = 
     """The side-file text of a robot's loops; with a path, also written there, all or nothing."""
     import yaml
 
-    data = {"loops": [_written(loop) for loop in description.loops]}
+    data = {"loops": [_to_yaml(loop) for loop in description.loops]}
     text = yaml.safe_dump(data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
     if path is not None:
         write_text(path, text)
@@ -138,7 +138,7 @@ class _Reader(Nodes):
 # -- writing -------------------------------------------------------------------------------------------------------------
 
 
-def _written(loop: Loop) -> dict[str, Any]:
+def _to_yaml(loop: Loop) -> dict[str, Any]:
     kind, who = loop.kind, f"loop {loop.name!r}"
     if JOINT_TYPES.get(kind.name) is not type(kind):
         raise ModelError(f"{who}: the side-file has no word for {type(kind).__name__}; it can write {', '.join(JOINT_TYPES)}")

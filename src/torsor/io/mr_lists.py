@@ -45,7 +45,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
     if d.loops:
         raise ModelError(f"robot {d.name!r} has loops ({d.loops[0].name!r} ...), which the book's lists have no place for")
     model = assemble(d)
-    links = _checked(d, model)
+    links = _chain_links(d, model)
     n = len(links)
     home = [Transform.identity()]
     for i, p in model.outward():
@@ -71,7 +71,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
     return np.array(steps), np.array(inertias), np.array(screws).T
 
 
-def _checked(d: Description, model: Model) -> list[str]:
+def _chain_links(d: Description, model: Model) -> list[str]:
     """The link each joint carries, in order; an error where the robot is no chain the lists can say."""
     what = f"robot {d.name!r} has no Mlist, Glist, Slist"
     if d.base == "floating":

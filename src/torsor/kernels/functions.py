@@ -13,7 +13,7 @@ from torsor.kernels.digest import digest, source_digest
 Function = Callable[..., Mapping[str, Any]]
 
 
-def recorded(function: Function, inputs: Sequence[Argument]) -> Recorded:
+def record_function(function: Function, inputs: Sequence[Argument]) -> Recorded:
     """The program of ``function(*lists of scalars) -> {name: nested list}``; kept on disk if all its code is torsor's."""
     chosen = digest(function, [tuple(a) for a in inputs])
     return Recorded(partial(shortest, [function], inputs), digest(source_digest(), chosen) if chosen else None)
@@ -27,4 +27,4 @@ def function_kernel(
     >>> function_kernel("sum", lambda x: {"y": x[0] + x[1]}, [Argument("x", (2,))])([1.0, 2.0])
     3.0
     """
-    return Kernel(recorded(function, inputs), name=name, explain=explain)
+    return Kernel(record_function(function, inputs), name=name, explain=explain)

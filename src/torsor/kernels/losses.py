@@ -36,7 +36,7 @@ def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losse
     for name, value, allowed in (("damping", damping, (True, False)), ("friction", friction, (True, False, None))):
         if not any(value is x for x in allowed) and not isinstance(value, np.bool_):
             words = ", ".join(map(str, allowed[:-1]))
-            raise ArgumentError(f"{name} must be {words} or {allowed[-1]}, not {_shown(value)}")
+            raise ArgumentError(f"{name} must be {words} or {allowed[-1]}, not {_show(value)}")
     laws = model.joints_with_friction
     if friction and not laws:
         raise ArgumentError(
@@ -103,6 +103,6 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     shape = getattr(value, "shape", None)
     return repr(value)[:60] if shape is None else f"an array of shape {tuple(shape)}"

@@ -35,7 +35,7 @@ def assemble(d: Description) -> Model:
         body, X, j = todo.pop()
         X = j.origin @ X
         if not isinstance(j.kind, Fixed):
-            R, aligned = j.kind.aligned()
+            R, aligned = j.kind.align_axis()
             A = Transform.of_pose(R, ZERO)
             parent.append(body)
             moved_by.append(j)
@@ -83,7 +83,7 @@ def assemble(d: Description) -> Model:
 
 def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
     """Its two ends as frames on bodies, both turned so that a skew axis is ẑ."""
-    R, aligned = loop.kind.aligned()
+    R, aligned = loop.kind.align_axis()
     A = Transform.of_pose(R, ZERO)
     p, s = frames[loop.parent], frames[loop.child]
     return LoopRow(loop.name, aligned, Frame(p.body, A @ loop.origin @ p.X), Frame(s.body, A @ loop.child_origin @ s.X))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torsor.model.printing import loop_count
-from torsor.support.html import Markup, element, folded, joined, table
+from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.text import count, short
 
 if TYPE_CHECKING:
@@ -29,15 +29,19 @@ def of_robot(robot: Mechanism) -> Markup:
         for j in joints
     ]  # fmt: skip
     lines = [element("p", element("b", robot.name), f": {about}, {d.base} base")]
-    lines.append(folded(count(len(joints), "joint"), table(head, rows), open_=len(joints) <= FEW))
+    lines.append(collapsible(count(len(joints), "joint"), table(head, rows), open_=len(joints) <= FEW))
     if d.loops:
         closing = [[x.name, x.kind.name, f"{x.parent} ⇄ {x.child}"] for x in d.loops]
-        lines.append(folded(count(len(d.loops), "loop"), table(["loop", "type", "closes"], closing), open_=len(d.loops) <= FEW))
+        lines.append(
+            collapsible(count(len(d.loops), "loop"), table(["loop", "type", "closes"], closing), open_=len(d.loops) <= FEW)
+        )
     if robot.report:
         lines.append(
-            folded(f"{count(len(robot.report), 'note')} from loading", element("ul", *(element("li", x) for x in robot.report)))
+            collapsible(
+                f"{count(len(robot.report), 'note')} from loading", element("ul", *(element("li", x) for x in robot.report))
+            )
         )
-    return element("div", joined(lines))
+    return element("div", concat(lines))
 
 
 def _place(joint: Any) -> str:

@@ -134,7 +134,7 @@ class Model:
         """Armature × acceleration, joint by joint: a rotor known by that alone is felt by its own joint only."""
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
-    def gathered(self, tau: Sequence[Sequence[Any]] | Mapping[int, Sequence[Any]]) -> list[Any]:
+    def gather_forces(self, tau: Sequence[Sequence[Any]] | Mapping[int, Sequence[Any]]) -> list[Any]:
         """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
         out: list[Any] = [0] * self.nv
         for i, _ in self.outward():
@@ -143,7 +143,7 @@ class Model:
                 out[self.v_start[i] + d] = out[self.v_start[i] + d] + (t if c is None else t * c.k)
         return out
 
-    def gathered_matrix(self, blocks: dict[tuple[int, int], list[list[Any]]]) -> list[list[Any]]:
+    def gather_matrix(self, blocks: dict[tuple[int, int], list[list[Any]]]) -> list[list[Any]]:
         """The matrix (nv × nv) of blocks (i, j); coupled joints add to their leaders' rows and columns."""
         out: list[list[Any]] = [[0] * self.nv for _ in range(self.nv)]
         gain = [1 if c is None else c.k for c in self.coupling]

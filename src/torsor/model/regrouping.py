@@ -25,7 +25,7 @@ def with_fewest_parameters(model: Model) -> Model:
         moved = _indifferent(I[i], model.joint[i])
         I[i] = I[i] - moved
         I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and what is moved does not depend on q
-    return replace(model, inertia=tuple(_tidied(G) for G in I))
+    return replace(model, inertia=tuple(_exact_zeros(G) for G in I))
 
 
 def _indifferent(G: Inertia, joint: Any) -> Inertia:
@@ -47,7 +47,7 @@ def _coordinate(axis: Vec) -> int | None:
     return next((k for k, a in enumerate(axis) if isinstance(a, int) and abs(a) == 1), None)
 
 
-def _tidied(G: Inertia) -> Inertia:
+def _exact_zeros(G: Inertia) -> Inertia:
     """Exact zeros as whole numbers, so that they vanish when recorded."""
 
     def tidy(x: Any) -> Any:

@@ -34,7 +34,7 @@ def move_axis_to_frame(
     >>> [(j.name, j.parent, j.child) for j in joints]
     [('hinge', 'a', 'hinge_axis'), ('hinge_axis_weld', 'hinge_axis', 'b')]
     """
-    moved = _restated(kind, seat)
+    moved = _restate(kind, seat)
     if moved is not None:
         return [], [Joint(name, moved, parent, child, snap_rounding(seat @ origin), **fields)]
     between = between or f"{name}_axis"
@@ -44,7 +44,7 @@ def move_axis_to_frame(
     ]
 
 
-def _restated(kind: JointType, seat: Transform) -> JointType | None:
+def _restate(kind: JointType, seat: Transform) -> JointType | None:
     """seat · X_J(q) · seat⁻¹ as a joint about an axis through the seat's origin, if it is one."""
     if all(a == b for a, b in zip(flat(seat), flat(Transform.identity()), strict=True)):
         return kind

@@ -70,7 +70,7 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
             joints += turned
             taken.update(link.name for link in extra)
     loops = [loop for e in edges if e.name in chosen for loop in _closing(e)]
-    notes = [note for e in edges if e.name in chosen for note in _dropped(e)]
+    notes = [note for e in edges if e.name in chosen for note in _dropped_properties(e)]
     freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
     newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
     notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
@@ -83,14 +83,14 @@ def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
     The root of a fixed base stands in the world frame, so there the two are one node.
     """
     links = {link.name for link in d.links}
-    loops = grounded(d)
+    loops = ground_loops(d)
     held = tuple(x for x in loops if WORLD in (x.parent, x.child) and WORLD not in links)
     edges = [Edge(j.name, j.kind, j.parent, j.child, j.origin, Transform.identity(), j) for j in d.joints]
     edges += [Edge(x.name, x.kind, x.parent, x.child, x.origin, x.child_origin, None) for x in loops if x not in held]
     return edges, held
 
 
-def grounded(d: Description) -> tuple[Loop, ...]:
+def ground_loops(d: Description) -> tuple[Loop, ...]:
     """The loops with the root in place of the world, where the base is fixed and the two are one."""
     if d.base != "fixed" or any(link.name == WORLD for link in d.links):
         return d.loops
@@ -103,7 +103,7 @@ def grounded(d: Description) -> tuple[Loop, ...]:
 
 def _automatic(d: Description, edges: list[Edge]) -> set[str]:
     """Prim's tree from the root: the edge of least freedom next, of equals the one nearest the root, then file order."""
-    coupled = _coupled(d)
+    coupled = _coupled_joints(d)
     weight = {e.name: e.kind.nv if e.name not in coupled and e.kind.closes_loops else -1 for e in edges}
     at = _incidence(edges)
     reached, kept, depth = {d.root}, set[str](), {d.root: 0}
@@ -135,7 +135,7 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
 
 def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
     """The user's choice, if it can be made."""
-    known, coupled, to_world = {e.name: e for e in edges}, _coupled(d), {loop.name for loop in held}
+    known, coupled, to_world = {e.name: e for e in edges}, _coupled_joints(d), {loop.name for loop in held}
     for name in cut:
         if name not in known and name not in to_world:
             raise UnknownName("joint or loop", name, [*known, *to_world])
@@ -146,13 +146,13 @@ def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[
     return chosen
 
 
-def _coupled(d: Description) -> set[str]:
+def _coupled_joints(d: Description) -> set[str]:
     """Joints that follow, and joints that are followed."""
     return {name for j in d.joints if j.mimic is not None for name in (j.name, j.mimic.joint)}
 
 
 def _why(d: Description, edges: list[Edge], name: str) -> str:
-    if name in _coupled(d):
+    if name in _coupled_joints(d):
         return "it is coupled to another joint (mimic), and a loop has no coordinate to follow; without_couplings() frees it"
     kind = next(e.kind for e in edges if e.name == name)
     return f"its type {kind.name!r} does not define complement(q) and coordinates(X)"
@@ -236,7 +236,7 @@ def _closing(e: Edge) -> list[Loop]:
     return [Loop(e.name, e.kind, e.parent, e.child, e.origin, e.seat)]
 
 
-def _dropped(e: Edge) -> list[str]:
+def _dropped_properties(e: Edge) -> list[str]:
     """What a joint of the tree loses on becoming a loop."""
     if e.joint is None:
         return []

@@ -15,7 +15,7 @@ from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import fresh, grounded, joint_fields
+from torsor.model.spanning import fresh, ground_loops, joint_fields
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
 
@@ -57,13 +57,13 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
     return d.with_note(
         "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
-        joints=tuple(_held(j, held[j.name]) if j.name in held else j for j in d.joints),
+        joints=tuple(_hold(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
         rotors=tuple(r for r in d.rotors if r.name not in still),
     )
 
 
-def _held(j: Joint, q: list[Any]) -> Joint:
+def _hold(j: Joint, q: list[Any]) -> Joint:
     try:
         X = j.kind.transform(q)
     except ZeroDivisionError:
@@ -131,15 +131,15 @@ def attach(
             shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
             raise ModelError(f"both robots have a {kind} named {shown}; give attach(..., prefix='...') to tell them apart")
 
-    def renamed(j: Joint) -> Joint:
+    def rename(j: Joint) -> Joint:
         mimic = None if j.mimic is None else replace(j.mimic, joint=names[j.mimic.joint])
         return replace(j, name=names[j.name], parent=names[j.parent], child=names[j.child], mimic=mimic)
 
-    def relooped(x: Loop) -> Loop:
+    def move_loop(x: Loop) -> Loop:
         parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
         return replace(x, name=names[x.name], parent=parent, child=child)
 
-    def remounted(r: Rotor) -> Rotor:
+    def move_rotor(r: Rotor) -> Rotor:
         return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
 
     mount = Joint(weld, Fixed(), link, names[other.root], snap_rounding(read.pose(xyz, rpy, "attach") @ X))
@@ -149,10 +149,10 @@ def attach(
     return replace(d, report=(*d.report, *(f"{other.name}: {line}" for line in other.report))).with_note(
         note,
         links=(*d.links, *(replace(x, name=names[x.name]) for x in other.links)),
-        joints=(*d.joints, mount, *(renamed(j) for j in other.joints)),
+        joints=(*d.joints, mount, *(rename(j) for j in other.joints)),
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
-        loops=(*d.loops, *(relooped(x) for x in grounded(other))),
-        rotors=(*d.rotors, *(remounted(r) for r in other.rotors)),
+        loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
+        rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
     )
 
 
@@ -249,7 +249,7 @@ def rebase(d: Description, link: str) -> Description:
         links += extra
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
-    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=grounded(d))
+    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d))
 
 
 def with_base(d: Description, base: str) -> Description:

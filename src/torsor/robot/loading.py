@@ -40,13 +40,13 @@ def load(
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
     6
     """
-    from torsor.io.formats import Options, named, recognised
+    from torsor.io.formats import Options, format_by_name, recognise_format
 
     if base not in (None, "fixed", "floating"):
         raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
     options = Options(base, mimic, strict, tuple(roots), xacro_args)
     try:
-        chosen = recognised(source, options) if format is None else named(format)
+        chosen = recognise_format(source, options) if format is None else format_by_name(format)
     except FileError as error:
         if (hint := _hint(source)) is None:
             raise

@@ -39,7 +39,7 @@ def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     (Repeat(starts=(1, 2), length=1),)
     """
 
-    def repeated(*lists: Sequence[Any]) -> list[Any]:
+    def repeat(*lists: Sequence[Any]) -> list[Any]:
         operands = [x for part in lists for x in part]
         graph = next((x.graph for x in operands if x.__class__ is Expr), None)
         plain = all(x.__class__ is Expr or isinstance(x, (int, float)) for x in operands)
@@ -52,7 +52,7 @@ def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
         graph.stretches.append(_stretch(graph, function, pattern, lists))
         return _copy(graph, graph.stretches[-1], operands)
 
-    return repeated
+    return repeat
 
 
 def _stretch(graph: Graph, function: Callable[..., list[Any]], pattern: tuple, lists: Sequence[Any]) -> Stretch:

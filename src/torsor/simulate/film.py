@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.look.replay.bending import TURN, facts_of_flexible, tip_row
-from torsor.look.replay.film import Film, Plot, about, arrows, energy_row, joint_rows, pictures, plotted, seen
+from torsor.look.replay.film import Film, Plot, about, arrows, energy_row, film_of_poses, joint_rows, pictures, plots_of
 from torsor.look.scene import Scene
 from torsor.look.scene.elastic import ElasticScene, motor_poses, with_motors
 
@@ -28,7 +28,7 @@ def film_of_result(result: Result, style: str, roots: Sequence[Any], fps: float)
         theta = np.stack([np.interp(times, result.t, column) for column in result.theta.T], axis=-1)
         poses = np.concatenate((poses, motor_poses(scene, result.elastic, q, theta)), axis=1)
         scene = with_motors(scene, result.elastic)
-    return seen(
+    return film_of_poses(
         scene, times - start, poses, facts=facts_of(result), notes=notes,
         arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
         events=tuple((float(e.t - start), e.name) for e in result.events),
@@ -46,7 +46,7 @@ def film_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[Any], f
     facts.append(("Slowest vibration, joints held", f"{slowest:.3g} Hz"))
     if motion.v is not None and motion.tau is not None:
         facts.append(("Energy error", f"{motion.energy_error:.2g} J"))
-    return seen(
+    return film_of_poses(
         scene, times - times[0], scene.poses(q), notes=notes,
         plots=tuple(_plots_of_flexible(motion)), facts=(*facts_of_flexible(flexible), *facts),
         arrows=tuple(arrows(flexible.pose, motion.wrenches, motion.t, times, q)),
@@ -59,7 +59,7 @@ def _plots_of_result(result: Result) -> list[Plot]:
         joints = result.elastic.joints
         sides = [result.elastic.robot.joint(name).q_slice.start for name in joints]
         rows.append(("Motor ahead of link", "rad, m", joints, joints, result.theta - result.q[:, sides]))
-    return plotted(result.t, [*rows, energy_row(result.energies)])
+    return plots_of(result.t, [*rows, energy_row(result.energies)])
 
 
 def _plots_of_flexible(motion: FlexibleResult) -> list[Plot]:
@@ -69,7 +69,7 @@ def _plots_of_flexible(motion: FlexibleResult) -> list[Plot]:
     rows.append(tip_row(flexible, motion.q[:, robot.nq :]))
     if motion.v is not None:
         rows.append(energy_row(motion.energies))
-    return plotted(motion.t, rows)
+    return plots_of(motion.t, rows)
 
 
 def _freedom(result: Result) -> tuple[tuple[str, str], ...]:

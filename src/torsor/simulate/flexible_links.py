@@ -95,9 +95,9 @@ class FlexibleResult:
 
     def replay(self, path: str | PathLike[str] | None = None, **how: Any) -> Path:
         """The motion as one page of HTML that opens from disk, beams bending, as :meth:`torsor.simulate.Result.replay`."""
-        from torsor.look.replay import opened, write
+        from torsor.look.replay import open_in_browser, write
 
-        return opened(self, **how) if path is None else write(self, path, **how)
+        return open_in_browser(self, **how) if path is None else write(self, path, **how)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
         """The pictures and curves of a replay page."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.field import Field
-from torsor.algorithms.steps import Midpoint, scaled, step_named
+from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
@@ -83,7 +83,7 @@ def _midpoint(subject: Any, integrator: str, inertias: Inertias) -> tuple[Midpoi
 def _first_guess(subject: Any, q: Any, v: Any, dt: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
     _, f = _midpoint(subject, integrator, inertias)
     w = [x + y * (dt / 2) for x, y in zip(v, a, strict=True)]
-    return w, f.moved(q, scaled(w, dt / 2))
+    return w, f.add(q, scale(w, dt / 2))
 
 
 def _better_guess(
@@ -91,12 +91,12 @@ def _better_guess(
 ) -> tuple[Any, Any]:
     rule, f = _midpoint(subject, integrator, inertias)
     w = rule.improved(f, q, v, w, a, dt)
-    return w, f.moved(q, scaled(w, dt / 2))
+    return w, f.add(q, scale(w, dt / 2))
 
 
 def _end(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
     rule, f = _midpoint(subject, integrator, inertias)
-    return f.moved(q, scaled(w, dt)), rule.velocity(f, q, v, w, a, dt)
+    return f.add(q, scale(w, dt)), rule.velocity(f, q, v, w, a, dt)
 
 
 # -- charts: θ = q ⊖ q₀ ------------------------------------------------------------------------------------------
@@ -109,13 +109,13 @@ def _chart_inputs(subject: Any, inertias: Inertias = (), rates: Sequence[str] = 
 
 def _point(subject: Any, q0: Any, theta: Any, inertias: Inertias = ()) -> Any:
     """q = q₀ ⊕ θ."""
-    return Field(_model(subject), _no_acceleration, inertias).moved(q0, theta)
+    return Field(_model(subject), _no_acceleration, inertias).add(q0, theta)
 
 
 def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -> tuple[Any, Any]:
     """q = q₀ ⊕ θ, and θ̇ at velocity v."""
     f = Field(_model(subject), _no_acceleration, inertias)
-    q = f.moved(q0, theta)
+    q = f.add(q0, theta)
     return q, f.rate_from(q0, q, v)
 
 

@@ -187,9 +187,9 @@ class Result:
 
         Without a path the page goes to a file of its own among the temporary ones, and is opened in the browser.
         """
-        from torsor.look.replay import opened, write
+        from torsor.look.replay import open_in_browser, write
 
-        return opened(self, **how) if path is None else write(self, path, **how)
+        return open_in_browser(self, **how) if path is None else write(self, path, **how)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
         """The pictures and curves of a replay page."""

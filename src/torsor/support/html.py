@@ -21,10 +21,10 @@ def element(tag: str, *content: str, **attributes: str | float) -> Markup:
     '<p><b>bold</b></p>'
     """
     given = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for name, value in attributes.items())
-    return Markup(f"<{tag}{given}>{joined(content)}</{tag}>")
+    return Markup(f"<{tag}{given}>{concat(content)}</{tag}>")
 
 
-def joined(content: Iterable[str]) -> Markup:
+def concat(content: Iterable[str]) -> Markup:
     return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in content))
 
 
@@ -46,7 +46,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     return element("table", element("tbody", *(element("tr", _cell(name, 0), _cell(value, 1)) for name, value in pairs)))
 
 
-def folded(title: str, content: Markup, *, open_: bool = False) -> Markup:
+def collapsible(title: str, content: Markup, *, open_: bool = False) -> Markup:
     """A title that opens what is below it."""
     inside = element("summary", title) + content
     return Markup(f"<details open>{inside}</details>" if open_ else f"<details>{inside}</details>")

@@ -48,12 +48,12 @@ def width(text: str) -> int:
     return sum(not unicodedata.combining(c) for c in text)
 
 
-def left(text: str, n: int) -> str:
+def pad_right(text: str, n: int) -> str:
     """Padded on the right to n places."""
     return text + " " * (n - width(text))
 
 
-def right(text: str, n: int) -> str:
+def pad_left(text: str, n: int) -> str:
     """Padded on the left to n places."""
     return " " * (n - width(text)) + text
 
@@ -78,8 +78,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool =
             end += 1
         lines = []
         for row in [head, *rows]:
-            cells = [right(row[1 + c], sizes[c]) for c in range(k, end)]
-            lines.append("  ".join([left(row[0], name), *cells]).rstrip())
+            cells = [pad_left(row[1 + c], sizes[c]) for c in range(k, end)]
+            lines.append("  ".join([pad_right(row[0], name), *cells]).rstrip())
         if total:
             lines.insert(-1, "-" * taken)
         blocks.append("\n".join(lines))

@@ -153,7 +153,7 @@ def kane_of(
             )
         )
     down = [exact.fractions(x) for x in exact.model.gravity]
-    rotors = exact.model.gathered(exact.model.rotor_forces(a))  # a reflected rotor turns about its own axis only
+    rotors = exact.model.gather_forces(exact.model.rotor_forces(a))  # a reflected rotor turns about its own axis only
     Q = expressions("forces", forces, len(q)) if forces is not None else [0] * len(q)
     made = kane(bodies, pairs, gravity=down, forces=Q, simplify=simplify)
     armature = sympy_library().Matrix([exact.fractions(x) for x in rotors]).jacobian(a)

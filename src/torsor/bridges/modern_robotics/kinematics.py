@@ -125,7 +125,7 @@ def _newton(
 # -- over any scalar ---------------------------------------------------------------------------------------------
 
 
-def _moved(screw: Motion, theta: Any) -> Transform:
+def _screw_transform(screw: Motion, theta: Any) -> Transform:
     """e^{[S]θ}, as the transform into the frame it leads to."""
     R, p = exp(screw * theta)
     return Transform.of_pose(R.matrix, p)
@@ -150,14 +150,14 @@ def _matrix(X: Transform) -> dict[str, Any]:
 def _space(M: Scalars, S: Scalars, theta: Scalars) -> dict[str, Any]:
     X = _home(M)
     for screw, angle in reversed(list(zip(_screws(S), theta, strict=True))):
-        X = X @ _moved(screw, angle)
+        X = X @ _screw_transform(screw, angle)
     return _matrix(X)
 
 
 def _body(M: Scalars, B: Scalars, theta: Scalars) -> dict[str, Any]:
     X = _home(M)
     for screw, angle in zip(_screws(B), theta, strict=True):
-        X = _moved(screw, angle) @ X
+        X = _screw_transform(screw, angle) @ X
     return _matrix(X)
 
 
@@ -165,7 +165,7 @@ def _space_jacobian(S: Scalars, theta: Scalars) -> dict[str, Any]:
     X, columns = Transform.identity(), []
     for screw, angle in zip(_screws(S), theta, strict=True):
         columns.append(X.inverse @ screw)
-        X = _moved(screw, angle) @ X
+        X = _screw_transform(screw, angle) @ X
     return {"Js": _by_rows(columns)}
 
 
@@ -173,7 +173,7 @@ def _body_jacobian(B: Scalars, theta: Scalars) -> dict[str, Any]:
     X, columns = Transform.identity(), []
     for screw, angle in reversed(list(zip(_screws(B), theta, strict=True))):
         columns.append(X @ screw)
-        X = X @ _moved(screw, angle)
+        X = X @ _screw_transform(screw, angle)
     return {"Jb": _by_rows(columns[::-1])}
 
 
@@ -185,7 +185,7 @@ def _by_rows(columns: list[Motion]) -> list[list[Any]]:
 
 
 @lru_cache(maxsize=64)
-def _compiled(function: Callable[..., Any], n: int) -> PatientFunction:
+def _kernel(function: Callable[..., Any], n: int) -> PatientFunction:
     shapes = {"screws": (6, n), "thetalist": (n,)}
     if function in (_space, _body):
         shapes = {"M": (4, 4), **shapes}
@@ -199,12 +199,12 @@ def _poses(function: Callable[..., Any], M: ArrayLike, screws: ArrayLike, thetal
     n = theta.shape[-1]
     if n == 0:
         return np.array(M, dtype=float)
-    return _compiled(function, n)(np.ascontiguousarray(as_array("M", M, dtype=float)), np.ascontiguousarray(S[:, :n]), theta)
+    return _kernel(function, n)(np.ascontiguousarray(as_array("M", M, dtype=float)), np.ascontiguousarray(S[:, :n]), theta)
 
 
 def _jacobians(function: Callable[..., Any], screws: ArrayLike, thetalist: ArrayLike) -> Array:
     S = _columns(screws)
-    return _compiled(function, S.shape[1])(S, np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)))
+    return _kernel(function, S.shape[1])(S, np.ascontiguousarray(as_array("thetalist", thetalist, dtype=float)))
 
 
 def _columns(screws: ArrayLike) -> Array:

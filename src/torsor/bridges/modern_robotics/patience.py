@@ -29,22 +29,22 @@ class PatientFunction:
         self.states = 0
 
     def __call__(self, *values: Any) -> Any:
-        if "compiled" in self.__dict__:
-            return self.compiled(*values)
+        if "kernel" in self.__dict__:
+            return self.kernel(*values)
         arrays = [as_rows(a, v, FLOAT64) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(self.inputs, arrays)
         count = math.prod(batch)
         if count == 0 or self.states + count > PATIENCE:
-            return self.compiled(*arrays)
+            return self.kernel(*arrays)
         self.states += count
         return self._over_floats(arrays, batch)
 
     def entry(self, states: int) -> Callable[..., Any]:
         """What to call for that many states one by one: the kernel's own way in, or this object where they are too few."""
-        return self.compiled if self.states + states > PATIENCE else self
+        return self.kernel if self.states + states > PATIENCE else self
 
     @cached_property
-    def compiled(self) -> Callable[..., Any]:
+    def kernel(self) -> Callable[..., Any]:
         """The kernel's way in."""
         return self._kernel().__call__
 

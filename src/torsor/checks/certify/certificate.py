@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from torsor.errors import printable
-from torsor.support.text import left, right, width
+from torsor.support.text import pad_left, pad_right, width
 
 #: the verdicts of a row
 PASS, FAIL, SKIPPED = "pass", "fail", "skipped"
@@ -176,7 +176,7 @@ def _line(cells: Sequence[str]) -> str:
     parts = []
     for text, (_, size, padded) in zip(cells, COLUMNS, strict=True):
         text = text if width(text) <= size else text[: size - 1] + "…"
-        parts.append((right if padded else left)(text, size))
+        parts.append((pad_left if padded else pad_right)(text, size))
     return "  ".join(parts).rstrip()
 
 

@@ -44,7 +44,7 @@ class Worst(NamedTuple):
         return self.error <= self.allowed  # not so where either is no number
 
 
-def compared(left: Array, right: Array, sigma: Array | float, *labels: Sequence[str], size: Array | None = None) -> Comparison:
+def compare(left: Array, right: Array, sigma: Array | float, *labels: Sequence[str], size: Array | None = None) -> Comparison:
     """left = right, up to SIGMAS σ of both sides together and FLOOR of the largest entry.
 
     ``sigma`` is ``(samples, ...)`` as the sides are; ``size`` is what errors are counted against, the largest entry of the

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from torsor.algorithms.task_space import TWIST
-from torsor.checks.certify.comparison import Array, Comparison, compared, like, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, compare, like, per_sample
 from torsor.checks.certify.subject import Subject
 
 #: the step [rad, m], and what the formula leaves out against the largest f
@@ -34,7 +34,7 @@ def gravity(s: Subject) -> Comparison:
     slope = along(s, lambda q: s.kernel("potential_energy", q), s.q[:, None], unit)
     P, sigma = s.kernel("potential_energy", s.q), s.sigma("potential_energy", s.q)
     size = np.abs(P) + per_sample(s.g)
-    found = compared(s.g, slope, MAGNIFIED * sigma[:, None], s.names, size=size)
+    found = compare(s.g, slope, MAGNIFIED * sigma[:, None], s.names, size=size)
     return with_truncation(found)
 
 
@@ -48,7 +48,7 @@ def jacobian(s: Subject) -> Comparison:
     sigma = per_sample(s.sigma(("pose", frame), s.q))
     J = np.swapaxes(s.kernel(("jacobian", frame), s.q), 1, 2)
     size = per_sample(T) + per_sample(J)
-    return with_truncation(compared(J, columns, 3 * MAGNIFIED * sigma[:, None, None], s.names, TWIST, size=size))
+    return with_truncation(compare(J, columns, 3 * MAGNIFIED * sigma[:, None, None], s.names, TWIST, size=size))
 
 
 def mass_matrix_rate(s: Subject) -> Comparison:
@@ -56,7 +56,7 @@ def mass_matrix_rate(s: Subject) -> Comparison:
     speed = np.abs(s.v).sum(axis=1)[:, None, None]  # the step is shared out over all joints
     slope = along(s, lambda q: s.kernel("mass_matrix", q), s.q, s.v / speed[:, 0]) * speed
     size = per_sample(s.M) * speed[:, 0, 0] + per_sample(s.C)
-    found = compared(s.C + np.swapaxes(s.C, 1, 2), slope, MAGNIFIED * speed * s.M_sigma, s.names, s.names, size=size)
+    found = compare(s.C + np.swapaxes(s.C, 1, 2), slope, MAGNIFIED * speed * s.M_sigma, s.names, s.names, size=size)
     return with_truncation(found)
 
 

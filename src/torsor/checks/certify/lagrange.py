@@ -21,7 +21,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.checks.certify.comparison import Array
-from torsor.checks.certify.subject import gathered
+from torsor.checks.certify.subject import as_array
 from torsor.model import Model
 from torsor.scalar import Dual, rate
 from torsor.scalar.dual import value
@@ -45,8 +45,10 @@ def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
     momentum_rate = rate(rate(lagrangian(model, qs, moving, rates)))  # d/dt ∂L/∂ẋ
     displaced = [Dual(0, e) for e in each]
     gradient = rate(lagrangian(model, qs, displaced, [Dual(vk) for vk in vs]))  # ∂L/∂x
-    armatures = model.gathered(model.rotor_forces(list(a.T)))  # flywheels: where v is no rate of coordinates, they have no L
-    return momentum_rate - gradient + gathered(armatures, len(q))
+    armatures = model.gather_forces(
+        model.rotor_forces(list(a.T))
+    )  # flywheels: where v is no rate of coordinates, they have no L
+    return momentum_rate - gradient + as_array(armatures, len(q))
 
 
 def lagrangian(model: Model, q: Sequence[Any], x: Sequence[Any], xdot: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.checks.certify import differences
-from torsor.checks.certify.comparison import Array, Comparison, Skip, compared, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
 from torsor.checks.certify.rounding import EPS
 from torsor.mechanics.constraints import closing
 from torsor.mechanics.constraints.closure import CLOSED
@@ -78,7 +78,7 @@ def jacobian(s: Subject) -> Comparison:
     slope = differences.along(s, c.system.residual, c.q, u)
     moved = np.einsum("skn,sn->sk", c.A, u)
     labels = tuple(name for name, kept in zip(c.system.rows, keep, strict=True) if kept)
-    return _differenced(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
+    return _compare_with_differences(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
 
 
 def drift(s: Subject) -> Comparison:
@@ -86,17 +86,17 @@ def drift(s: Subject) -> Comparison:
     c = s.closed
     speed = np.abs(c.v).sum(axis=1, keepdims=True)
     slope = differences.along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
-    return _differenced(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
+    return _compare_with_differences(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
 
 
-def closed(s: Subject) -> Comparison:
+def loops_stay_closed(s: Subject) -> Comparison:
     """A a + Ȧv = 0: the acceleration keeps the loops.  Redundant rows follow from the others as far as the loops are closed."""
     c = s.closed
     drifted = c.system.drift(c.q, c.v)
     gap = np.einsum("skn,sn->sk", c.A, c.a) + drifted
     size = per_sample(np.einsum("skn,sn->sk", np.abs(c.A), np.abs(c.a)) + np.abs(drifted))
     sigma = (c.accuracy + CLOSED) * size
-    return compared(gap, np.zeros_like(gap), sigma[:, None], c.system.rows, size=size)
+    return compare(gap, np.zeros_like(gap), sigma[:, None], c.system.rows, size=size)
 
 
 def balance(s: Subject) -> Comparison:
@@ -105,7 +105,7 @@ def balance(s: Subject) -> Comparison:
     force = np.einsum("skn,sk->sn", c.A, c.multipliers)
     size = per_sample(np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a)) + np.abs(c.h) + np.abs(c.tau) + np.abs(force))
     left = np.einsum("sij,sj->si", c.M, c.a) + c.h
-    return compared(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
+    return compare(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
 
 
 def ideal(s: Subject) -> Comparison:
@@ -113,7 +113,7 @@ def ideal(s: Subject) -> Comparison:
     c = s.closed
     terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
     size = np.einsum("sk,skn,sn->s", np.abs(c.multipliers), np.abs(c.A), np.abs(c.v))
-    return compared(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
+    return compare(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
 
 
 def power(s: Subject) -> Comparison:
@@ -123,7 +123,7 @@ def power(s: Subject) -> Comparison:
     c = s.closed
     Ma = np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a))
     size = (np.abs(c.v) * (Ma + np.abs(c.h) + np.abs(c.tau))).sum(axis=1)
-    return compared((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
+    return compare((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
 
 
 def methods(s: Subject) -> Comparison:
@@ -131,9 +131,9 @@ def methods(s: Subject) -> Comparison:
     c = s.closed
     others = np.stack([c.system.forward_dynamics(c.q, c.v, c.tau, method=way).a for way in METHODS], axis=1)
     sigma = 2 * (c.accuracy + CLOSED) * per_sample(c.a)
-    return compared(others, np.broadcast_to(c.a[:, None], others.shape), sigma[:, None, None], METHODS)
+    return compare(others, np.broadcast_to(c.a[:, None], others.shape), sigma[:, None, None], METHODS)
 
 
-def _differenced(found: Array, slope: Array, size: Array, labels: Sequence[str]) -> Comparison:
+def _compare_with_differences(found: Array, slope: Array, size: Array, labels: Sequence[str]) -> Comparison:
     """Against differences of rows that are good to ε of their largest entry."""
-    return differences.with_truncation(compared(found, slope, (differences.MAGNIFIED * EPS * size)[:, None], labels, size=size))
+    return differences.with_truncation(compare(found, slope, (differences.MAGNIFIED * EPS * size)[:, None], labels, size=size))

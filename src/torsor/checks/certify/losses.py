@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.checks.certify.comparison import Array, Comparison, compared
+from torsor.checks.certify.comparison import Array, Comparison, compare
 from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Subject
 
@@ -19,7 +19,7 @@ def damping(s: Subject) -> Comparison:
             D[s.model.v_start[i] + d] += gain * gain * float(x)
     lost = D * s.v
     damped = s.tree.inverse_dynamics(s.q, s.v, s.a, damping=True)
-    return compared(damped, s.tau + lost, s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost)), s.names)
+    return compare(damped, s.tau + lost, s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost)), s.names)
 
 
 def friction(s: Subject) -> Comparison:
@@ -27,7 +27,7 @@ def friction(s: Subject) -> Comparison:
     lost = s.rubbing.friction_force(s.v, load=s.tau)
     rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a, friction=True)
     sigma = s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost))
-    return _with_gain(compared(rubbed, s.tau + lost, sigma, s.names), -(lost * s.v).sum(axis=1))
+    return _with_gain(compare(rubbed, s.tau + lost, sigma, s.names), -(lost * s.v).sum(axis=1))
 
 
 def _with_gain(c: Comparison, gained: Array) -> Comparison:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from torsor.bridges.convention import Convention
-from torsor.checks.certify.comparison import Array, Comparison, Skip, compared, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
 from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Subject
 from torsor.errors import MissingExtra
@@ -89,18 +89,18 @@ def skipping(library: str) -> Iterator[None]:
 def same_force(s: Subject, tau: Array, accuracy: float) -> Comparison:
     """τ; ``accuracy`` is what the peer's way of keeping a robot costs, against the largest term."""
     size = per_sample(s.force_sizes)
-    return compared(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
+    return compare(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
 
 
 def same_mass(s: Subject, M: Array, accuracy: float) -> Comparison:
     """M, as τ."""
     size = per_sample(M)
     sigma = s.M_sigma + (accuracy + EPS * len(s.model.parent)) * size[:, None, None]
-    return compared(s.M, M, sigma, s.names, s.names, size=size)
+    return compare(s.M, M, sigma, s.names, s.names, size=size)
 
 
 def same_acceleration(s: Subject, a: Array, accuracy: float) -> Comparison:
     """a: what is allowed for τ, through |M⁻¹|."""
     size = per_sample(s.force_sizes)
     off = s.tau_sigma + s.source_sigma + accuracy * size[:, None]
-    return compared(s.acceleration, a, s.acceleration_sigma(off), s.names)
+    return compare(s.acceleration, a, s.acceleration_sigma(off), s.names)

@@ -28,7 +28,7 @@ class Twin(Peer):
 
         with skipping("Pinocchio"):
             d = bare(s)
-            model = to_pinocchio(Robot(d if mimics_rightly(s.model) else uncoupled(d)))
+            model = to_pinocchio(Robot(d if mimics_rightly(s.model) else uncouple(d)))
             return cls(model, model.createData(), states.pinocchio(s.tree, model), s)
 
     def each(self, function: Callable[..., Array], *columns: Array) -> Array:
@@ -44,7 +44,7 @@ def mimics_rightly(model: Model) -> bool:
     return not any(model.coupling) or all(isinstance(kind, (Fixed, Revolute, Prismatic)) for kind in model.joint)
 
 
-def uncoupled(d: Description) -> Description:
+def uncouple(d: Description) -> Description:
     """Every mimic joint free, and by its angle: an unbounded one has (cos, sin) in Pinocchio, of which T knows no multiple."""
     plain = {j.name: Revolute(j.kind.axis) for j in d.joints if j.mimic and isinstance(j.kind, Continuous)}
     return replace(d, joints=tuple(replace(j, mimic=None, kind=plain.get(j.name, j.kind)) for j in d.joints))

@@ -76,11 +76,11 @@ def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array
 
     with mpmath.workdps(DIGITS):
         exact = replace(model, **{f.name: mapped(getattr(model, f.name), mpmath.mpf) for f in fields(model)})
-        states = zip(*([_lifted(one, mpmath.mpf) for one in x.tolist()] for x in state), strict=True)
+        states = zip(*([_as_mpmath(one, mpmath.mpf) for one in x.tolist()] for x in state), strict=True)
         return [flatten(function(exact, *one))[0] for one in states]
 
 
-def _lifted(x: Any, number: Callable[[float], Any]) -> Any:
+def _as_mpmath(x: Any, number: Callable[[float], Any]) -> Any:
     return [number(y) for y in x] if isinstance(x, list) else number(x)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from torsor import algorithms as alg
 from torsor.algorithms.joining import ROUNDING
 from torsor.algorithms.kinematics import joints
-from torsor.checks.certify.comparison import Array, Comparison, Skip, compared, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
 from torsor.checks.certify.lagrange import lagrange
 from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Subject
@@ -24,24 +24,24 @@ def rnea_crba(s: Subject) -> Comparison:
     """τ = M a + h: RNEA against CRBA.  σ of τ, h and M, and of the sum M a."""
     Ma, sizes = _times(s.M, s.a), _times(np.abs(s.M), np.abs(s.a))
     sigma = s.tau_sigma + s.h_sigma + _times(s.M_sigma, np.abs(s.a)) + EPS * sizes
-    return compared(s.tau, Ma + s.h, sigma, s.names, size=per_sample(s.force_sizes))
+    return compare(s.tau, Ma + s.h, sigma, s.names, size=per_sample(s.force_sizes))
 
 
 def rnea_aba(s: Subject) -> Comparison:
     """a = FD(q, v, ID(q, v, a)): ABA undoes RNEA.  σ of a, and |M⁻¹| times σ of τ: what the condition of M makes of it."""
-    found = compared(s.acceleration, s.a, s.acceleration_sigma(s.tau_sigma), s.names)
+    found = compare(s.acceleration, s.a, s.acceleration_sigma(s.tau_sigma), s.names)
     return found._replace(note=f"cond(M) up to {s.condition.max():.1e}")
 
 
 def rnea_lagrange(s: Subject) -> Comparison:
     """τ = d/dt ∂L/∂ẋ − ∂L/∂x, L = K − P (MR 8.3): Newton–Euler against Lagrange, for every joint type."""
     tau = lagrange(s.model, s.q, s.v, s.a)
-    return compared(s.tau, tau, s.tau_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
+    return compare(s.tau, tau, s.tau_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
 def coriolis(s: Subject) -> Comparison:
     """C(q, v) v + g = h (MR 8.19)."""
-    return compared(_times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
+    return compare(_times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
 def positive(s: Subject) -> Comparison:
@@ -66,7 +66,7 @@ def kinetic(s: Subject) -> Comparison:
     v = np.abs(s.v)
     sizes = np.einsum("si,sij,sj->s", v, np.abs(s.M), v) / 2
     sigma = s.sigma("kinetic_energy", s.q, s.v) + np.einsum("si,sij,sj->s", v, s.M_sigma, v) / 2 + EPS * sizes
-    return compared(K, np.einsum("si,sij,sj->s", s.v, s.M, s.v) / 2, sigma, size=sizes)
+    return compare(K, np.einsum("si,sij,sj->s", s.v, s.M, s.v) / 2, sigma, size=sizes)
 
 
 def power(s: Subject) -> Comparison:
@@ -74,7 +74,7 @@ def power(s: Subject) -> Comparison:
     gained = energy_rate(s, s.q, s.v, s.a)
     size = (np.abs(s.v) * s.force_sizes).sum(axis=1)
     sigma = (np.abs(s.v) * s.tau_sigma).sum(axis=1) + EPS * len(s.model.parent) * size
-    return compared((s.v * s.tau).sum(axis=1), gained, sigma, size=size)
+    return compare((s.v * s.tau).sum(axis=1), gained, sigma, size=size)
 
 
 def energy_rate(s: Subject, q: Array, v: Array, a: Array) -> Array:
@@ -92,7 +92,7 @@ def wrenches(s: Subject) -> Comparison:
     loaded = s.source(alg.rnea, s.q, s.v, s.a, wrenches={frame: list(f.T)})
     size = per_sample(s.force_sizes + np.einsum("sri,sr->si", np.abs(J), np.abs(f)))
     sigma = s.tau_sigma + EPS * len(s.model.parent) * size[:, None]
-    return compared(loaded, s.tau - np.einsum("sri,sr->si", J, f), sigma, s.names, size=size)
+    return compare(loaded, s.tau - np.einsum("sri,sr->si", J, f), sigma, s.names, size=size)
 
 
 # -- O(log N) and other orders of elimination ----------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def _by_large_tree(s: Subject, method: str) -> Comparison:
         a = LargeTree.of(s.model).forward_dynamics(s.q, s.v, s.tau, method=method)
     except (ModelError, ArgumentError, SingularError) as error:
         raise Skip(str(error)) from error
-    return compared(a, s.acceleration, _out_of_order(s), s.names)
+    return compare(a, s.acceleration, _out_of_order(s), s.names)
 
 
 def sparse_elimination(s: Subject) -> Comparison:
@@ -129,7 +129,7 @@ def sparse_elimination(s: Subject) -> Comparison:
             rows.append(o.joint_acceleration(o.by_elimination()[0]))
     except (ModelError, SingularError, MissingExtra) as error:
         raise Skip(str(error)) from error
-    return compared(np.array(rows), s.acceleration[:n], _out_of_order(s)[:n], s.names)
+    return compare(np.array(rows), s.acceleration[:n], _out_of_order(s)[:n], s.names)
 
 
 def _out_of_order(s: Subject) -> Array:

@@ -117,7 +117,7 @@ class Subject:
 
     def source(self, function: Callable[..., Any], *state: Array, **words: Any) -> Array:
         """An algorithm over arrays, a scalar a column ``(samples,)``: no recording, no compiler."""
-        return gathered(function(self.model, *(list(x.T) for x in state), **words), len(self.q))
+        return as_array(function(self.model, *(list(x.T) for x in state), **words), len(self.q))
 
     @cached_property
     def C(self) -> Array:
@@ -157,10 +157,10 @@ class Subject:
         return EPS * len(self.model.parent) * per_sample(self.force_sizes)[:, None]
 
 
-def gathered(nested: Any, samples: int) -> Array:
+def as_array(nested: Any, samples: int) -> Array:
     """Nested lists of numbers and columns ``(samples,)``, as ``(samples, ...)``."""
     if isinstance(nested, (list, tuple)):
-        return np.stack([gathered(x, samples) for x in nested], axis=1) if nested else np.zeros((samples, 0))
+        return np.stack([as_array(x, samples) for x in nested], axis=1) if nested else np.zeros((samples, 0))
     return np.broadcast_to(np.asarray(nested, float), (samples,))
 
 

@@ -62,7 +62,7 @@ FRICTION = (Check("friction", "τ + τ_fric(v), τ_fricᵀv ≥ 0", losses.frict
 LOOPS = (
     Check("loops: Jacobian", "A = ∂φ/∂q", loops.jacobian),
     Check("loops: drift", "Ȧv = dA/dt v", loops.drift),
-    Check("loops: closed", "A a + Ȧv = 0", loops.closed),
+    Check("loops: closed", "A a + Ȧv = 0", loops.loops_stay_closed),
     Check("loops: balance", "M a + h = τ + Aᵀλ", loops.balance),
     Check("loops: ideal", "λᵀA v = 0", loops.ideal),
     Check("loops: power", "τᵀv = dK/dt + dP/dt", loops.power),
@@ -104,7 +104,7 @@ def checks(subject: Subject, peers: bool = True) -> tuple[Check, ...]:
         Check(f"kernel: {name}", "machine code = 50 digits", partial(references.fifty_digits, name)) for name in names
     )
     optional = (
-        (DAMPING, damped(model)),
+        (DAMPING, has_damping(model)),
         (FRICTION, subject.rubbing.model.joints_with_friction),
         (LOOPS, loops),
         (PEERS, peers),
@@ -112,7 +112,7 @@ def checks(subject: Subject, peers: bool = True) -> tuple[Check, ...]:
     return digits + CHECKS + tuple(check for part, applies in optional if applies for check in part)
 
 
-def damped(model: Model) -> bool:
+def has_damping(model: Model) -> bool:
     """Whether a joint has damping."""
     return any(map(any, model.damping))
 

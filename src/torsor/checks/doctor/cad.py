@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.geometry import misplaced, shaped
+from torsor.checks.doctor.geometry import is_misplaced, links_with_shape
 from torsor.checks.doctor.inertia import osmium, placeholder, rewritten
 from torsor.checks.doctor.records import LinkRecord, second_moment, turning
 from torsor.checks.doctor.shape import Shape
@@ -77,11 +77,11 @@ def fit(second: Array, mass: float, shape: Shape) -> Fit:
     return min(found)
 
 
-def explained(subject: Subject) -> Iterable[Finding]:
+def explain_inertia(subject: Subject) -> Iterable[Finding]:
     """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them a link."""
-    for link, own, body in shaped(subject):
+    for link, own, body in links_with_shape(subject):
         if comparable(link):
-            yield from compared(subject, link, own, body)
+            yield from compare_with_shape(subject, link, own, body)
 
 
 def comparable(link: LinkRecord) -> bool:
@@ -89,16 +89,18 @@ def comparable(link: LinkRecord) -> bool:
     return float(np.trace(link.inertia)) / 3 > osmium(link.mass or 0.0) and placeholder(link) is None
 
 
-def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
+def compare_with_shape(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
     """What is the matter with the inertia of a link that has this shape, and with all that is welded to it that one."""
     assert link.mass is not None
     given = fit(link.second_moment, link.mass, own)
-    trusted = not misplaced(body.outside(link.com), own)  # where the centre is not in the shape, one of them is in other axes
+    trusted = not is_misplaced(
+        body.outside(link.com), own
+    )  # where the centre is not in the shape, one of them is in other axes
     beyond = excess(link.second_moment, link, body) if trusted else _anywhere(link, body)
     found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
-    h = _best(link, own, [h for h in found if _believed(h, link, own, body, given, beyond)])
+    h = _best(link, own, [h for h in found if _is_plausible(h, link, own, body, given, beyond)])
     if h is None:
-        yield from _unexplained(subject, link, given, beyond)
+        yield from _far_from_shape(subject, link, given, beyond)
         return
     change = subject.change(link, turning(h.inertia - link.inertia))
     if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < UNFELT:
@@ -118,7 +120,7 @@ def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesi
     return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
 
 
-def _unexplained(subject: Subject, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
+def _far_from_shape(subject: Subject, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
     if beyond <= BEYOND_SHAPE and given.ratio >= CORE:
         return
     assert link.mass is not None
@@ -153,7 +155,7 @@ def _anywhere(link: LinkRecord, shape: Shape) -> float:
     return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)
 
 
-def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
+def _is_plausible(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
     """Whether what a hypothesis makes of the inertia is a body in that shape that fits, and the one given does not."""
     assert link.mass is not None
     second = second_moment(h.inertia)
@@ -177,7 +179,7 @@ def hypotheses(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
     """What a CAD program may have done, the simplest first."""
     yield from _units(link, given)
     yield from _about_origin(link)
-    yield from _turned(link)
+    yield from _other_axes(link)
     yield from _signs(link)
 
 
@@ -199,7 +201,7 @@ def _about_origin(link: LinkRecord) -> Iterator[Hypothesis]:
         yield Hypothesis("inertia-about-wrong-frame", "inertia-about-com", says, link.inertia - steiner)
 
 
-def _turned(link: LinkRecord) -> Iterator[Hypothesis]:
+def _other_axes(link: LinkRecord) -> Iterator[Hypothesis]:
     """In the axes of the link instead of the <inertial> origin's, or with axes exchanged."""
     if not np.allclose(link.axes, np.eye(3), atol=1e-6):
         yield Hypothesis(

@@ -20,7 +20,8 @@ Check = Callable[[Subject], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (
     masses.negative, masses.missing,
     inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
-    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explained, unshaped.by_size,
+    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explain_inertia,
+    unshaped.by_size,
     symmetry.asymmetry,
     limits.axes, limits.bounds, limits.efforts,
     mimic.mimics,
@@ -100,11 +101,11 @@ def check(
 def examine(subject: Subject) -> list[Finding]:
     """Every finding, the worst first, then by line."""
     found = [f for look in CHECKS for f in look(subject)]
-    found += refused(subject, found)
+    found += refusal(subject, found)
     return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0, f.element))
 
 
-def refused(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
+def refusal(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
     """Why torsor does not load it, but for what a finding says already about the same element."""
     blamed = {f.element for f in found if f.severity == "error"}
     out = []

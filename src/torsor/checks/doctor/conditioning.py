@@ -22,7 +22,7 @@ def mass_matrix(subject: Subject) -> Iterable[Finding]:
     if dynamics is None or not dynamics.nv:
         return
     records = {j.name: j for j in subject.joints}
-    felt = dynamics.felt
+    felt = dynamics.least_inertia
     size = np.diagonal(dynamics.M, axis1=1, axis2=2).max()
     zero = [k for k in range(dynamics.nv) if 0 <= felt[k] <= 1e-14 * size]
     yield from _still(subject, records, [dynamics.joint[k] for k in zero])
@@ -34,7 +34,7 @@ def mass_matrix(subject: Subject) -> Iterable[Finding]:
     if smallest(M) < -1e-12:
         yield _indefinite(subject, records, M, names)
         return
-    yield from _conditioned(subject, records, M, names)
+    yield from _condition(subject, records, M, names)
     yield from _light(subject, records, felt[kept], names)
 
 
@@ -50,7 +50,7 @@ def _still(subject: Subject, records: dict[str, JointRecord], names: list[str]) 
             )  # fmt: skip
 
 
-def _scaled(M: Array) -> Array:
+def _scale(M: Array) -> Array:
     root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     return M / (root[:, :, None] * root[:, None, :])
 
@@ -67,8 +67,8 @@ def _indefinite(subject: Subject, records: dict[str, JointRecord], M: Array, nam
     )  # fmt: skip
 
 
-def _conditioned(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
-    values, vectors = np.linalg.eigh(_scaled(M))
+def _condition(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
+    values, vectors = np.linalg.eigh(_scale(M))
     ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     s = int(np.argmax(ratio))
     if ratio[s] < ILL:

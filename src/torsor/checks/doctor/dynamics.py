@@ -59,7 +59,7 @@ class Dynamics:
         return self.M.shape[-1]
 
     @property
-    def felt(self) -> Array:
+    def least_inertia(self) -> Array:
         """M_jj, the inertia each freedom feels with the others held: the least over the samples."""
         return np.diagonal(self.M, axis1=1, axis2=2).min(axis=0)
 
@@ -90,7 +90,7 @@ class Dynamics:
         across = np.cross(r, w, axisb=1, axisc=1)
         return np.concatenate((E @ w, E @ (v - across)), axis=1)
 
-    def added(self, link: str, G: Inertia) -> Array:
+    def added_inertia(self, link: str, G: Inertia) -> Array:
         """ΔM = Jᵀ G J at each sample: what G on the link adds (MR 8.57)."""
         J = self._jacobians(link)
         return np.einsum("sai,ab,sbj->sij", J, to_matrix(G), J)
@@ -99,7 +99,7 @@ class Dynamics:
         """What G more on the link does to the inertia that joints feel."""
         if not self.nv:
             return Change(0.0, "")
-        added = np.abs(np.diagonal(self.added(link, G), axis1=1, axis2=2))
+        added = np.abs(np.diagonal(self.added_inertia(link, G), axis1=1, axis2=2))
         felt = np.abs(np.diagonal(self.M, axis1=1, axis2=2))
         share = np.divide(added, felt, out=np.where(added > 0, np.inf, 0.0), where=felt > 0).max(axis=0)
         k = int(np.argmax(share))
@@ -110,7 +110,7 @@ class Dynamics:
         if not self.nv:
             return 0.0
         own = {link.name: link.inertia for link in self.description.links}
-        delta = sum((self.added(link, G - own[link]) for link, G in inertias.items()), start=np.zeros_like(self.M))
+        delta = sum((self.added_inertia(link, G - own[link]) for link, G in inertias.items()), start=np.zeros_like(self.M))
         root = np.sqrt(np.abs(np.diagonal(self.M, axis1=1, axis2=2)))
         scale = root[:, :, None] * root[:, None, :]
         return float(np.divide(np.abs(delta), scale, out=np.where(delta != 0, np.inf, 0.0), where=scale > 0).max(initial=0.0))

@@ -11,7 +11,7 @@ from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.inertia import rewritten
 from torsor.checks.doctor.masses import idle
 from torsor.checks.doctor.records import LinkRecord
-from torsor.checks.doctor.shape import Shapes, merged
+from torsor.checks.doctor.shape import Shapes, merge_corners
 from torsor.checks.doctor.subject import Subject
 from torsor.errors import ArgumentError, FileError, MissingExtra, ModelWarning
 from torsor.look.scene.shapes import triangles
@@ -32,7 +32,7 @@ def fillings(subject: Subject, density: float) -> Iterator[Finding]:
     for joint, links in idle(subject).items():
         for link in (link for link in links if link.geometry):
             try:
-                G = filled(link.geometry, subject.shapes, density, upright=subject.upright)
+                G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.upright)
             except (ArgumentError, FileError, MissingExtra) as error:
                 warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
                 continue
@@ -51,7 +51,7 @@ def _bare(link: LinkRecord) -> LinkRecord:
     return LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)
 
 
-def filled(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upright: bool = False) -> Inertia:
+def fill_shapes(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upright: bool = False) -> Inertia:
     """G of a link's shapes as solids of one density [kg/m³], about the link's origin; where parts overlap it counts twice.
 
     What is to be seen counts; where that is no closed surface, what is to collide.  ArgumentError if neither is closed.
@@ -71,4 +71,4 @@ def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia
     if g.shape != "mesh":
         return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
     surfaces = triangles(shapes.stood(g, upright), shapes.places)
-    return sum_inertias([mesh(*merged(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])
+    return sum_inertias([mesh(*merge_corners(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

@@ -65,25 +65,25 @@ def scales(subject: Subject) -> Iterable[Finding]:
     """mesh-scale: shapes a hundred times the size of the robot."""
     for link in subject.links:
         shape = subject.shape(link.geometry)
-        if shape is not None and oversized(subject, shape):
+        if shape is not None and find_oversized(subject, shape):
             yield subject.finding(
                 "mesh-scale", link, f"its shape is {shape.size:.3g} m large, the robot {subject.reach:.3g} m",
                 "no effect on the dynamics; the shape was not compared with the mass", path=("visual", "geometry", "mesh"),
             )  # fmt: skip
 
 
-def oversized(subject: Subject, shape: Shape) -> bool:
+def find_oversized(subject: Subject, shape: Shape) -> bool:
     return shape.size > 100 * max(subject.reach, 0.05)
 
 
-def shaped(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
+def links_with_shape(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
     """Links with a mass that is felt and a shape of their own: (link, its shape, that of all that is welded to it)."""
     for link in subject.massive:
         upright = stands(subject, link)
         own = subject.shapes.of(link.geometry, upright=upright)
-        if own is None or own.size < MARKER or oversized(subject, own) or not felt(subject, link):
+        if own is None or own.size < MARKER or find_oversized(subject, own) or not is_noticeable(subject, link):
             continue
-        group = [g for name in subject.welded(link.name) if name in subject.link for g in subject.link[name].geometry]
+        group = [g for name in subject.welded_links(link.name) if name in subject.link for g in subject.link[name].geometry]
         yield link, own, subject.shapes.of(group, upright=upright) or own
 
 
@@ -99,7 +99,7 @@ def stands(subject: Subject, link: LinkRecord) -> bool:
     return not usual if away[not usual] < 0.5 * away[usual] else usual
 
 
-def felt(subject: Subject, link: LinkRecord) -> bool:
+def is_noticeable(subject: Subject, link: LinkRecord) -> bool:
     """Whether the link is a noticeable part of what some joint moves; unknown counts as yes, and so does a base."""
     dynamics = subject.dynamics
     if dynamics is None:
@@ -111,7 +111,7 @@ def felt(subject: Subject, link: LinkRecord) -> bool:
 
 def density(subject: Subject) -> Iterable[Finding]:
     """mass-units, mass-far-from-mesh: denser than osmium in its box, or lighter than a balloon."""
-    for link, own, body in shaped(subject):
+    for link, own, body in links_with_shape(subject):
         assert link.mass is not None
         if not (own.box and body.box):  # a flat shape has no volume
             continue
@@ -138,9 +138,9 @@ def _share(subject: Subject, link: LinkRecord) -> str:
 
 def centres(subject: Subject) -> Iterable[Finding]:
     """com-outside-geometry, com-units: positive mass has its centre inside the convex hull of its shape."""
-    for link, own, body in shaped(subject):
+    for link, own, body in links_with_shape(subject):
         away = body.outside(link.com)
-        if not misplaced(away, own):
+        if not is_misplaced(away, own):
             continue
         where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
         if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
@@ -155,7 +155,7 @@ def centres(subject: Subject) -> Iterable[Finding]:
         yield subject.finding("com-outside-geometry", link, says, means, path=("inertial", "origin"), severity=severity)
 
 
-def misplaced(away: float, own: Shape) -> bool:
+def is_misplaced(away: float, own: Shape) -> bool:
     """Whether a centre of mass that far outside is more than a motor that is not drawn."""
     return away > max(OUTSIDE * own.size, CLEAR)
 

@@ -138,12 +138,12 @@ def point_masses(subject: Subject) -> Iterable[Finding]:
         lacks = "no inertia" if code == "point-mass" else "less inertia than a ball of osmium"
         means = f"with the ball's, no joint would feel a change of more than {amount(MATTERS)}"
         yield subject.finding(
-            code, links[0], f"{counted(links)} a mass and {lacks}", means if subject.dynamics else "it turns too easily",
+            code, links[0], f"{count_of(links)} a mass and {lacks}", means if subject.dynamics else "it turns too easily",
             path=("inertial", "inertia"), also=links[1:],
         )  # fmt: skip
 
 
-def counted(links: list[LinkRecord]) -> str:
+def count_of(links: list[LinkRecord]) -> str:
     return f"{len(links)} links have" if len(links) > 1 else "it has"
 
 

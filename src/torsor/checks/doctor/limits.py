@@ -33,7 +33,7 @@ def axes(subject: Subject) -> Iterable[Finding]:
             continue
         unit = " ".join(number(x / length) for x in j.axis)
         yield subject.finding(
-            "axis-not-unit", j, f"its axis {_spaced(j.axis)} has length {length:.4g}",
+            "axis-not-unit", j, f"its axis {_with_spaces(j.axis)} has length {length:.4g}",
             f"torsor scales it to one; a reader that does not moves the joint by {length:.4g} q", path=("axis",),
             cure=Cure("normalise-axis", f"the axis scaled from length {length:.6g} to 1", (_edit(j, ("axis",), "xyz", unit),)),
         )  # fmt: skip
@@ -43,7 +43,7 @@ def bounds(subject: Subject) -> Iterable[Finding]:
     """limits-locked, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
     joints = [j for j in subject.joints if j.type in _BOUNDED]
     unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
-    yield from _grouped(
+    yield from _group(
         subject, "limits-missing", unlimited,
         "{n} of type revolute or prismatic without <limit>", "torsor takes them for unlimited; others refuse the file", (),
     )  # fmt: skip
@@ -56,12 +56,12 @@ def bounds(subject: Subject) -> Iterable[Finding]:
             locked.append(j)
         else:
             yield from _units(subject, j, lower, upper)
-    yield from _grouped(
+    yield from _group(
         subject, "limits-locked", locked, "{n} with lower = upper (URDF takes 0 for one that is not given)",
         "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
     )  # fmt: skip
     apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
-    yield from _grouped(
+    yield from _group(
         subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
         "robot.neutral() is outside the joint limits", ("limit",),
     )  # fmt: skip
@@ -104,9 +104,9 @@ def efforts(subject: Subject) -> Iterable[Finding]:
         ("velocity-zero", "velocity", "{n} with a velocity limit of zero", "a planner that keeps to it cannot move them"),
     ):
         zero = [j for j in joints if getattr(j, attribute) == 0]
-        yield from _grouped(subject, code, zero, says, means, ("limit",))
+        yield from _group(subject, code, zero, says, means, ("limit",))
     huge = [j for j in joints if max(_finite(j.effort), _finite(j.velocity)) >= SENTINEL]
-    yield from _grouped(
+    yield from _group(
         subject, "limits-huge", huge, f"{{n}} with an effort or velocity limit of {SENTINEL:g} or more",
         "there is no limit, in effect", ("limit",),
     )  # fmt: skip
@@ -116,7 +116,7 @@ def _finite(x: float | None) -> float:
     return 0.0 if x is None or math.isinf(x) or x >= 1.7e308 else x
 
 
-def _grouped(
+def _group(
     subject: Subject, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
 ) -> Iterable[Finding]:
     """One finding for all joints that have the same."""
@@ -128,5 +128,5 @@ def _edit(j: JointRecord, path: tuple[str, ...], attribute: str, value: str) -> 
     return Edit("joint", j.name, path, attribute, value)
 
 
-def _spaced(xs: Iterable[float]) -> str:
+def _with_spaces(xs: Iterable[float]) -> str:
     return f"({' '.join(f'{x:g}' for x in xs)})"

@@ -37,7 +37,7 @@ def gimbals(subject: Subject) -> Iterable[Finding]:
     names, records = subject.dynamics.model.joint_names, {j.name: j for j in subject.joints}
     found = [lock for lock in locks(subject.dynamics) if all(names[i] in records for i in lock.bodies)]
     found = [
-        lock for lock in found if _allowed(records[names[lock.bodies[1]]], lock.angle) and singular(subject.dynamics, lock)
+        lock for lock in found if _allowance(records[names[lock.bodies[1]]], lock.angle) and singular(subject.dynamics, lock)
     ]
     if not found:
         return
@@ -51,7 +51,7 @@ def gimbals(subject: Subject) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-def _allowed(j: JointRecord, q: float) -> bool:
+def _allowance(j: JointRecord, q: float) -> bool:
     lower, upper = (-math.inf if j.lower is None else j.lower), (math.inf if j.upper is None else j.upper)
     return j.type == "continuous" or lower - LOCKED <= q <= upper + LOCKED
 

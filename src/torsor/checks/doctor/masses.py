@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.checks.doctor.codes import CODES
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.inertia import counted
+from torsor.checks.doctor.inertia import count_of
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.subject import Subject
 
@@ -33,24 +33,24 @@ def missing(subject: Subject) -> Iterable[Finding]:
     mattering = {link.name for group in still.values() for link in group}
     for joint, group in still.items():
         yield subject.finding(
-            "mass-missing-matters", group[0], f"joint {joint!r} moves {_listed(group)}, and there is no mass beyond it",
+            "mass-missing-matters", group[0], f"joint {joint!r} moves {_list_names(group)}, and there is no mass beyond it",
             f"row {joint!r} of the mass matrix is zero: M is singular, forward dynamics does not exist",
             path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
         )  # fmt: skip
     rest = [link for link in massless if link.name not in mattering]
-    shaped = [link for link in rest if _felt(subject, link) and _litres(subject, link) > 1e3 * SMALL]
+    shaped = [link for link in rest if _least_inertia(subject, link) and _litres(subject, link) > 1e3 * SMALL]
     if shaped:
         litres = ", ".join(f"{link.name} {_litres(subject, link):.2g} l" for link in shaped[:4])
         yield subject.finding(
             "mass-missing-with-shape", shaped[0],
-            f"{counted(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
+            f"{count_of(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
             "M and gravity lack what it weighs, unless a link welded to it has that", also=shaped[1:],
         )  # fmt: skip
     plain = [link for link in rest if link not in shaped]
     if plain and subject.description is not None:
         yield subject.finding(
             "mass-missing-harmless", plain[0],
-            f"{counted(plain)} no mass: on the base, welded to a link that has one, or between joints",
+            f"{count_of(plain)} no mass: on the base, welded to a link that has one, or between joints",
             f"M is the same without {'them' if len(plain) > 1 else 'it'}", also=plain[1:],
         )  # fmt: skip
 
@@ -70,7 +70,7 @@ def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
         children.setdefault(j.parent, []).append(j.child)
     found = {}
     felt: dict[str, float] = {}
-    for name, inertia in zip(dynamics.joint, dynamics.felt, strict=True):
+    for name, inertia in zip(dynamics.joint, dynamics.least_inertia, strict=True):
         felt[name] = max(felt.get(name, 0.0), float(np.abs(inertia)))
     for j in subject.joints:
         if felt.get(j.name, 1.0) > 0:
@@ -86,7 +86,7 @@ def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
     return {name: group for name, group in found.items() if name not in inner}
 
 
-def _felt(subject: Subject, link: LinkRecord) -> bool:
+def _least_inertia(subject: Subject, link: LinkRecord) -> bool:
     return subject.dynamics is not None and subject.dynamics.moves(link.name)
 
 
@@ -95,6 +95,6 @@ def _litres(subject: Subject, link: LinkRecord) -> float:
     return 0.0 if shape is None else 1e3 * (shape.volume or shape.box)
 
 
-def _listed(links: list[LinkRecord]) -> str:
+def _list_names(links: list[LinkRecord]) -> str:
     names = ", ".join(repr(link.name) for link in links[:3])
     return f"link{'s' * (len(links) > 1)} {names}{' ...' if len(links) > 3 else ''}"

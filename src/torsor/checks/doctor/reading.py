@@ -13,7 +13,7 @@ from torsor.checks.doctor.records import JointRecord, LinkRecord
 from torsor.checks.doctor.shape import Shapes
 from torsor.checks.doctor.subject import Subject
 from torsor.errors import ArgumentError, FileError, ModelWarning
-from torsor.io.formats import Options, recognised
+from torsor.io.formats import Options, recognise_format
 from torsor.io.shared.decimals import parse_numbers
 from torsor.io.shared.document import Document, Element, parse
 from torsor.io.shared.places import Places
@@ -41,7 +41,7 @@ def subject_of(
     if isinstance(source, Robot):
         source = source.description
     if isinstance(source, Description):
-        return _described(source, roots, meshes)
+        return _describe(source, roots, meshes)
     if not isinstance(source, (str, os.PathLike, bytes)):
         raise ArgumentError(f"source must be a path, URDF text, a Robot or a Description, not {type(source).__name__}")
     if xacro_args is None and _format(source) == "urdf":
@@ -55,13 +55,13 @@ def subject_of(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # the findings say it
         d = load(source, base=base, roots=roots, xacro_args=xacro_args).description
-    return _described(d, roots, meshes, label(source) if d.source else "")  # type: ignore[arg-type]
+    return _describe(d, roots, meshes, label(source) if d.source else "")  # type: ignore[arg-type]
 
 
 def _format(source: str | os.PathLike[str] | bytes) -> str:
     """What kind of file it is; what nobody knows is taken for URDF, whose reader says what is wrong with it."""
     try:
-        return recognised(source, Options(xacro_args={})).name
+        return recognise_format(source, Options(xacro_args={})).name
     except FileError:
         return "urdf"
 
@@ -78,7 +78,7 @@ def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
 # -- a description -------------------------------------------------------------------------------------------------------
 
 
-def _described(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Subject:
+def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Subject:
     numeric = [link for link in d.links if all(is_constant(x) for x in flat(link.inertia))]
     symbolic = len(d.links) - len(numeric)
     skipped = [f"{count(symbolic, 'link')} with symbols for inertia"] if symbolic else []
@@ -101,14 +101,14 @@ def written_subject(
     refusals: list[FileError] = []
     links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
     joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
-    description, skipped = _loaded(data, base or "fixed", refusals)
+    description, skipped = _load(data, base or "fixed", refusals)
     return Subject(
         doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
         refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), skipped=skipped,
     )  # fmt: skip
 
 
-def _loaded(data: bytes, base: str, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
+def _load(data: bytes, base: str, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
     """What torsor makes of it, without mimics where they are at fault; and what that leaves unexamined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)

@@ -107,7 +107,7 @@ def repair(
         if not chosen:
             break
         done |= {(f.repair or "", f.element) for f in chosen}
-        data, repaired = _applied(subject, data, chosen)
+        data, repaired = _apply(subject, data, chosen)
         made += repaired
         subject = _subject(data, file, roots, meshes, base, subject)
     if out is not None:
@@ -139,7 +139,7 @@ def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tup
     return list(out.values())
 
 
-def _applied(subject: Subject, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
+def _apply(subject: Subject, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
     """The file with the repairs in it, and their list."""
     edits: list[tuple[Any, Edit]] = []
     made = []
@@ -156,17 +156,17 @@ def _applied(subject: Subject, data: bytes, findings: list[Finding]) -> tuple[by
         here = [edit for other, edit in edits if other is element]
         for edit in (edit for edit in here if not edit.path):
             text = with_attribute(text, edit.attribute, edit.value)
-        data = data[: tag.start] + with_child(text, _inserted(here)) + data[tag.end :]
+        data = data[: tag.start] + with_child(text, _insert(here)) + data[tag.end :]
     return data, made
 
 
-def _inserted(edits: list[Edit], depth: int = 0) -> str:
+def _insert(edits: list[Edit], depth: int = 0) -> str:
     """The elements that edits name and the file lacks, as text; an edit's path is what is lacking."""
     out = ""
     for name in dict.fromkeys(edit.path[depth] for edit in edits if len(edit.path) > depth):
         of = [edit for edit in edits if len(edit.path) > depth and edit.path[depth] == name]
         attributes = "".join(f' {e.attribute}="{e.value}"' for e in of if len(e.path) == depth + 1)
-        inside = _inserted(of, depth + 1)
+        inside = _insert(of, depth + 1)
         out += f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
     return out
 

@@ -13,7 +13,7 @@ from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene.hull import outside
 from torsor.look.scene.shapes import triangles
-from torsor.look.scene.upright import lies, shown, turned
+from torsor.look.scene.upright import lies, turn_upright, visible_shapes
 from torsor.model.description import Geometry
 from torsor.spatial.rigid.meshes import mesh
 
@@ -96,14 +96,14 @@ class Shapes:
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(self.stood(g, upright) for g in shown(tuple(geometry)))
+        parts = tuple(self.stood(g, upright) for g in visible_shapes(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
     def stood(self, g: Geometry, upright: bool) -> Geometry:
         """A shape, turned if it is a mesh that lies and is to stand."""
-        return turned(g) if upright and self.lies(g) else g
+        return turn_upright(g) if upright and self.lies(g) else g
 
     def lies(self, g: Geometry) -> bool:
         """Whether a shape is a COLLADA mesh that says that y is up."""
@@ -116,7 +116,7 @@ class Shapes:
             if g.shape == "mesh" and not self.meshes:
                 return None
             try:
-                surfaces += [merged(s.vertices, s.faces) for s in triangles(g, self.places) if len(s.faces)]
+                surfaces += [merge_corners(s.vertices, s.faces) for s in triangles(g, self.places) if len(s.faces)]
             except FileError as error:
                 self.missing.setdefault(g.uri, error.reason)
                 whole = False
@@ -129,7 +129,7 @@ class Shapes:
         return shape if shape.size > 1e-6 else None
 
 
-def merged(vertices: Array, faces: Array) -> Surface:
+def merge_corners(vertices: Array, faces: Array) -> Surface:
     """The corners in use, those at the same place as one: STL repeats each for every triangle.
 
     They are told apart by a hash of their bits, which sorts much faster than three numbers do.

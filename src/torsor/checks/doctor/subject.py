@@ -108,7 +108,7 @@ class Subject:
         tag = self.tags.get(element)
         return element.sourceline if tag is None else tag.line
 
-    def welded(self, name: str) -> list[str]:
+    def welded_links(self, name: str) -> list[str]:
         """The links that move as one with a link, itself among them; fixed joints hold them together."""
         fixed = [j for j in self.joints if j.type == "fixed"]
         group, todo = [name], [name]

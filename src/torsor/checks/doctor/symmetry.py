@@ -86,24 +86,24 @@ def pairs(subject: Subject) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]:
 def asymmetry(subject: Subject) -> Iterable[Finding]:
     """left-right-asymmetry by what no rotation or mirror changes; left-right-unmirrored where the frames are mirror images."""
     for link, others in pairs(subject):
-        yield from compared(subject, link, others)
+        yield from compare_mirrored(subject, link, others)
 
 
-def compared(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
+def compare_mirrored(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
     """What is the matter between a link and those that may mirror it."""
     found = [(difference(link, other), other) for other in others]
     twin = next((other for (share, _), other in found if share <= SAME), None)
     if twin is None:
         (share, what), other = found[0]
-        yield _told(subject, link, other, share, what)
+        yield _report(subject, link, other, share, what)
         return
     D = mirrored_frames(subject, link.name, twin.name)
     if D is not None:
-        centres = list(_unmirrored(subject, link, twin, D))
-        yield from centres or _turned(subject, link, twin, D)
+        centres = list(_compare_sides(subject, link, twin, D))
+        yield from centres or _same_moments_other_axes(subject, link, twin, D)
 
 
-def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
+def _report(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
     said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
@@ -147,7 +147,7 @@ def _short(values: Array, size: float) -> str:
     return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
 
-def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
+def _compare_sides(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The sides agree up to a rotation or mirror; where the link frames are mirror images, is it the right one?"""
     if _looks(a) == _looks(b):
         return  # the same part on both sides is no mirror
@@ -164,7 +164,7 @@ def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Ite
     )  # fmt: skip
 
 
-def _turned(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
+def _same_moments_other_axes(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The same principal moments about other axes: the one's inertia is neither the mirror image of the other's nor a copy.
 
     Where the centres of mass are mirror images and no copies, so must the inertias be.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torsor.checks.doctor.codes import CODES
 from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.errors import printable
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 from torsor.support.text import count
 
 if TYPE_CHECKING:
@@ -29,21 +29,21 @@ def plain(checkup: Checkup) -> str:
         found = [f for f in checkup.findings if f.severity == severity]
         if found:
             lines += ["", f"{severity}s" if len(found) > 1 else severity]
-            lines += [line for f in grouped(found) for line in entry(f)]
+            lines += [line for f in group_findings(found) for line in entry(f)]
     if checkup.skipped:
-        lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrapped(reason, "  "))]
+        lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrap(reason, "  "))]
     return "\n".join(map(printable, lines))
 
 
-def grouped(findings: Sequence[Finding]) -> list[Finding]:
+def group_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Findings with what others say of the same told once: four rotors of one make are one entry, and three names."""
     groups: dict[tuple, list[Finding]] = {}
     for f in findings:
         groups.setdefault((f.severity, f.code, f.what, f.fix, f.repair), []).append(f)
-    return [replace(group[0], also=(*group[0].also, *map(_named, group[1:]))) for group in groups.values()]
+    return [replace(group[0], also=(*group[0].also, *map(_names, group[1:]))) for group in groups.values()]
 
 
-def _named(f: Finding) -> str:
+def _names(f: Finding) -> str:
     name = f.element.partition(" ")[2][1:-1] or f.element
     return name if f.line is None else f"{name} (line {f.line})"
 
@@ -56,15 +56,15 @@ def headline(checkup: Checkup) -> str:
 def entry(f: Finding) -> list[str]:
     """One finding in a few lines."""
     head = f"{f.place}: {f.code}" + ("" if f.place == f.element else f": {f.element}")
-    out = [head, *_wrapped(f.what, "    "), *_wrapped(f"→ {f.means}", "    ")]
+    out = [head, *_wrap(f.what, "    "), *_wrap(f"→ {f.means}", "    ")]
     fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
-    out += _wrapped(fix, "    ")
+    out += _wrap(fix, "    ")
     if f.also:
-        out += _wrapped(f"also: {listed(f.also, SHOWN)}", "    ")
+        out += _wrap(f"also: {short_list(f.also, SHOWN)}", "    ")
     return out
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap(text: str, indent: str) -> list[str]:
     whole = text.replace(" %", "\u00a0%")  # a number stays with its sign
     lines = wrap(whole, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\u00a0%", " %") for line in lines]
@@ -77,10 +77,10 @@ _COLORS = {"error": "#b3261e", "warning": "#9a6700", "note": "#57606a"}
 def html(checkup: Checkup) -> str:
     """A table; every text escaped, since files come from strangers."""
     rows = []
-    for f in grouped(checkup.findings):
+    for f in group_findings(checkup.findings):
         place = escape(f.place.rpartition("/")[2])
         fix = escape(f.fix) + (f" <b>(repair: {escape(f.repair)})</b>" if f.repair else "")
-        also = f"<br>also: {escape(listed(f.also, SHOWN))}" if f.also else ""
+        also = f"<br>also: {escape(short_list(f.also, SHOWN))}" if f.also else ""
         said = f"{escape(f.what)}<br><i>{escape(f.means)}</i><br>{fix}{also}"
         code = f'<td title="{escape(CODES[f.code].title)}">{f.code}</td>'
         severity = f'<td style="color:{_COLORS[f.severity]}">{f.severity}</td>'

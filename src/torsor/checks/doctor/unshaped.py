@@ -13,7 +13,7 @@ import numpy as np
 
 from torsor.checks.doctor.cad import UNITS, comparable
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.geometry import shaped
+from torsor.checks.doctor.geometry import links_with_shape
 from torsor.checks.doctor.inertia import rewritten
 from torsor.checks.doctor.records import LinkRecord, turning
 from torsor.checks.doctor.subject import Subject
@@ -22,7 +22,7 @@ from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH,
 
 def by_size(subject: Subject) -> Iterable[Finding]:
     """inertia-units, com-units of the links whose shape is not known or not to be had."""
-    compared = {link.name for link, _, _ in shaped(subject)}
+    compared = {link.name for link, _, _ in links_with_shape(subject)}
     for link in subject.massive:
         if link.name not in compared:
             if comparable(link):
@@ -41,10 +41,10 @@ def ball(mass: float, density: float) -> float:
     return (3 * mass / (4 * math.pi * density)) ** (1 / 3)
 
 
-def meant(mass: float, k: float) -> int:
+def likely_decades(mass: float, k: float) -> int:
     """The decades by which k² is too large for its mass: 3, 6 or 9, where one of them makes a usual body of it, else 0.
 
-    >>> meant(0.8, 43.0), meant(0.8, 0.1)
+    >>> likely_decades(0.8, 43.0), likely_decades(0.8, 0.1)
     (6, 0)
     """
     compact = math.sqrt(3 / 5) * ball(mass, 1000.0)  # of a ball of water
@@ -57,7 +57,7 @@ def _inertia(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
     k, reach, known = gyration(link), subject.reach, subject.reach >= SHORTEST_REACH
     if k <= ball(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
         return
-    decades = meant(link.mass, k)
+    decades = likely_decades(link.mass, k)
     becomes = link.inertia * 10.0**-decades if decades else np.zeros((3, 3))
     change = subject.change(link, turning(becomes - link.inertia))
     if change is not None and change.share < MATTERS:

@@ -104,7 +104,7 @@ class Driver(NamedTuple):
     stage: int = 0
 
 
-def _staged(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
+def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
     """{argument: (its size, where its rows are staged, bytes from lane to lane)} of long rows, while there is room for them."""
     found, start, item = {}, 0, 4 if b.single else 8
     for k, size in enumerate(outputs):
@@ -125,7 +125,7 @@ def batch_driver(b: IRWriter, inputs: list[int], outputs: list[int], slots: int,
     """
     W, n = b.width, len(inputs) + len(outputs)
     item = 4 if b.single else 8
-    staged = _staged(b, len(inputs), outputs)
+    staged = _stages(b, len(inputs), outputs)
     arrays = workspace.Arrays()
     arrays.add("%lanes", "ptr", (n + bool(private)) * W, 8)
     arrays.add("%scratch", b.T, slots + 1, item * W)

@@ -227,7 +227,7 @@ class Emitter:
             for lane in range(b.width):
                 place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
                 rows.append(b.put(f"load {b.T}, ptr {place}, align {4 if b.single else 8}"))
-            columns = b.transposed(rows)
+            columns = b.transpose(rows)
         else:
             columns = [self.column(a, first)]
         for (_, k), name in zip(group, columns, strict=True):
@@ -255,7 +255,7 @@ class Emitter:
         a, first = len(self.in_sizes) + group[0][0], group[0][1]
         names = [self.value(self.s.results[p]) for p in positions]
         if len(group) > 1:
-            for lane, name in enumerate(b.transposed(names)):
+            for lane, name in enumerate(b.transpose(names)):
                 place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
                 b.lines.append(f"  store {b.T} {name}, ptr {place}, align {4 if b.single else 8}")
             return

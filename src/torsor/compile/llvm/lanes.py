@@ -55,7 +55,7 @@ class IRWriter:
             result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
         return self.shuffle(result, "poison", [0] * self.width) if self.one and self.width > 1 else result
 
-    def transposed(self, rows: list[str]) -> list[str]:
+    def transpose(self, rows: list[str]) -> list[str]:
         """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
         w, rows, half = self.width, list(rows), 1
         while half < w:

@@ -85,7 +85,7 @@ class ScanEmitter(Emitter):
         names = [self.value(self.s.results[p]) for p in positions]
         wide = len(group) > 1
         T, align = (b.T, f", align {4 if b.single else 8}") if wide else (b.E, "")
-        lanes = b.transposed(names) if wide else [self.extract(names[0], lane) for lane in range(self.count)]
+        lanes = b.transpose(names) if wide else [self.extract(names[0], lane) for lane in range(self.count)]
         for lane, name in enumerate(lanes):
             place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
             total = b.put(f"fadd {T} {b.put(f'load {T}, ptr {place}{align}')}, {name}")
@@ -198,7 +198,7 @@ class ScanLoop:
 
     def point(self) -> str:
         """Each step: the rows that the index names; below zero, the initial row, or one that nobody reads."""
-        if not self.w.stepped:
+        if not self.w.uses_step_index:
             return ""
         count = self.e.count
         row = self.put(f"load i64, ptr {self.put('getelementptr i64, ptr %index, i64 %t')}")

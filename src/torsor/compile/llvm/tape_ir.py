@@ -229,7 +229,7 @@ done:
             for slot in slots:
                 vectors.append(b.put(f"load {V}, ptr {b.put(f'getelementptr {b.E}, ptr {slot}, i64 {lane}')}"))
             part.counter = b.counter
-            rows = part.transposed(vectors) if kind == GROUP else vectors
+            rows = part.transpose(vectors) if kind == GROUP else vectors
             b.counter = part.counter
             for k, row in enumerate(rows):
                 start = self.row(b.put(f"add i64 {first}, {lane + k}"))

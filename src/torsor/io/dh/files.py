@@ -73,7 +73,7 @@ def read_dh(source: Source) -> Description:
         missing = "has no DH convention; add convention: standard or convention: modified (in CSV as a # comment)"
         raise FileError(missing, file=file)
     factor = _angles(options.pop("angles", "rad"), file)
-    rows = [_scaled(row, factor) for row in table.rows]
+    rows = [_in_radians(row, factor) for row in table.rows]
     try:
         d = from_dh(rows, **options)
     except TorsorError as error:
@@ -97,7 +97,7 @@ def _angles(word: str, file: str) -> float:
     return UNITS[word]
 
 
-def _scaled(row: dict[str, Any], factor: float) -> dict[str, Any]:
+def _in_radians(row: dict[str, Any], factor: float) -> dict[str, Any]:
     """Angles in rad."""
     turns = row.get("type", "revolute") == "revolute"
     angles = (*_ANGLES, *(_COORDINATE if turns else ()))

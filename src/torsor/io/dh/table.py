@@ -73,7 +73,7 @@ def from_dh(
     for i, given in enumerate(rows, start=1):
         row = _row(given, i)
         what = f"DH row {i}"
-        kind, origin, seat = (_standard if convention == "standard" else _modified)(row, what)
+        kind, origin, seat = (_standard if convention == "standard" else _modified_joint)(row, what)
         link = Link(f"link{i}", read.mass_properties(row.mass, row.com, row.inertia, (0, 0, 0), what))
         per_joint: dict[str, Any] = {
             k: read.per_coordinate(getattr(row, k), 1, f"{what}: {k}", number=k not in ("armature", "damping", "friction"))
@@ -116,7 +116,7 @@ def _standard(row: DHRow, what: str) -> tuple[JointType, Transform, Transform]:
     return kind, Transform.identity(), seat
 
 
-def _modified(row: DHRow, what: str) -> tuple[JointType, Transform, Transform]:
+def _modified_joint(row: DHRow, what: str) -> tuple[JointType, Transform, Transform]:
     """The joint moves about frame {i}'s own ẑ, so {i} is its body frame."""
     kind, a, alpha, d, theta = _numbers(row, what)
     return kind, _shift(2, d) @ _turn(2, theta) @ _shift(0, a) @ _turn(0, alpha), Transform.identity()

@@ -45,7 +45,7 @@ def meaning(column: str) -> tuple[str, str]:
     return "", column
 
 
-def numbered(names: Sequence[str]) -> bool:
+def are_numbered(names: Sequence[str]) -> bool:
     """Whether the names are numbers, counted from 0 or 1: then the columns are in the robot's order."""
     if not names or not all(re.fullmatch("[0-9]+", name) for name in names):
         return False

@@ -70,7 +70,7 @@ def decode_cdr(data: bytes) -> JointState:
     cdr.text()  # the frame: of no meaning for joints
     count = cdr.number("I")
     names = tuple(cdr.text() for _ in range(count))
-    return checked(JointState(stamp, names, cdr.doubles(), cdr.doubles(), cdr.doubles()))
+    return check_message(JointState(stamp, names, cdr.doubles(), cdr.doubles(), cdr.doubles()))
 
 
 def encode_cdr(message: JointState) -> bytes:
@@ -102,7 +102,7 @@ def decode_json(data: bytes) -> JointState:
         names = message["name"]
         if not all(isinstance(name, str) for name in names):
             raise ValueError("its names are not all text")
-        return checked(JointState(ns, tuple(names), *(_doubles(message.get(k)) for k in FIELDS)))
+        return check_message(JointState(ns, tuple(names), *(_doubles(message.get(k)) for k in FIELDS)))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"is no JointState in JSON: {error!r}") from None
 
@@ -111,7 +111,7 @@ def _doubles(values: Any) -> np.ndarray:
     return np.array([np.nan if x is None else x for x in values or ()], dtype=np.float64)
 
 
-def checked(message: JointState) -> JointState:
+def check_message(message: JointState) -> JointState:
     for name, values in zip(FIELDS, message[2:], strict=True):
         if values.ndim != 1 or len(values) not in (0, len(message.names)):
             raise ValueError(f"has {len(message.names)} names and {len(values)} numbers of {name}")

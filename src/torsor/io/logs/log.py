@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, FileError
 from torsor.io.logs.columns import refuse_twins
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 from torsor.model.names import configuration_names, coordinate_names
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class Log:
             if k not in QUANTITIES or getattr(self, k) is None:
                 raise FileError(f"has no {k}; it has {', '.join(self.quantities) or 'no states'}", file=self.source)
         wanted = coordinates(robot)
-        return States(self.t, *(self._ordered(k, wanted[k]) if k in self.quantities else None for k in QUANTITIES))
+        return States(self.t, *(self._in_order(k, wanted[k]) if k in self.quantities else None for k in QUANTITIES))
 
-    def _ordered(self, k: str, wanted: tuple[str, ...]) -> Array:
+    def _in_order(self, k: str, wanted: tuple[str, ...]) -> Array:
         x, names = getattr(self, k), self.names.get(k)
         if names is None:
             if x.shape[1] != len(wanted):
@@ -166,4 +166,4 @@ def concatenate(logs: Sequence[Log]) -> Log:
 
 
 def _some(names: Sequence[str]) -> str:
-    return listed([repr(name) for name in names], 12)
+    return short_list([repr(name) for name in names], 12)

@@ -26,7 +26,7 @@ def read_mcap(
     """
     reader, topics = _open(stream, file)
     messages = (
-        _decoded(channel, message, file)
+        _decode(channel, message, file)
         for _, channel, message in reader.iter_messages(topics=[_chosen(topics, topic, file)], log_time_order=True)
     )
     if joints is not None:
@@ -78,7 +78,7 @@ def _chosen(topics: dict[str, str], topic: str | None, file: str) -> str:
     return topic
 
 
-def _decoded(channel: Any, message: Any, file: str) -> JointState:
+def _decode(channel: Any, message: Any, file: str) -> JointState:
     try:
         state = DECODERS[channel.message_encoding](message.data)
     except ValueError as error:

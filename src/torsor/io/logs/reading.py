@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
-from torsor.io.logs.columns import meaning, numbered
+from torsor.io.logs.columns import are_numbered, meaning
 from torsor.io.logs.log import QUANTITIES, Log, concatenate
 from torsor.support.digests import Damaged
 from torsor.support.files import label, open_regular
@@ -63,7 +63,7 @@ def read_chunks(
     if options and chunks is not _mcap:
         raise ArgumentError(f"{' and '.join(options)} chooses among the messages of an MCAP file; {file or 'this'} is none")
     with ExitStack() as stack:
-        for log in chunks(_opened(source, stack), rows, file, **options):
+        for log in chunks(_open(source, stack), rows, file, **options):
             yield log if robot is None else in_order(log, robot)
 
 
@@ -101,7 +101,7 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
         why = "it holds Python objects, or is none" if "pickle" in str(error) else error  # NumPy would have them loaded
         raise FileError(f"is no NPZ file that can be read: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
-    names, start = _said(meta, file)
+    names, start = _metadata(meta, file)
     ignored = tuple(k for k in arrays if k not in ours)
     whole = Log(**ours, names=names, start=start, ignored=ignored, source=file)
     for at in range(0, max(len(whole), 1), rows):
@@ -121,7 +121,7 @@ FORMATS: dict[str, Callable[..., Iterator[Log]]] = {"csv": _csv, "parquet": _par
 
 def of_table(table: Table, file: str = "") -> Log:
     """Columns by their names to a log."""
-    names, start = _said(table.meta, file)
+    names, start = _metadata(table.meta, file)
     found: dict[str, list[tuple[str, np.ndarray]]] = {}
     for column, values in zip(table.names, table.columns, strict=True):
         quantity, name = meaning(column)
@@ -130,13 +130,13 @@ def of_table(table: Table, file: str = "") -> Log:
     if len(times) > 1:
         raise FileError("has two columns of time", file=file)
     own = {k: tuple(name for name, _ in columns) for k, columns in found.items()}
-    names = {k: x for k, x in own.items() if k in names or not numbered(x)}
+    names = {k: x for k, x in own.items() if k in names or not are_numbered(x)}
     arrays: dict[str, Any] = {k: np.stack([x for _, x in columns], axis=1) for k, columns in found.items()}
     t = times[0][1] if times else None
     return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.passed_over, source=file)
 
 
-def _said(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:
+def _metadata(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:
     """(names by quantity, start) that a file of torsor's says beside its numbers: a log's, or a simulation's."""
     try:
         info = meta.get("info") or {}
@@ -160,5 +160,5 @@ def _format(source: Source, format: str | None) -> str:
     return word
 
 
-def _opened(source: Any, stack: ExitStack) -> IO[bytes]:
+def _open(source: Any, stack: ExitStack) -> IO[bytes]:
     return source if hasattr(source, "read") else stack.enter_context(open_regular(source))

@@ -37,7 +37,7 @@ def read_drives(chosen: Selection) -> Drives:
             (a,) = on[k]
             limits += [limit for limit in (_strength(chosen, name, a),) if limit is not None]
         elif k in on:
-            chosen.notes.said("several actuators, so none of their limits is an effort limit", f"joint {name!r}")
+            chosen.notes.note("several actuators, so none of their limits is an effort limit", f"joint {name!r}")
         if limits:
             out.effort[k] = min(limits)
         a = int(m.jnt_actuatorid[k])
@@ -64,7 +64,7 @@ def _strength(chosen: Selection, name: str, a: int) -> float | None:
 def _largest(chosen: Selection, name: str, bounds: Any) -> float:
     low, high = (abs(float(x)) for x in bounds)
     if abs(low - high) > 1e-9 * max(low, high):
-        chosen.notes.said("force range with unequal ends, so the larger one is the effort limit", f"joint {name!r}")
+        chosen.notes.note("force range with unequal ends, so the larger one is the effort limit", f"joint {name!r}")
     return max(low, high)
 
 

@@ -31,7 +31,7 @@ def possible(d: Description) -> tuple[Description, list[str]]:
         return d, []
     inertias = {link.name: link.inertia for link in d.links}
     mover = {j.child: j for j in d.joints}
-    for top, members in reversed(list(_welded(d))):
+    for top, members in reversed(list(_welded_links(d))):
         if any(_wrong(inertias[link]) for link, _ in members):
             total = Inertia.zero()
             for link, X in members:
@@ -54,7 +54,7 @@ def _wrong(G: Inertia) -> bool:
     return not massless(G) and bool(inertia_problems(G))
 
 
-def _welded(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
+def _welded_links(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
     """Links that move as one, parents first: the one a joint moves, and all with the transforms from it."""
     below: dict[str, list[Joint]] = {}
     for j in d.joints:
@@ -79,7 +79,7 @@ def _loan(G: Inertia, j: Joint) -> Inertia | None:
     moments, axes = np.linalg.eigh(np.array(G.about_com.rows, float))
     a, b, c = (float(x) for x in moments)
     missing = max(c - a - b, -2 * a)
-    for across in _exchanged(j, Vec(*(float(x) for x in axes[:, 2]))):
+    for across in _exchangeable(j, Vec(*(float(x) for x in axes[:, 2]))):
         for share in _TRIES:
             lent = Inertia(0, ZERO, Sym(*(x * (missing * share) for x in across)))
             if not inertia_problems(G + lent):
@@ -87,7 +87,7 @@ def _loan(G: Inertia, j: Joint) -> Inertia | None:
     return None
 
 
-def _exchanged(j: Joint, stoutest: Vec) -> list[Sym]:
+def _exchangeable(j: Joint, stoutest: Vec) -> list[Sym]:
     """What a joint's two sides may exchange; across a slider first what leaves the largest moment alone."""
     if isinstance(j.kind, Prismatic):
         return [_across(stoutest), Sym.of(IDENTITY)]

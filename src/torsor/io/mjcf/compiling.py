@@ -54,7 +54,7 @@ def mujoco(purpose: str = "reading MJCF") -> Any:
     return library
 
 
-def compiled(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Compiled:
+def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Compiled:
     """The compiled model of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders to find its files in."""
     mj = mujoco()
     read = whole(source, roots)
@@ -66,7 +66,7 @@ def compiled(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Co
             spec.compiler.passthrough = mj.mjtPassthrough.mjPASSTHROUGH_TEXTURES
             model = spec.compile()
         except Exception as error:  # ValueError as a rule; what else C++ threw is a RuntimeError or MuJoCo's own
-            raise _translated(str(error), file, read.places) from error
+            raise _translate_message(str(error), file, read.places) from error
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
     tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
     notes = tuple(f"{at.file or 'text'}, line {at.line}: <{at.tag}>: {what}" for at, what in tiny)
@@ -96,7 +96,7 @@ def quiet(mj: Any) -> Iterator[list[str]]:
                 listen(str(warning.message))
 
 
-def _translated(message: str, file: str, places: Sequence[Place]) -> FileError:
+def _translate_message(message: str, file: str, places: Sequence[Place]) -> FileError:
     """MuJoCo's message, with the file, line and element it is about."""
     said = " ".join(message.split())
     lines = [int(a or b) for a, b in _LINE.findall(said)]

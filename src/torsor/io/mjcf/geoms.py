@@ -37,7 +37,7 @@ def read_geoms(chosen: Selection, body: int, frames: MeshFrames) -> tuple[Geomet
         roles += ["collision"] if m.geom_contype[g] or m.geom_conaffinity[g] else []
         shape = _shape(chosen, g, frames)
         if not roles:
-            chosen.notes.ignored("geom", "it is neither shown nor touched")
+            chosen.notes.note_ignored("geom", "it is neither shown nor touched")
         elif shape is not None:
             out += [replace(shape, role=role, color=color if role == "visual" else None) for role in roles]
     return tuple(out)
@@ -47,7 +47,7 @@ def count_left_out(chosen: Selection) -> None:
     """Shapes of the world, and of other bodies that are not read."""
     for body in chosen.m.geom_bodyid:
         if int(body) not in chosen.links:
-            chosen.notes.ignored("geom", "its body is not read")
+            chosen.notes.note_ignored("geom", "its body is not read")
 
 
 def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
@@ -57,20 +57,20 @@ def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
         word, sizes = _SHAPES[kind]
         return Geometry("visual", word, sizes(*(float(x) for x in m.geom_size[g])), origin=X, name=name)
     if kind not in _MESHES:
-        chosen.notes.ignored("plane or height field", "it is the ground, not the robot")
+        chosen.notes.note_ignored("plane or height field", "it is the ground, not the robot")
         return None
     k = int(m.geom_dataid[g])
     path = _path(m, k)
     mesh = name_of(m, MESH, k)
     if not path:
-        chosen.notes.said("mesh without a file ignored", mesh)
+        chosen.notes.note("mesh without a file ignored", mesh)
         return None
     scale = tuple(float(x) for x in m.mesh_scale[k])
     # MuJoCo moves a mesh to its centre of mass and principal axes; this leads back to the frame of its file
     centred = pose(m.mesh_pos[k], m.mesh_quat[k])
     seen = _file_frame(scale, *frames.get(mesh, ((0, 0, 0), (1, 0, 0, 0))))
     if seen is None:
-        chosen.notes.said("mesh with refquat and unequal scales ignored", mesh)
+        chosen.notes.note("mesh with refquat and unequal scales ignored", mesh)
         return None
     return Geometry("visual", "mesh", uri=path, scale=scale, origin=seen @ centred.inverse @ X, name=name)  # type: ignore[arg-type]
 
@@ -107,15 +107,15 @@ def read_sites(chosen: Selection) -> tuple[NamedFrame, ...]:
     for s in range(m.nsite):
         body, name = int(m.site_bodyid[s]), name_of(m, SITE, s)
         if body not in chosen.links:
-            chosen.notes.ignored("site", "its body is not read")
+            chosen.notes.note_ignored("site", "its body is not read")
         elif not name:
-            chosen.notes.ignored("site", "it has no name to ask for it by")
+            chosen.notes.note_ignored("site", "it has no name to ask for it by")
         else:
             called = name
             while called in taken:
                 called += "_site"
             if called != name:
-                chosen.notes.said("site with the name of a link, so called", called)
+                chosen.notes.note("site with the name of a link, so called", called)
             taken.add(called)
             out.append(NamedFrame(called, chosen.links[body], pose(m.site_pos[s], m.site_quat[s])))
     return tuple(out)

@@ -6,7 +6,7 @@ from typing import Any
 
 from torsor.io.mjcf.actuators import Drives
 from torsor.io.mjcf.poses import axis, pose, shift, turn, vector
-from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, burdened, joints_of
+from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, has_world_losses, joints_of
 from torsor.model.description import WORLD, Joint, Link, Mimic
 from torsor.model.joints import Fixed, Floating, JointType, Prismatic, Revolute, Spherical
 from torsor.model.seat import move_axis_to_frame
@@ -35,7 +35,7 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
     at = ZERO  # where the last link is, in the body's axes
     for k in ids:
         place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
-        origin = _zeroed(m, k) @ shift(place - at) @ X
+        origin = _undo_reference(m, k) @ shift(place - at) @ X
         name, kind = chosen.joints[k], _kind(m, k)
         fields = _fields(chosen, k, drives)
         if k in mimics:
@@ -56,9 +56,9 @@ def _free(chosen: Selection, k: int, parent: str, child: str) -> Pieces:
     Its armature and dry friction act along the world's axes, so with those it is three sliders and a ball.
     """
     m, name, at = chosen.m, chosen.joints[k], int(chosen.m.jnt_dofadr[k])
-    if not burdened(m, k):
+    if not has_world_losses(m, k):
         return [], [Joint(name, Floating(), parent, child, **_losses(m, at, 6))]
-    chosen.notes.said("free joint with armature or dry friction, so read as three sliders and a ball", name)
+    chosen.notes.note("free joint with armature or dry friction, so read as three sliders and a ball", name)
     links, joints = [], []
     for n, (letter, along) in enumerate(zip("xyz", AXES, strict=True)):
         links.append(Link(chosen.fresh_link(f"{name}_{letter}_link")))
@@ -75,7 +75,7 @@ def _kind(m: Any, k: int) -> JointType:
     return (Revolute if m.jnt_type[k] == HINGE else Prismatic)(axis(m.jnt_axis[k]))
 
 
-def _zeroed(m: Any, k: int) -> Transform:
+def _undo_reference(m: Any, k: int) -> Transform:
     """X_J(−q₀): what brings the pose MuJoCo draws at q₀ back to where q = 0 has it."""
     reference = float(m.qpos0[m.jnt_qposadr[k]])
     if m.jnt_type[k] == BALL or not reference:
@@ -89,7 +89,7 @@ def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
     m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
     if m.jnt_type[k] == BALL:
         if m.jnt_limited[k]:
-            chosen.notes.said("limit on the angle of a ball joint ignored", chosen.joints[k])
+            chosen.notes.note("limit on the angle of a ball joint ignored", chosen.joints[k])
         return _losses(m, at, 3)
     out = _losses(m, at, 1)
     for label, more in (("armature", drives.armature.get(k, 0.0)), ("damping", drives.damping.get(k, 0.0))):

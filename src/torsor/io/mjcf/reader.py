@@ -25,14 +25,14 @@ from typing import Any
 
 from torsor.errors import FileError, ModelError, ModelWarning
 from torsor.io.mjcf.actuators import read_drives
-from torsor.io.mjcf.compiling import Source, compiled
+from torsor.io.mjcf.compiling import Source, compile_model
 from torsor.io.mjcf.equalities import read_loops, read_mimics
 from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_sites
 from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
 from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
-from torsor.io.shared.notes import Notes, listed
+from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
 from torsor.model.physical import callers_level, warn_or_refuse
 from torsor.spatial import Inertia
@@ -63,10 +63,10 @@ def read_mjcf(
     >>> d.root, d.base, round(d.link("ball").inertia.m, 6)
     ('ball', 'floating', 4.18879)
     """
-    found = compiled(source, roots)
+    found = compile_model(source, roots)
     name = Path(found.file).stem if found.file else ""
     try:
-        d = translated(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
+        d = translate(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
                        heard=found.warnings, source=found.file)  # fmt: skip
     except FileError:
         raise
@@ -77,7 +77,7 @@ def read_mjcf(
     return d
 
 
-def translated(
+def translate(
     m: Any,
     *,
     body: str | None = None,
@@ -112,8 +112,8 @@ def translated(
     )  # fmt: skip
     odd = warn_or_refuse(d, strict=strict)
     if odd:
-        d = d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}")
-    return _told(d, forces_left_out(chosen), strict)
+        d = d.with_note(f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}")
+    return _warn_or_refuse(d, forces_left_out(chosen), strict)
 
 
 def _inertia(m: Any, i: int) -> Inertia:
@@ -132,16 +132,16 @@ def _name(m: Any, otherwise: str) -> str:
 def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
     m = chosen.m
     if m.opt.disableflags & NO_GRAVITY:
-        chosen.notes.said("gravity is switched off by a flag, so", "zero")
+        chosen.notes.note("gravity is switched off by a flag, so", "zero")
     if m.opt.disableflags & NO_DAMPERS and any(m.dof_damping):
-        chosen.notes.said("damping is switched off by a flag in MuJoCo, and kept here", "use damping=False")
+        chosen.notes.note("damping is switched off by a flag in MuJoCo, and kept here", "use damping=False")
     if chosen.floating is not None:
-        chosen.notes.said("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
+        chosen.notes.note("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
     if not mimic and any(m.eq_type == 2):
-        chosen.notes.said("equalities between joints ignored as asked, so", "independent")
+        chosen.notes.note("equalities between joints ignored as asked, so", "independent")
 
 
-def _told(d: Description, left_out: list[str], strict: bool) -> Description:
+def _warn_or_refuse(d: Description, left_out: list[str], strict: bool) -> Description:
     """Forces that are not read, as a warning and in the report, or refused."""
     if not left_out:
         return d

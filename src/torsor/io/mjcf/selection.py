@@ -50,13 +50,13 @@ def select(m: Any, body: str | None, notes: Notes) -> Selection:
     names = _names(m, BODY, range(m.nbody), "body", notes)
     kept = tuple(range(m.nbody)) if body is None else _subtree(m, body, names)
     if len(kept) < m.nbody:
-        notes.said("bodies left out as asked", f"{m.nbody - len(kept)}")
+        notes.note("bodies left out as asked", f"{m.nbody - len(kept)}")
     floating = _floating(m, kept)
     standing = [i for i in kept if not _moves(m, i)]
     if floating is not None:
         kept = tuple(i for i in kept if _moves(m, i))
         for i in standing[1:]:
-            notes.said("the base floats, so a body that stands still is left out", names[i])
+            notes.note("the base floats, so a body that stands still is left out", names[i])
     elif _world_says_nothing(m, kept):
         kept = kept[1:]
     joints = [k for i in kept for k in _joints(m, i)]
@@ -99,18 +99,18 @@ def _floating(m: Any, kept: Iterable[int]) -> int | None:
         return None
     root = moving[0]
     joints = _joints(m, root)
-    if not joints or m.jnt_type[joints[0]] != FREE or burdened(m, joints[0]) or damped(m, joints[0]):
+    if not joints or m.jnt_type[joints[0]] != FREE or has_world_losses(m, joints[0]) or has_damping(m, joints[0]):
         return None
     return root
 
 
-def burdened(m: Any, k: int) -> bool:
+def has_world_losses(m: Any, k: int) -> bool:
     """Whether a free joint has an armature or dry friction, which act along the world's axes."""
     at = m.jnt_dofadr[k]
     return bool(m.dof_armature[at] or m.dof_frictionloss[at])
 
 
-def damped(m: Any, k: int) -> bool:
+def has_damping(m: Any, k: int) -> bool:
     return bool(m.dof_damping[m.jnt_dofadr[k]])
 
 
@@ -140,7 +140,7 @@ def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> di
     for k, name in given.items():
         if not name:
             given[k] = _fresh(f"{word}{k}", taken)
-            notes.said(f"{word} without a name, so called", given[k])
+            notes.note(f"{word} without a name, so called", given[k])
     return given
 
 
@@ -153,7 +153,7 @@ def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes
             body = int(m.jnt_bodyid[k])
             count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
             given[k] = _fresh(f"{bodies[body]}_joint{count}", taken)
-            notes.said("joint without a name, so called", given[k])
+            notes.note("joint without a name, so called", given[k])
     return given
 
 

@@ -11,7 +11,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.mjcf.words import fresh, numbers, placed
+from torsor.io.mjcf.words import fresh, numbers, pose_attributes
 from torsor.io.shared.places import Places
 from torsor.model.description import Geometry
 from torsor.support.files import open_regular, target_of
@@ -44,7 +44,7 @@ class Assets:
         key = g.uri, tuple(g.scale)
         if key in self._named:
             return self._named[key]
-        path = self._found(g.uri)
+        path = self._find(g.uri)
         if path is None:
             return ""
         name = self._named[key] = fresh(path.stem, self._taken)
@@ -54,7 +54,7 @@ class Assets:
         etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
         return name
 
-    def _found(self, uri: str) -> Path | None:
+    def _find(self, uri: str) -> Path | None:
         if uri.startswith("torsor://"):
             self.left_out[uri] = "meshes that come with torsor are no files of their own"
             return None
@@ -96,7 +96,7 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
     else:
         assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF has no such shape"
         return None
-    for key, value in placed(who, g.origin).items():
+    for key, value in pose_attributes(who, g.origin).items():
         out.set(key, value)
     if g.color is not None:
         out.set("rgba", numbers(who, g.color))

@@ -7,7 +7,7 @@ import math
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from torsor.io.mjcf.tree_words import Body, names_of_pieces, tied
+from torsor.io.mjcf.tree_words import Body, names_of_pieces, screw_pitch
 from torsor.io.mjcf.words import numbers
 from torsor.model.description import Description, Loop
 from torsor.model.joints import Fixed, Revolute, Spherical
@@ -44,8 +44,8 @@ def equalities(d: Description, ends: dict[str, tuple[str, str, str]]) -> Element
         if j.mimic is not None:
             coefficients = numbers(who, (j.mimic.offset, j.mimic.multiplier, 0, 0, 0))
             etree.SubElement(out, "joint", name=f"{j.name}_mimic", joint1=j.name, joint2=j.mimic.joint, polycoef=coefficients)
-        if tied(j) is not None:
-            pitch = numbers(who, (0, tied(j), 0, 0, 0))
+        if screw_pitch(j) is not None:
+            pitch = numbers(who, (0, screw_pitch(j), 0, 0, 0))
             etree.SubElement(out, "joint", name=f"{j.name}_screw", joint1=f"{j.name}_advance", joint2=j.name, polycoef=pitch)
     return out
 

@@ -107,6 +107,6 @@ def names_of_pieces(body: Body) -> list[tuple[Step, str]]:
     return [(step, f"{step.joint.name}{step.piece.suffix}") for step in body.steps]
 
 
-def tied(j: Joint) -> Any:
+def screw_pitch(j: Joint) -> Any:
     """The pitch of a screw, whose advance follows its turn [m/rad]; None of other joints."""
     return getattr(j.kind, "pitch", None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from torsor.io.mjcf.actuators import ON_JOINT
 from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 
 #: MuJoCo's mjtDisableBit
 NO_SPRINGS, NO_DAMPERS, NO_GRAVITY = 32, 64, 128
@@ -26,7 +26,7 @@ def forces_left_out(chosen: Selection) -> list[str]:
         _of("joint springs (stiffness)", (joints[k] for k in springs)),
         _of("damping beyond b v", (joints[k] for k in dampers)),
         _of("gravity compensation (gravcomp)", (chosen.links[i] for i in lifted)),
-        _of("rotor armature of actuators", _geared(chosen)),
+        _of("rotor armature of actuators", _geared_actuators(chosen)),
         _of("tendon springs, dampers or armature", _tendons(m)),
         "forces of a fluid (density, viscosity)" if m.opt.density or m.opt.viscosity else "",
         "elastic bodies (flex)" if m.nflex else "",
@@ -36,10 +36,10 @@ def forces_left_out(chosen: Selection) -> list[str]:
 
 def _of(what: str, names: Iterable[str]) -> str:
     found = list(names)
-    return f"{what}: {listed(found)}" if found else ""
+    return f"{what}: {short_list(found)}" if found else ""
 
 
-def _geared(chosen: Selection) -> Iterable[str]:
+def _geared_actuators(chosen: Selection) -> Iterable[str]:
     """Actuators with a rotor of their own on what is no hinge and no slider."""
     m = chosen.m
     for a in range(m.nactuator):
@@ -73,4 +73,4 @@ def count_unused(chosen: Selection) -> None:
         (m.nskin, "skin", "appearance is not kept"),
     ):
         for _ in range(int(count)):
-            notes.ignored(what, why)
+            notes.note_ignored(what, why)

@@ -132,13 +132,13 @@ class _Gathering:
                 continue
             tag = Tag(element, document, next(lines, element.sourceline or 0))
             if document.tag(element) == "include":
-                yield from self._with_includes(self._included(tag, depth), depth + 1)
+                yield from self._with_includes(self._include(tag, depth), depth + 1)
             elif element is not skipped:
                 yield tag
 
-    def _included(self, tag: Tag, depth: int) -> Document:
+    def _include(self, tag: Tag, depth: int) -> Document:
         """The document an include names; MuJoCo finds all of them from the folder of the main file, and each once."""
-        path = self._found(tag, "include", tag.document.text(tag.element, "file"))
+        path = self._find(tag, "include", tag.document.text(tag.element, "file"))
         if len(tag.element):
             raise tag.fail("an include has nothing inside it")
         if path in self.parts:
@@ -165,11 +165,11 @@ class _Gathering:
             given = {k: x for k, x in given.items() if k not in _FOLDERS}
         check_numbers(t, word, given)
         if word in NAMED and given.get("file"):
-            path = self._found(t, word, given["file"])
+            path = self._find(t, word, given["file"])
             given["file"] = self._model(t, path) if word == "model" else self._asset(t, path)
         return given
 
-    def _found(self, t: Tag, word: str, name: str) -> str:
+    def _find(self, t: Tag, word: str, name: str) -> str:
         """The path of a file in the declared folders."""
         named = os.path.basename(name.replace("\\", "/")) if self.bare else name
         inside = os.path.join(self.meshdir, named) if word in _IN_MESHDIR else named

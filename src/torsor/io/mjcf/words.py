@@ -26,7 +26,7 @@ def number(who: str, x: Any) -> float:
     return float(x)
 
 
-def placed(who: str, X: Transform) -> dict[str, str]:
+def pose_attributes(who: str, X: Transform) -> dict[str, str]:
     """``pos`` and ``quat`` (w, x, y, z) of the frame that X leads to; nothing for what needs none."""
     R, p = X.pose
     out = {} if p == ZERO else {"pos": numbers(who, p)}

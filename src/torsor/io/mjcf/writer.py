@@ -35,9 +35,9 @@ from torsor.io.mjcf.joint_words import attributes
 from torsor.io.mjcf.shape_words import Assets, geom
 from torsor.io.mjcf.ties import equalities, motors, ties_of
 from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
-from torsor.io.mjcf.words import fresh, massless, numbers, placed
+from torsor.io.mjcf.words import fresh, massless, numbers, pose_attributes
 from torsor.io.shared.losses import losses
-from torsor.io.shared.notes import commented, listed
+from torsor.io.shared.notes import as_comment, short_list
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
@@ -105,7 +105,7 @@ class _Page:
                 parent = self._site(loop.parent, f"{name}_parent", origin)
                 ends[name] = word, parent, self._site(loop.child, f"{name}_child", child_origin)
         out = etree.Element("mujoco", model=d.name)
-        out.extend(etree.Comment(commented(line)) for line in self._comments(described))
+        out.extend(etree.Comment(as_comment(line)) for line in self._comments(described))
         etree.SubElement(out, "compiler", angle="radian")
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
@@ -137,7 +137,9 @@ class _Page:
             self.tree.check_weight(body)
             self.bodies.append(body)
             who = f"link {body.link!r}"
-            element = etree.SubElement(self.places[parent], "body", {"name": self._name(body.link), **placed(who, body.origin)})
+            element = etree.SubElement(
+                self.places[parent], "body", {"name": self._name(body.link), **pose_attributes(who, body.origin)}
+            )
             for step, name in names_of_pieces(body):
                 if fresh(name, self.joints) != name:
                     raise ModelError(
@@ -171,7 +173,7 @@ class _Page:
     def _site(self, link: str, name: str, origin: Transform) -> str:
         called = fresh(name, self.sites)
         self.renamed += [f"frame {name}"] if called != name else []
-        etree.SubElement(self.places[link], "site", {"name": called, **placed(f"frame {name!r}", origin)})
+        etree.SubElement(self.places[link], "site", {"name": called, **pose_attributes(f"frame {name!r}", origin)})
         return called
 
     def _comments(self, described: Description) -> list[str]:
@@ -182,11 +184,11 @@ class _Page:
             ("massless, so part of the body that follows", folded),
             ("named otherwise, as the name is taken", self.renamed),
         ):
-            out += [f"{what}: {listed(names)}"] if names else []
+            out += [f"{what}: {short_list(names)}"] if names else []
         missing: dict[str, list[str]] = {}
         for what, why in self.assets.left_out.items():
             missing.setdefault(why, []).append(what)
-        return out + [f"left out ({why}): {listed(names)}" for why, names in missing.items()]
+        return out + [f"left out ({why}): {short_list(names)}" for why, names in missing.items()]
 
 
 def _defaults(needed: bool) -> Element:

@@ -31,7 +31,7 @@ def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ())
     while todo:
         at, depth = todo.pop()
         document = parse(at, deep=True)
-        for path in _included(document, roots):
+        for path in _included_files(document, roots):
             if depth >= DEEPEST:
                 raise FileError(f"is inside {DEEPEST} files that include each other", file=document.file)
             if path not in seen and not path.endswith(".urdf"):
@@ -39,7 +39,7 @@ def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ())
             seen.add(path)
 
 
-def _included(document: Document, roots: Sequence[str | os.PathLike[str]]) -> list[str]:
+def _included_files(document: Document, roots: Sequence[str | os.PathLike[str]]) -> list[str]:
     """The files a document includes, each in a declared folder."""
     out = []
     for element in document.root.iter():
@@ -53,13 +53,13 @@ def _included(document: Document, roots: Sequence[str | os.PathLike[str]]) -> li
             if scheme not in ("file", "model", "package"):
                 raise document.fail(child, f"models of {scheme}:// are not fetched")
             try:
-                out.append(_found(uri, Places(document.file, roots)))
+                out.append(_find(uri, Places(document.file, roots)))
             except FileError as error:
                 raise document.fail(child, f"includes {uri!r}: {error.reason}; give roots=[...]") from error
     return out
 
 
-def _found(uri: str, places: Places) -> str:
+def _find(uri: str, places: Places) -> str:
     """The file of a URI; a folder's is its model.sdf."""
     ending = os.path.splitext(uri)[1].lower()
     return os.fspath(places.find(uri if ending in SUFFIXES else f"{uri.rstrip('/')}/model.sdf", SUFFIXES))

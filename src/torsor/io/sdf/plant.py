@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, ModelError
 from torsor.io.shared.notes import Notes
-from torsor.io.shared.poses import placed, unit
+from torsor.io.shared.poses import transform_to, unit
 from torsor.model.description import WORLD, Description, Joint, Link, NamedFrame
 from torsor.model.joints import Fixed, Floating, Helical, JointType, Planar, Prismatic, Revolute, Spherical, Universal
 from torsor.model.seat import move_axis_to_frame
@@ -16,7 +16,7 @@ from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import AXES, flat
 
 
-def described(plant: Any, name: str = "") -> Description:
+def description_of_plant(plant: Any, name: str = "") -> Description:
     """The bodies, joints, limits, damping, actuators' inertia and gravity of a finalized plant."""
     if not hasattr(plant, "is_finalized"):
         raise ArgumentError(f"plant must be a pydrake MultibodyPlant, not {type(plant).__name__}")
@@ -129,13 +129,13 @@ class _Reading:
 
     def _count(self) -> None:
         for _ in range(self.plant.num_constraints()):
-            self.notes.ignored("constraint", "torsor reads the tree of a plant")
+            self.notes.note_ignored("constraint", "torsor reads the tree of a plant")
         for _ in range(self.plant.num_force_elements() - 1):  # gravity is one
-            self.notes.ignored("force element", "only gravity is read")
+            self.notes.note_ignored("force element", "only gravity is read")
 
 
 def _transform(X: Any) -> Transform:
-    return placed(X.rotation().matrix(), X.translation())
+    return transform_to(X.rotation().matrix(), X.translation())
 
 
 def _pose(frame: Any) -> Transform:

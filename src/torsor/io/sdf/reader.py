@@ -36,7 +36,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         from pydrake.multibody.plant import MultibodyPlant
     except ImportError:
         raise MissingExtra("drake", "sdf", "reading SDF (which Gazebo's sdf2mjcf turns into MJCF otherwise)") from None
-    from torsor.io.sdf.plant import described
+    from torsor.io.sdf.plant import description_of_plant
 
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
@@ -51,7 +51,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         else:
             parser.AddModels(os.fsdecode(source))  # type: ignore[arg-type]
         plant.Finalize()
-        d = described(plant)
+        d = description_of_plant(plant)
         warn_or_refuse(d, strict=strict)
     except (RuntimeError, ModelError) as error:
         raise FileError(f"Drake cannot read it: {' '.join(str(error).split())}", file=file) from error

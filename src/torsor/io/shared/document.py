@@ -80,16 +80,16 @@ class Document:
         for attribute in element.attrib:
             if attribute not in attributes:
                 name = etree.QName(str(attribute)).localname
-                self.notes.ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
+                self.notes.note_ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
         for child in element:
             name = self.tag(child)
             if name in children:
                 found.append(child)
             else:
                 why = (ignored or {}).get(name, f"torsor knows no such element in <{tag}>")
-                self.notes.ignored(f"<{name}> element", why)
+                self.notes.note_ignored(f"<{name}> element", why)
         if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
-            self.notes.ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
+            self.notes.note_ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
         return found
 
     def single(self, element: Element, name: str) -> Element | None:
@@ -136,11 +136,11 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     NUL are refused, and so is every DOCTYPE, before any parser sees it.  Of text, the declaration's encoding means nothing.
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        file, text = "", _decoded(bytes(source), "")
+        file, text = "", _decode(bytes(source), "")
     elif isinstance(source, str) and is_markup(source):
         file, text = "", source.removeprefix("\ufeff")
     elif isinstance(source, (str, os.PathLike)):
-        file, text = label(source), _decoded(read_bytes(source), label(source))
+        file, text = label(source), _decode(read_bytes(source), label(source))
     else:
         raise ArgumentError(f"source must be a path, XML text or bytes, not {type(source).__name__}")
     if len(text) > LARGEST:
@@ -148,12 +148,12 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
-    document = Document(_parsed(text, file, deep), text, file)
+    document = Document(_parse(text, file, deep), text, file)
     _refuse_xacro(document)
     return document
 
 
-def _decoded(data: bytes, file: str) -> str:
+def _decode(data: bytes, file: str) -> str:
     """The text of a file."""
     if data.startswith(_WIDE):
         raise FileError("is UTF-16 or UTF-32; save it as UTF-8", file=file, line=1)
@@ -190,7 +190,7 @@ def _refuse_doctype(text: str, file: str) -> None:
         at = found + len(end)
 
 
-def _parsed(text: str, file: str, deep: bool) -> Element:
+def _parse(text: str, file: str, deep: bool) -> Element:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:

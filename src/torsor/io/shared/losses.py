@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 from torsor.model.description import EARTH, WORLD, Description, Joint
 from torsor.model.joints import (
     Continuous,
@@ -48,7 +48,7 @@ def losses(d: Description, format: str) -> list[str]:
     for what, who, fate in FEATURES:
         names = list(who(d)) if format in fate else []
         if names:
-            out.append(f"{what}, {fate[format]}: {listed(names)}")
+            out.append(f"{what}, {fate[format]}: {short_list(names)}")
     return out
 
 
@@ -87,7 +87,7 @@ def _turning(j: Joint) -> bool:
     return isinstance(j.kind, (Spherical, Floating))
 
 
-def _bounded(j: Joint) -> bool:
+def _is_bounded(j: Joint) -> bool:
     return any(map(math.isfinite, (*j.lower, *j.upper)))
 
 
@@ -96,7 +96,7 @@ def _half_open(j: Joint) -> bool:
     return not _turning(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
 
 
-def _shut(j: Joint) -> bool:
+def _is_locked(j: Joint) -> bool:
     """Whether a limit leaves a joint no way to go."""
     return not _turning(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
@@ -133,10 +133,10 @@ FEATURES = (
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
-    Feature("limits", joints(_bounded), {"mr": LEFT_OUT}),
-    Feature("limits of balls and free bodies", joints(lambda j: _turning(j) and _bounded(j)), {"mjcf": LEFT_OUT}),
+    Feature("limits", joints(_is_bounded), {"mr": LEFT_OUT}),
+    Feature("limits of balls and free bodies", joints(lambda j: _turning(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
     Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
-    Feature("limits that leave no way to go", joints(_shut), {"mjcf": LEFT_OUT}),
+    Feature("limits that leave no way to go", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of what no motor drives", joints(_undriven), {"mjcf": LEFT_OUT}),

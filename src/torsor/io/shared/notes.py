@@ -16,33 +16,33 @@ class Notes:
         self._ignored: dict[tuple[str, str], int] = {}
         self._said: dict[str, list[str]] = {}
 
-    def ignored(self, what: str, why: str) -> None:
+    def note_ignored(self, what: str, why: str) -> None:
         """Something of the file has no effect: "3 <transmission> elements ignored: ..."."""
         self._ignored[what, why] = self._ignored.get((what, why), 0) + 1
 
-    def said(self, sentence: str, name: str) -> None:
+    def note(self, sentence: str, name: str) -> None:
         """Something was read with a meaning worth telling; the names it happened to follow the sentence."""
         self._said.setdefault(sentence, []).append(name)
 
     def lines(self) -> tuple[str, ...]:
-        told = [f"{sentence}: {listed(names)}" for sentence, names in self._said.items()]
+        told = [f"{sentence}: {short_list(names)}" for sentence, names in self._said.items()]
         told += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
         return tuple(told)
 
 
-def commented(line: str) -> str:
+def as_comment(line: str) -> str:
     """A line as the text of an XML comment, which has no two dashes side by side.
 
-    >>> commented("a--b")
+    >>> as_comment("a--b")
     ' a- -b '
     """
     return f" {re.sub('-(?=-)', '- ', line)} "
 
 
-def listed(names: Sequence[str], shown: int = SHOWN) -> str:
+def short_list(names: Sequence[str], shown: int = SHOWN) -> str:
     """The names, the end of a long list only counted.
 
-    >>> listed(["hip", "knee", "ankle"], shown=2)
+    >>> short_list(["hip", "knee", "ankle"], shown=2)
     'hip, knee and 1 more'
     """
     rest = len(names) - shown

@@ -47,13 +47,13 @@ class Places:
     def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
         """The file of a URI, with one of these endings, or :class:`FileError` that says why it is not to be had."""
         try:
-            return _ending(uri, self._found(uri), suffixes)
+            return _ending(uri, self._find(uri), suffixes)
         except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
             if isinstance(error, FileError):
                 raise
             raise FileError(f"is no name of a file ({error.__class__.__name__})", file=uri[:200]) from None
 
-    def _found(self, uri: str) -> Path:
+    def _find(self, uri: str) -> Path:
         parts = urlsplit(uri) if "://" in uri else None
         if parts is None:
             return self._below(uri, uri.replace("\\", "/"))
@@ -61,7 +61,7 @@ class Places:
             return self._below(uri, unquote(parts.path))
         if parts.scheme in _NAMED:
             package, _, path = unquote(parts.netloc + parts.path).lstrip("/").partition("/")  # some write package:///name/...
-            return self._packaged(uri, package, path.lstrip("/"))
+            return self._find_in_package(uri, package, path.lstrip("/"))
         raise FileError(f"meshes of {parts.scheme}:// are not fetched; only package://, model://, file:// and paths", file=uri)
 
     @property
@@ -86,7 +86,7 @@ class Places:
             raise FileError("lies outside the declared folders; declare its folder as a mesh root", file=uri)
         raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
 
-    def _packaged(self, uri: str, package: str, path: str) -> Path:
+    def _find_in_package(self, uri: str, package: str, path: str) -> Path:
         if Path(package).name != package or "\\" in package or not package.strip("."):
             raise FileError(f"{package!r} is no name of a package", file=uri)
         folders = list(dict.fromkeys(self._folders(package)))

@@ -15,7 +15,7 @@ def unit(v: Any) -> Vec:
     return Vec(*(tidy(float(x)) for x in np.asarray(v) / np.linalg.norm(v)))
 
 
-def placed(R: Any, p: Any) -> Transform:
+def transform_to(R: Any, p: Any) -> Transform:
     """X to a frame with axes R (3×3) at p."""
     rows = Mat(*(Vec(*(tidy(float(x)) for x in row)) for row in np.asarray(R)))
     return Transform.of_pose(rows, Vec(*(tidy(float(x), 0.0) for x in p)))

@@ -77,7 +77,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
     axis = doc.single(element, "axis")
     if cls in _AXISLESS:
         if axis is not None:
-            doc.notes.ignored("<axis> element", f"a {word} joint has no axis")
+            doc.notes.note_ignored("<axis> element", f"a {word} joint has no axis")
         return cls()
     if axis is not None:
         doc.look(axis, {"xyz", "pitch"} if cls is Helical else {"xyz"}, ())
@@ -97,14 +97,14 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
     """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
     if axis is None:
-        doc.notes.said("no <axis>, so about or along (1, 0, 0) as URDF has it", f"joint {name!r}")
+        doc.notes.note("no <axis>, so about or along (1, 0, 0) as URDF has it", f"joint {name!r}")
         return Vec(1, 0, 0)
     a = doc.numbers(axis, "xyz", 3)
     norm = math.hypot(*a)
     if norm < 1e-9:
         raise doc.fail(axis, f"the axis {a} is zero; give the direction about or along which the joint moves")
     if abs(norm - 1) > 1e-12:
-        doc.notes.said("axis scaled to length 1", f"joint {name!r}")
+        doc.notes.note("axis scaled to length 1", f"joint {name!r}")
     if abs(norm - 1) > 4e-16:  # within rounding of one it stays as it is, so that what is written is read back the same
         a = tuple(x / norm for x in a)
     return Vec(*(tidy(x) for x in a))
@@ -116,10 +116,10 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     bounded = isinstance(kind, _BOUNDED) and not free
     if limit is None:
         if bounded:
-            doc.notes.said("no <limit>, so unlimited", f"joint {name!r}")
+            doc.notes.note("no <limit>, so unlimited", f"joint {name!r}")
         return {}
     if isinstance(kind, Fixed):
-        doc.notes.ignored("<limit> element", _WELDED)
+        doc.notes.note_ignored("<limit> element", _WELDED)
         return {}
     doc.look(limit, {"lower", "upper", "effort", "velocity"}, ())
     effort, velocity = _each(doc, limit, "effort", kind.nv), _each(doc, limit, "velocity", kind.nv)
@@ -127,15 +127,15 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
         if any(x < 0 for x in values):
             raise doc.fail(limit, f"{label} limit {min(values)} is negative")
         if not values and bounded:
-            doc.notes.said(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
+            doc.notes.note(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
     lower, upper = _each(doc, limit, "lower", kind.nq), _each(doc, limit, "upper", kind.nq)
     if free and (lower or upper):
-        doc.notes.said("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
+        doc.notes.note("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
         lower = upper = ()
     if bounded:
         for label, values in (("lower", lower), ("upper", upper)):
             if not values:
-                doc.notes.said(f"<limit> without {label}, so {label} is 0 as URDF has it", f"joint {name!r}")
+                doc.notes.note(f"<limit> without {label}, so {label} is 0 as URDF has it", f"joint {name!r}")
         lower, upper = lower or (0.0,), upper or (0.0,)
     for low, high in zip(lower, upper, strict=False):
         if low > high:
@@ -155,7 +155,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
     values = doc.numbers(element, attribute, None)
     if len(values) == 1 < count:
         why = f"it holds one number, torsor wants {count} for such a joint, and URDF does not say what one means"
-        doc.notes.ignored(f'<{doc.tag(element)} {attribute}="..."> attribute', why)
+        doc.notes.note_ignored(f'<{doc.tag(element)} {attribute}="..."> attribute', why)
         return ()
     if len(values) != count:
         raise doc.fail(element, f"{attribute} needs {count} number{'s' * (count > 1)}, {len(values)} given")
@@ -168,7 +168,7 @@ def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any
     if dynamics is None:
         return {}
     if isinstance(kind, Fixed):
-        doc.notes.ignored("<dynamics> element", _WELDED)
+        doc.notes.note_ignored("<dynamics> element", _WELDED)
         return {}
     labels = ("damping", "friction", "armature")
     doc.look(dynamics, labels, ())
@@ -186,9 +186,9 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
     doc.look(mimic, {"joint", "multiplier", "offset"}, ())
     found = Mimic(doc.text(mimic, "joint"), doc.number(mimic, "multiplier", "1"), doc.number(mimic, "offset", "0"))
     if isinstance(kind, Fixed):  # left behind where a follower was locked, as in Talos
-        doc.notes.ignored("<mimic> element", _WELDED)
+        doc.notes.note_ignored("<mimic> element", _WELDED)
         return None
     if not follow:
-        doc.notes.said("<mimic> ignored as asked, so independent", f"joint {name!r}")
+        doc.notes.note("<mimic> ignored as asked, so independent", f"joint {name!r}")
         return None
     return found

@@ -40,7 +40,7 @@ def note_materials(doc: Document) -> None:
             for part in doc.look(element, {"name"}, {"color"}, _IGNORED):
                 doc.look(part, {"rgba"}, ())
                 if _color(doc, element) is None:
-                    doc.notes.ignored("<color> element", "rgba needs four numbers from 0 to 1")
+                    doc.notes.note_ignored("<color> element", "rgba needs four numbers from 0 to 1")
 
 
 def _color(doc: Document, material: Element) -> Color | None:

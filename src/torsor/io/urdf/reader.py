@@ -26,7 +26,7 @@ from lxml import etree
 
 from torsor.errors import ArgumentError, FileError, ModelError
 from torsor.io.shared.document import Document, Element, Source, parse
-from torsor.io.shared.notes import listed
+from torsor.io.shared.notes import short_list
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette
@@ -68,15 +68,17 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     name = doc.root.get("name", "")
     if not name:
         name = "robot"
-        doc.notes.said("<robot> has no name, so it is called", repr(name))
+        doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
         d = Description(name, links, joints, base=base, report=(*doc.notes.lines(), *doc.tiny), source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
-        line, element = _blamed(doc, parts, str(error))
+        line, element = _place_of_complaint(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
-    return d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}") if odd else d
+    return (
+        d.with_note(f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}") if odd else d
+    )
 
 
 def _path(source: Source, doc: Document) -> str:
@@ -93,7 +95,7 @@ _CULPRITS = (
 )
 
 
-def _blamed(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
+def _place_of_complaint(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
     """Line and tag of the link or joint that a complaint about the whole robot is about; the robot's own if none is named."""
     for pattern in _CULPRITS:
         match = pattern.search(message)

@@ -25,7 +25,7 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
 from torsor.io.shared.losses import losses
-from torsor.io.shared.notes import commented
+from torsor.io.shared.notes import as_comment
 from torsor.io.urdf.joints import TYPES, UNLIMITED
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
@@ -45,7 +45,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     d = rotors_as_armature(description)
     try:
         robot = etree.Element("robot", name=d.name)
-        robot.extend(etree.Comment(commented(line)) for line in losses(description, "urdf"))
+        robot.extend(etree.Comment(as_comment(line)) for line in losses(description, "urdf"))
         for link in d.links:
             robot.append(_link(link))
         for j in d.joints:
@@ -148,7 +148,7 @@ def _joint(j: Joint) -> Element:
 
 def _add_limit(who: str, out: Element, j: Joint) -> None:
     """URDF wants <limit> on hinges and sliders, with effort and velocity; elsewhere one that says nothing is left out."""
-    hinge = _bounded(j.kind)
+    hinge = _is_bounded(j.kind)
     given = {"lower": j.lower, "upper": j.upper, "effort": j.effort_limit, "velocity": j.velocity_limit}
     if not hinge and not any(math.isfinite(x) for x in _flat(given.values())):
         return
@@ -164,7 +164,7 @@ def _add_limit(who: str, out: Element, j: Joint) -> None:
     etree.SubElement(out, "limit", limits)
 
 
-def _bounded(kind: JointType) -> bool:
+def _is_bounded(kind: JointType) -> bool:
     return isinstance(kind, (Revolute, Prismatic, Helical)) and not isinstance(kind, Continuous)
 
 

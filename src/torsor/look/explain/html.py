@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.support.html import Markup, element, folded, joined, table
+from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.plotting import COLORS
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def of_explanation(explanation: Explanation) -> Markup:
     rows = [[name, *("0" if abs(x) <= small else f"{x:.4g}" for x in tau)] for name, tau in named]
     numbers = table(["[N·m, N]", *explanation.coordinates], rows, total=True)
     title = element("p", element("b", explanation.robot), ": joint forces, and what they are for")
-    return element("div", title, _bars(explanation, kinds), folded("The numbers", numbers, open_=len(explanation.tau) <= 8))
+    return element(
+        "div", title, _bars(explanation, kinds), collapsible("The numbers", numbers, open_=len(explanation.tau) <= 8)
+    )
 
 
 def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
@@ -55,7 +57,7 @@ def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
         shapes.append(_text(kind, NAME + 92 * k + 14, 13, "start"))
     high = 30 + n * ROW
     style = "max-width: 100%; height: auto"
-    return element("svg", joined(shapes), role="img", style=style, width=WIDE, height=high, viewBox=f"0 0 {WIDE} {high}")
+    return element("svg", concat(shapes), role="img", style=style, width=WIDE, height=high, viewBox=f"0 0 {WIDE} {high}")
 
 
 def _bar(tip: str, x: float, y: float, width: float, height: float, k: int) -> Markup:
@@ -81,5 +83,5 @@ def of_newton_euler_table(trace: NewtonEulerTable) -> Markup:
         numbers = [[name, *(f"{x + 0.0:.4g}" for x in values)] for name, values in trace._lines(row, "MR")]
         filled = [[*line, *[""] * (7 - len(line))] for line in numbers]
         title = f"Body {row.i}: {row.joint}, {row.link}, {where}"
-        lines.append(folded(title, table(["", *"xyzxyz"], filled), open_=len(trace.rows) <= 3))
-    return element("div", joined(lines))
+        lines.append(collapsible(title, table(["", *"xyzxyz"], filled), open_=len(trace.rows) <= 3))
+    return element("div", concat(lines))

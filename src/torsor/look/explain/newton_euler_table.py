@@ -126,7 +126,7 @@ def newton_euler_table(
         six = {name: np.array([*x[0], *x[1]], float) for name, x in parts.items()}
         own = {"tau": np.array(tau[i], float), "rotor": np.array(rotor[i], float)}
         rows.append(NewtonEulerRow(i, model.joint_names[i], links[i], p, _pose(seen), **six, **own))
-    total = model.gathered([[t + r for t, r in zip(*pair, strict=True)] for pair in zip(tau, rotor, strict=True)])
+    total = model.gather_forces([[t + r for t, r in zip(*pair, strict=True)] for pair in zip(tau, rotor, strict=True)])
     return NewtonEulerTable(robot.name, tuple(rows), np.array(total, float))
 
 

@@ -104,10 +104,10 @@ def _configurations(robot: Robot, samples: int, seed: int) -> np.ndarray:
     if robot.description.base == "floating":
         base = robot.joint(FLOATING_BASE).q_slice
         q[:, base] = robot.neutral()[base]
-    return q if not robot.loops else _closed(robot, q)
+    return q if not robot.loops else _close(robot, q)
 
 
-def _closed(robot: Robot, guesses: np.ndarray) -> np.ndarray:
+def _close(robot: Robot, guesses: np.ndarray) -> np.ndarray:
     found = [robot.neutral()]
     for guess in guesses:
         try:

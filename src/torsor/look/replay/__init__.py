@@ -45,7 +45,7 @@ def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", ro
     return Path(path)
 
 
-def opened(shown: Shown, **how: Any) -> Path:
+def open_in_browser(shown: Shown, **how: Any) -> Path:
     """The page in a temporary file that stays, and shown in the browser."""
     folder = Path(tempfile.mkdtemp(prefix="torsor-"))
     path = write(shown, folder / "replay.html", **how)
@@ -53,4 +53,4 @@ def opened(shown: Shown, **how: Any) -> Path:
     return path
 
 
-__all__ = ["html", "opened", "write"]
+__all__ = ["html", "open_in_browser", "write"]

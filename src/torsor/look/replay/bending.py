@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.look.replay.film import Film, Row, seen
+from torsor.look.replay.film import Film, Row, film_of_poses
 from torsor.look.scene.elastic import ElasticScene
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> Film:
     """The robot at its neutral configuration, with its beams bent by their weight."""
     scene = ElasticScene.bending(flexible, roots, style)
     rest = flexible.equilibrium(flexible.neutral())
-    return seen(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
+    return film_of_poses(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
 
 
 def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:

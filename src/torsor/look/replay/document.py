@@ -19,10 +19,10 @@ import numpy as np
 
 from torsor.look.replay.film import Film
 from torsor.look.replay.packing import Bytes, curves
-from torsor.look.replay.thinning import clustered
+from torsor.look.replay.thinning import cluster_corners
 from torsor.look.scene import Triangles
 from torsor.look.scene.archive import STEPS
-from torsor.look.scene.packing import welded
+from torsor.look.scene.packing import weld_corners
 from torsor.version import __version__
 
 Array = np.ndarray
@@ -45,8 +45,8 @@ class Assets(NamedTuple):
 def page(film: Film) -> str:
     """The document."""
     a, data = assets(), Bytes()
-    described = _safe(json.dumps(_described(film, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-    packed = b64encode(gzip.compress(data.joined(), 6, mtime=0)).decode()
+    described = _safe(json.dumps(_describe(film, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    packed = b64encode(gzip.compress(data.concatenate(), 6, mtime=0)).decode()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{a.policy}">\n'
@@ -84,7 +84,7 @@ def _safe(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _described(film: Film, data: Bytes) -> dict[str, Any]:
+def _describe(film: Film, data: Bytes) -> dict[str, Any]:
     surfaces, notes = _surfaces(film)
     moving = (np.ptp(film.poses, axis=0) > 0).any(axis=-1)
     return {
@@ -112,7 +112,7 @@ def _described(film: Film, data: Bytes) -> dict[str, Any]:
 
 
 def _surface(surface: Triangles, data: Bytes) -> dict[str, Any]:
-    box, corners, faces = welded(surface, STEPS)
+    box, corners, faces = weld_corners(surface, STEPS)
     return {"box": box.tolist(), "corners": data.add("steps", corners), "faces": data.add("faces", faces)}
 
 
@@ -131,27 +131,27 @@ def _plot(plot: Any, data: Bytes) -> dict[str, Any]:
 
 def _surfaces(film: Film) -> tuple[list[tuple[str, str, Triangles]], list[str]]:
     """One surface for each link and colour, and no more triangles than a page takes."""
-    found = _merged(film)
+    found = _merge(film)
     count = sum(len(s.faces) for _, _, s in found)
     if count <= TRIANGLES:
         return found, []
     cell, thinner, left = 1e-4, found, count
     while left > TRIANGLES:
         cell *= 1.5
-        thinner = [(link, kind, clustered(s, cell)) for link, kind, s in found]
+        thinner = [(link, kind, cluster_corners(s, cell)) for link, kind, s in found]
         left = sum(len(s.faces) for _, _, s in thinner)
     note = f"meshes simplified from {count:,} to {left:,} triangles: corners closer than {1e3 * cell:.2g} mm merged"
     return [x for x in thinner if len(x[2].faces)], [note]
 
 
-def _merged(film: Film) -> list[tuple[str, str, Triangles]]:
+def _merge(film: Film) -> list[tuple[str, str, Triangles]]:
     groups: dict[tuple[Any, ...], list[Triangles]] = {}
     for part in film.parts:
         groups.setdefault((part.link, part.kind, part.surface.color), []).append(part.surface)
-    return [(link, kind, _joined(surfaces)) for (link, kind, _), surfaces in groups.items()]
+    return [(link, kind, _concatenate(surfaces)) for (link, kind, _), surfaces in groups.items()]
 
 
-def _joined(surfaces: list[Triangles]) -> Triangles:
+def _concatenate(surfaces: list[Triangles]) -> Triangles:
     starts = np.cumsum([0, *(len(s.vertices) for s in surfaces[:-1])])
     return Triangles(
         np.concatenate([s.vertices for s in surfaces]),

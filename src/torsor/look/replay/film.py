@@ -77,7 +77,7 @@ def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, 
         raise ArgumentError(f"fps must be above 0 and at most 240 pictures a second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
-        return seen(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+        return film_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
     if isinstance(shown, FlexibleRobot):
         return at_rest(shown, style, roots)
     film: Callable[..., Film] | None = getattr(shown, "film", None)
@@ -95,7 +95,7 @@ def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
     return times, [said] if wanted > PICTURES else []
 
 
-def seen(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
+def film_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
     """The film of a scene whose links have these poses, (pictures, links, 7)."""
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
@@ -136,7 +136,7 @@ def energy_row(energies: Mapping[str, Array]) -> Row:
     return "Energy", "J", tuple(all_of_them), [""] * len(all_of_them), np.stack(list(all_of_them.values()), axis=-1)
 
 
-def plotted(t: Array, rows: Sequence[Row]) -> list[Plot]:
+def plots_of(t: Array, rows: Sequence[Row]) -> list[Plot]:
     thin = ((title, unit, names, joints, envelope(t - t[0], y, RECORDS)) for title, unit, names, joints, y in rows)
     return [Plot(title, unit, tuple(names), tuple(joints), *curves) for title, unit, names, joints, curves in thin]
 

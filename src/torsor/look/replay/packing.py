@@ -29,7 +29,7 @@ class Bytes:
         self.size += len(data)
         return where
 
-    def joined(self) -> bytes:
+    def concatenate(self) -> bytes:
         return b"".join(self.chunks)
 
 

@@ -30,7 +30,7 @@ def envelope(t: Array, y: Array, most: int) -> tuple[Array, Array]:
     return t[np.stack((edges[:-1], edges[1:] - 1), axis=1)].ravel(), pairs.reshape(-1, y.shape[1])
 
 
-def clustered(surface: Triangles, cell: float) -> Triangles:
+def cluster_corners(surface: Triangles, cell: float) -> Triangles:
     """The surface with all corners in a cube of side ``cell`` [m] merged at their mean (Rossignac and Borrel 1993)."""
     cube = np.floor(surface.vertices / cell).astype(np.int64) + 2**20
     _, same = np.unique(cube @ np.array([1, 2**21, 2**42]), return_inverse=True)

@@ -25,7 +25,7 @@ SCHEME = "torsor://"
 STEPS = 2**14 - 1
 
 
-def bundled(uri: str) -> list[Triangles]:
+def bundled_mesh(uri: str) -> list[Triangles]:
     """The surfaces of one mesh."""
     robot, _, name = uri.removeprefix(SCHEME).partition("/")
     found = _archive(robot).get(name)
@@ -34,9 +34,11 @@ def bundled(uri: str) -> list[Triangles]:
     return found
 
 
-def packed(meshes: Mapping[str, Sequence[Triangles]]) -> dict[str, Array]:
+def pack_surfaces(meshes: Mapping[str, Sequence[Triangles]]) -> dict[str, Array]:
     """The arrays of an archive."""
-    parts = [(name, surface, *packing.welded(surface, STEPS)) for name, surfaces in meshes.items() for surface in surfaces]
+    parts = [
+        (name, surface, *packing.weld_corners(surface, STEPS)) for name, surfaces in meshes.items() for surface in surfaces
+    ]
     _, _, boxes, corners, faces = zip(*parts, strict=True)
     starts = np.cumsum([0, *map(len, corners)])
     numbered = [f + np.uint32(k) for f, k in zip(faces, starts, strict=False)]
@@ -51,7 +53,7 @@ def packed(meshes: Mapping[str, Sequence[Triangles]]) -> dict[str, Array]:
     }
 
 
-def unpacked(data: Mapping[str, Array]) -> dict[str, list[Triangles]]:
+def unpack_surfaces(data: Mapping[str, Array]) -> dict[str, list[Triangles]]:
     """The surfaces by mesh."""
     corners, faces = packing.from_steps(data["corners"].tobytes(), 3), packing.from_faces(data["faces"].tobytes())
     out: dict[str, list[Triangles]] = {}
@@ -73,7 +75,7 @@ def _archive(robot: str) -> dict[str, list[Triangles]]:
     if not robot.isidentifier() or not path.is_file():
         raise FileError("no meshes of that robot come with torsor", file=f"{SCHEME}{robot}")
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
-        return unpacked(data)
+        return unpack_surfaces(data)
 
 
 def _rgba(color: Any) -> Color:

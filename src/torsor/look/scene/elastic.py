@@ -73,7 +73,7 @@ class ElasticScene(Scene):
         for piece in pieces:
             share = flexible.beams[piece.link].length / PIECES
             tube = along(cylinder(0.6 * THICKNESS * rigid.size, OVERLAP * share), np.array([1.0, 0, 0]))
-            kept.append(Part(piece.name, kind, tube.colored(BEAM)))
+            kept.append(Part(piece.name, kind, tube.with_color(BEAM)))
         links = (*rigid.links, *(piece.name for piece in pieces))
         return cls(**{**known, "parts": tuple(kept), "links": links}, flexible=flexible, pieces=pieces)
 
@@ -99,7 +99,7 @@ def _pieces(flexible: FlexibleRobot) -> Iterator[Piece]:
         start = flexible.flexible.starts[link]
         for k in range(PIECES):
             x = (k + 0.5) / PIECES * beam.length
-            yield Piece(f"{link}/piece{k + 1}", link, beam.section(x), start, beam.placed(x))
+            yield Piece(f"{link}/piece{k + 1}", link, beam.section(x), start, beam.section_transform(x))
 
 
 def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
@@ -125,8 +125,8 @@ def with_motors(scene: Scene, elastic: ElasticJoints) -> Scene:
         across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         hand = bone(np.zeros(3), 4 * half * across / np.linalg.norm(across), 0.25 * half)
         disc = along(cylinder(1.5 * half, 0.6 * half), axis)
-        parts += [Part(f"{name}/motor", "skeleton", surface.colored(MOTOR)) for surface in (disc, hand)]
-        parts.append(Part(robot.joint(name).child, "skeleton", hand.colored(JOINT)))
+        parts += [Part(f"{name}/motor", "skeleton", surface.with_color(MOTOR)) for surface in (disc, hand)]
+        parts.append(Part(robot.joint(name).child, "skeleton", hand.with_color(JOINT)))
     links = (*scene.links, *(f"{name}/motor" for name in elastic.joints))
     return replace(scene, parts=(*scene.parts, *parts), links=links)
 

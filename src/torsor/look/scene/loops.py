@@ -26,7 +26,7 @@ def markers(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
     for loop in d.loops:
         for link, X in ((loop.parent, loop.origin), (loop.child, loop.child_origin)):
             if link in links:
-                yield link, sphere(MARKER * size).moved(np.eye(3), pose(X)[1]).colored(LOOP)
+                yield link, sphere(MARKER * size).transform(np.eye(3), pose(X)[1]).with_color(LOOP)
 
 
 def ends(d: Description, links: Sequence[str], poses: Array) -> Array:
@@ -35,11 +35,11 @@ def ends(d: Description, links: Sequence[str], poses: Array) -> Array:
     for k, loop in enumerate(d.loops):
         for end, (link, X) in enumerate(((loop.parent, loop.origin), (loop.child, loop.child_origin))):
             p = pose(X)[1]
-            out[..., k, end, :] = carried(poses[..., links.index(link), :], p) if link in links else p
+            out[..., k, end, :] = transform_points(poses[..., links.index(link), :], p) if link in links else p
     return out
 
 
-def carried(place: Array, p: Array) -> Array:
+def transform_points(place: Array, p: Array) -> Array:
     """R p + x for ``(..., 7)`` position x and quaternion: p + 2w (u × p) + 2u × (u × p) for the quaternion (u, w)."""
     x, u, w = place[..., :3], place[..., 3:6], place[..., 6:]
     return x + p + 2 * np.cross(u, w * p + np.cross(u, p))

@@ -72,7 +72,7 @@ def from_faces(data: bytes) -> Array:
     return (np.cumsum(new, dtype=np.uint32) - new - behind).astype(np.uint32).reshape(-1, 3)
 
 
-def welded(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
+def weld_corners(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
     """(box, corners, faces): corners as whole steps, ``count`` over the surface's box, equal ones made one.
 
     They are numbered in the order in which triangles first name them; triangles that shrink to nothing go.

@@ -17,7 +17,7 @@ from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
 from torsor.look.scene.shapes import triangles
 from torsor.look.scene.triangles import Triangles
-from torsor.look.scene.upright import lies, turned, upright
+from torsor.look.scene.upright import lies, turn_upright, upright
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
 
@@ -125,7 +125,7 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
             if g.role != role:
                 continue
             try:
-                stands = turned(g) if turn and lies(g, places) else g
+                stands = turn_upright(g) if turn and lies(g, places) else g
                 parts += [Part(link.name, "visual", surface) for surface in triangles(stands, places)]
             except (FileError, MissingExtra) as error:
                 notes[f"link {link.name!r}: {error}"] = None

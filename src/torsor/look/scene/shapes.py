@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.errors import FileError, MissingExtra
 from torsor.io.shared.places import Places
-from torsor.look.scene.archive import SCHEME, bundled
+from torsor.look.scene.archive import SCHEME, bundled_mesh
 from torsor.look.scene.triangles import PLAIN, SOLIDS, Color, Triangles
 from torsor.model.description import Geometry
 from torsor.spatial import Transform
@@ -30,7 +30,7 @@ def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
     R, p = pose(geometry.origin)
     stretched = R @ np.diag(geometry.scale)
     with np.errstate(over="ignore", invalid="ignore"):
-        placed = [surface.moved(stretched, p).colored(geometry.color) for surface in surfaces]
+        placed = [surface.transform(stretched, p).with_color(geometry.color) for surface in surfaces]
     if not all(np.isfinite(surface.vertices).all() for surface in placed):
         raise FileError(
             f"its size {geometry.size} and scale {geometry.scale} are too large to draw (32-bit floats)",
@@ -47,7 +47,7 @@ def pose(X: Transform) -> tuple[Array, Array]:
 
 def _mesh(uri: str, places: Places) -> list[Triangles]:
     if uri.startswith(SCHEME):
-        return bundled(uri)
+        return bundled_mesh(uri)
     return list(_read(places.find(uri)))
 
 
@@ -83,7 +83,7 @@ def _meters(units: str | None) -> float:
 
 def _surface(mesh: Any, T: Array) -> Triangles:
     surface = Triangles(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32), _color(mesh))
-    return surface.moved(T[:3, :3], T[:3, 3])
+    return surface.transform(T[:3, :3], T[:3, 3])
 
 
 def _color(mesh: Any) -> Color:

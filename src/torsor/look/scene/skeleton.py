@@ -35,14 +35,14 @@ def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
         points = ends[link.name] or ([_com(link.inertia)] if link.inertia.m else [])
         for point in points:
             if np.linalg.norm(point) > 0.01 * size:
-                yield link.name, bone(np.zeros(3), point, THICKNESS * size).colored(BONE)
+                yield link.name, bone(np.zeros(3), point, THICKNESS * size).with_color(BONE)
 
 
 def symbols(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
     """(child link, surface): a cylinder along a hinge's axis, a bar along a slider's, a ball for the others."""
     for j in d.joints:
         if not isinstance(j.kind, Fixed):
-            yield j.child, _symbol(j, SYMBOL * size).colored(JOINT)
+            yield j.child, _symbol(j, SYMBOL * size).with_color(JOINT)
 
 
 def _symbol(j: Joint, half: float) -> Triangles:
@@ -57,7 +57,7 @@ def ellipsoids(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
     """(link, surface): the uniform solid ellipsoid of the same mass and inertia; a small ball where that has no volume."""
     for link in d.links:
         if link.inertia.m:
-            yield link.name, ellipsoid(link.inertia, POINT * size).colored(MASS)
+            yield link.name, ellipsoid(link.inertia, POINT * size).with_color(MASS)
 
 
 def ellipsoid(G: Inertia, least: float) -> Triangles:
@@ -68,7 +68,7 @@ def ellipsoid(G: Inertia, least: float) -> Triangles:
     I, R = np.linalg.eigh(np.array(G.about_com.rows, float))
     squares = 5 * (I.sum() / 2 - I) / float(G.m)
     radii = np.sqrt(np.maximum(squares, least**2))
-    return sphere(1.0).moved(R @ np.diag(radii), _com(G))
+    return sphere(1.0).transform(R @ np.diag(radii), _com(G))
 
 
 def _com(G: Inertia) -> Array:

@@ -23,13 +23,13 @@ class Triangles(NamedTuple):
     faces: Array
     color: Color = PLAIN
 
-    def moved(self, R: Array, p: Array | Sequence[float] = (0, 0, 0)) -> Triangles:
+    def transform(self, R: Array, p: Array | Sequence[float] = (0, 0, 0)) -> Triangles:
         """R x + p for every vertex; R may also stretch, and mirror."""
         R = np.asarray(R, float)
         faces = self.faces if np.linalg.det(R) > 0 else self.faces[:, ::-1]  # a mirror turns surfaces inside out
         return Triangles((self.vertices @ R.T + np.asarray(p, float)).astype(np.float32), faces, self.color)
 
-    def colored(self, color: Color | None) -> Triangles:
+    def with_color(self, color: Color | None) -> Triangles:
         return self if color is None else self._replace(color=color)
 
 
@@ -41,13 +41,13 @@ def box(x: float, y: float, z: float) -> Triangles:
 
 def cylinder(radius: float, length: float) -> Triangles:
     """Along z, its middle at the origin."""
-    return _turned([(0, -length / 2), (radius, -length / 2), (radius, length / 2), (0, length / 2)])
+    return _surface_of_revolution([(0, -length / 2), (radius, -length / 2), (radius, length / 2), (0, length / 2)])
 
 
 def capsule(radius: float, length: float) -> Triangles:
     """A cylinder of that length along z with a half ball at each end."""
     arc = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 2)
-    return _turned([(radius * np.cos(s), radius * np.sin(s) + np.copysign(length / 2, s)) for s in arc])
+    return _surface_of_revolution([(radius * np.cos(s), radius * np.sin(s) + np.copysign(length / 2, s)) for s in arc])
 
 
 def sphere(radius: float) -> Triangles:
@@ -56,20 +56,20 @@ def sphere(radius: float) -> Triangles:
 
 def ellipsoid(a: float, b: float, c: float) -> Triangles:
     """By its semi-axes along x, y and z."""
-    return sphere(1.0).moved(np.diag((a, b, c)))
+    return sphere(1.0).transform(np.diag((a, b, c)))
 
 
 def bone(start: Array, end: Array, radius: float) -> Triangles:
     """A slim double cone from one point to another, thickest near its start."""
     start, end = np.asarray(start, float), np.asarray(end, float)
     length = float(np.linalg.norm(end - start))
-    spindle = _turned([(0, 0), (radius, 0.2 * length), (0.35 * radius, 0.97 * length), (0, length)])
-    return spindle.moved(_towards((end - start) / length), start)
+    spindle = _surface_of_revolution([(0, 0), (radius, 0.2 * length), (0.35 * radius, 0.97 * length), (0, length)])
+    return spindle.transform(_towards((end - start) / length), start)
 
 
 def along(shape: Triangles, axis: Array) -> Triangles:
     """A shape made along z, laid along another axis."""
-    return shape.moved(_towards(np.asarray(axis, float)))
+    return shape.transform(_towards(np.asarray(axis, float)))
 
 
 #: the solids a description may name, with as many sizes as they take
@@ -78,7 +78,7 @@ SOLIDS: dict[str, Callable[..., Triangles]] = {
 }  # fmt: skip
 
 
-def _turned(profile: Sequence[tuple[float, float]]) -> Triangles:
+def _surface_of_revolution(profile: Sequence[tuple[float, float]]) -> Triangles:
     """The surface of (radius, z) turned about z, from its lower to its upper end; radius zero at both."""
     ring = 2 * np.pi * np.arange(ROUND) / ROUND
     points, n = [(0.0, 0.0, profile[0][1])], len(profile) - 2

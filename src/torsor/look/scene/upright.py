@@ -50,7 +50,7 @@ def _y_up(path: Path) -> bool:
         return b"Y_UP" in stream.read(HEAD)
 
 
-def turned(g: Geometry) -> Geometry:
+def turn_upright(g: Geometry) -> Geometry:
     """The same mesh, its y turned up to z: R S C = (R C)(Cᵀ S C), with C a quarter turn about x."""
     C = Mat(Vec(1, 0, 0), Vec(0, 0, -1), Vec(0, 1, 0))
     R, p = g.origin.pose
@@ -62,12 +62,12 @@ def upright(description: Description, places: Places) -> bool:
     """Whether to turn the meshes with y up, all of a robot's alike: turned, their links' points are nearer to them."""
     away = {True: 0.0, False: 0.0}
     for link in description.links:
-        lying = [g for g in shown(link.geometry) if lies(g, places)]
+        lying = [g for g in visible_shapes(link.geometry) if lies(g, places)]
         if not lying:
             continue
         for up in away:
             with suppress(FileError, MissingExtra):  # meshes that cannot be read say nothing
-                surfaces = [s.vertices for g in lying for s in triangles(turned(g) if up else g, places)]
+                surfaces = [s.vertices for g in lying for s in triangles(turn_upright(g) if up else g, places)]
                 corners = np.concatenate([v[:: 1 + len(v) // CORNERS] for v in surfaces]).astype(float)
                 away[up] += sum(outside(corners, x) for x in near(description, link))
     return away[True] < NEARER * away[False]
@@ -80,6 +80,6 @@ def near(description: Description, link: Link) -> list[Array]:
     return [np.array(x, float) for x in (*centre, *origins)]
 
 
-def shown(geometry: Sequence[Geometry]) -> tuple[Geometry, ...]:
+def visible_shapes(geometry: Sequence[Geometry]) -> tuple[Geometry, ...]:
     """What is to be seen, or what is to collide where nothing is."""
     return tuple(g for g in geometry if g.role == "visual") or tuple(geometry)

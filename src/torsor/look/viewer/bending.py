@@ -74,7 +74,7 @@ class BendingStage(Stage):
     def rest(self, q: ArrayLike, frame: str, force: Array) -> Array:
         """(q, η) with g_η + K η = J_ηᵀ f: the beams at rest, by Newton's method with the stiffness of the unloaded beam."""
         flexible, n, zero = self.flexible, self.robot.nv, np.zeros(self.flexible.nv)
-        full = flexible.joined(np.asarray(q, float)[: self.robot.nq])
+        full = flexible.join_coordinates(np.asarray(q, float)[: self.robot.nq])
         for _ in range(STEPS):
             loads = flexible.gravity_force(full) + flexible.elastic_force(full, zero)
             loads = loads - flexible.jacobian(full, frame)[3:].T @ force
@@ -98,7 +98,7 @@ class BendingStage(Stage):
 
     def _full(self, q: ArrayLike) -> Array:
         q = np.asarray(q, float)
-        return q if len(q) == self.flexible.nq else self.flexible.joined(q)
+        return q if len(q) == self.flexible.nq else self.flexible.join_coordinates(q)
 
     def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
         """From rest without the force, which then acts."""

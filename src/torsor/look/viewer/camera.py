@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.look.scene import Scene
-from torsor.look.scene.loops import carried
+from torsor.look.scene.loops import transform_points
 from torsor.look.scene.shapes import pose
 from torsor.spatial.rigid.motions import to_quaternion
 
@@ -31,13 +31,13 @@ class View(NamedTuple):
 def corners(scene: Scene, poses: Array) -> Array:
     """(n, 3): the corners of the boxes round every solid part, and the origins of links and frames [m]."""
     frames = scene.robot.description.frames
-    out = [poses[:, :3], *(carried(poses[scene.links.index(f.link)], pose(f.origin)[1])[None] for f in frames)]
+    out = [poses[:, :3], *(transform_points(poses[scene.links.index(f.link)], pose(f.origin)[1])[None] for f in frames)]
     for part in scene.parts:
         if part.kind == "ellipsoid":  # of an inertia: it may be larger than the robot
             continue
         box = np.array([part.surface.vertices.min(axis=0), part.surface.vertices.max(axis=0)], float)
         eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        out.append(carried(poses[scene.links.index(part.link)], eight))
+        out.append(transform_points(poses[scene.links.index(part.link)], eight))
     return np.concatenate(out)
 
 

@@ -92,7 +92,7 @@ def policy(port: int) -> dict[str, str]:
     }
 
 
-def guarded(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A websockets ``process_request`` that refuses strangers before it asks ``answer``, and asks it for the page alone."""
 
     def process_request(connection: Any, request: Any) -> Any:
@@ -123,7 +123,7 @@ def guarding(token: str) -> Iterator[None]:
             nonlocal count
             if process_request is not None and process_request.__module__.startswith("viser."):
                 count += 1
-                process_request = guarded(token, process_request)
+                process_request = guard_requests(token, process_request)
                 options |= {"max_size": LARGEST, "logger": _SILENT, "create_connection": _get_only()}
             return serve(*args, process_request=process_request, **options)
 

@@ -19,7 +19,7 @@ class Layers:
     def __init__(self, gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]):
         for name, shown in drawing.shown.items():
             box = gui.add_checkbox(name, shown)
-            box.on_update(partial(self._toggled, drawing, do, name))
+            box.on_update(partial(self._toggle, drawing, do, name))
         force = gui.add_checkbox("Force handle", True)
         force.on_update(lambda event: setattr(drawing.handle, "visible", event.target.value))
         if notes:
@@ -27,5 +27,5 @@ class Layers:
             gui.add_html(f'<div style="font-size:11.5px;padding:4px 12px;opacity:.75">not drawn:<ul>{lines}</ul></div>')
 
     @staticmethod
-    def _toggled(drawing: Drawing, do: Callable[..., None], name: str, event: Any) -> None:
+    def _toggle(drawing: Drawing, do: Callable[..., None], name: str, event: Any) -> None:
         do(drawing.toggle, name, event.target.value)

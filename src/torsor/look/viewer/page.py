@@ -35,7 +35,7 @@ class Page:
     def __init__(self, viewer: Viewer):
         self.viewer, self.session, self.painted = viewer, viewer.session, 0
         self.looked: Look | None = None
-        server, session, do = viewer.server, viewer.session, viewer.asked
+        server, session, do = viewer.server, viewer.session, viewer.try_in_browser
         robot, scene = session.stage.robot, session.stage.scene
         poses = session.stage.poses(session.q)
         weight = float(robot.mass) * float(np.linalg.norm(robot.gravity))
@@ -76,7 +76,7 @@ class Page:
         if event.client_id is not None and self.looked is not None:
             self.drawing.held_until = monotonic() + HELD
             force = (np.array(event.target.position) - self.looked.origin) * self.drawing.newtons
-            self.viewer.asked(setattr, self.session, "force", force)
+            self.viewer.try_in_browser(setattr, self.session, "force", force)
 
     def paint(self) -> None:
         """The session as it is now."""

@@ -66,7 +66,7 @@ class Session:
         values = list(self.values)
         values[k] = float(value)
         guess = self.sliders.configuration(values)
-        q, trouble = self.stage.closed(guess, self.sliders.rows[k].joint)
+        q, trouble = self.stage.close_loops(guess, self.sliders.rows[k].joint)
         self._rest(q, self.sliders.values(q) if self.stage.robot.loops else values, trouble)
 
     def reset(self) -> None:
@@ -76,7 +76,7 @@ class Session:
 
     def shuffle(self, rng: np.random.Generator | int | None = None) -> None:
         """A random configuration within the limits, with its loops closed if that can be."""
-        q, trouble = self.stage.closed(self.stage.robot.random_configuration(rng), attempts=20)
+        q, trouble = self.stage.close_loops(self.stage.robot.random_configuration(rng), attempts=20)
         self._rest(q, self.sliders.values(q), trouble)
 
     def _rest(self, q: Array, values: list[float], trouble: str) -> None:

@@ -100,7 +100,7 @@ class Stage:
             depth[i] = depth[p] + 1
         return max(self.robot.links, key=lambda link: (depth[model.frame(link).body], model.frame(link).body))
 
-    def closed(self, guess: ArrayLike, held: str | None = None, attempts: int = 0) -> tuple[Array, str]:
+    def close_loops(self, guess: ArrayLike, held: str | None = None, attempts: int = 0) -> tuple[Array, str]:
         """(q, why not): the guess with its loops closed, the joint ``held`` kept; the guess itself where that cannot be.
 
         Without ``attempts`` from elsewhere the mechanism stays on the branch it is on.

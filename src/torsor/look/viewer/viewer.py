@@ -108,7 +108,7 @@ class Viewer:
             action(*arguments)
         self._changed.set()
 
-    def asked(self, action: Callable[..., Any] = lambda: None, *arguments: Any) -> None:
+    def try_in_browser(self, action: Callable[..., Any] = lambda: None, *arguments: Any) -> None:
         """The same for a hand in the browser: what goes wrong is told there."""
         try:
             self.do(action, *arguments)
@@ -125,7 +125,7 @@ class Viewer:
         except TorsorError as error:
             self.do(setattr, session, "trouble", str(error))
         else:
-            self.asked(session.load, track)
+            self.try_in_browser(session.load, track)
 
     def _paint(self) -> None:
         last = time.perf_counter()

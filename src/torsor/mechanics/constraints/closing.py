@@ -56,7 +56,7 @@ def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] 
     return out
 
 
-def mixed(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
+def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
     """A configuration with the movable joints drawn anew."""
     q = kept.copy()
     for name in system.robot.joints:

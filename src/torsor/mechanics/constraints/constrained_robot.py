@@ -300,7 +300,7 @@ class ConstrainedRobot:
         for _ in range(attempts):
             if best.closed:
                 break
-            start = closing.mixed(self, q0, self.robot.random_configuration(generator), movable)
+            start = closing.draw_anew(self, q0, self.robot.random_configuration(generator), movable)
             best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
         if not best.closed:
             raise ClosureError(closing.gap(self, best, movable))
@@ -327,7 +327,7 @@ class ConstrainedRobot:
 
     def kernel(self, method: str = "auto") -> Kernel:
         """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1."""
-        return self.solver.trusted("dynamics", method, Inputs())
+        return self.solver.kernel_of_independent_rows("dynamics", method, Inputs())
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
@@ -359,7 +359,7 @@ class ConstrainedRobot:
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
         if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None
-        return self.solver.trusted("dynamics", method, Inputs(wrenches, expressed_in))
+        return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
 
     def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
         """Which further inputs a call has, and their values in the kernels' order."""

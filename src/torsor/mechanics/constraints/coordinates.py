@@ -75,7 +75,7 @@ class Pfaffian(Constraint):
         A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
         b = [0] * self.count
         if self.right is not None:
-            b = _listed(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
+            b = _as_numbers(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
         drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
         return ConstraintRows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
@@ -122,7 +122,9 @@ class Holonomic(Constraint):
 
     def _at(self, q: Scalars, t: Any) -> list[Any]:
         own = list(q)  # which the function may write into
-        return _listed(self.function(own, t) if self.depends_on_time else self.function(own), self.count, self, "its function")
+        return _as_numbers(
+            self.function(own, t) if self.depends_on_time else self.function(own), self.count, self, "its function"
+        )
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Driven(Constraint):
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
         error, A, speed, drift = self.constraint.rows(state)
-        s = _listed(self.motion(Dual(Dual(state.t, 1), Dual(1, 0))), self.size, self, "its motion")
+        s = _as_numbers(self.motion(Dual(Dual(state.t, 1), Dual(1, 0))), self.size, self, "its motion")
         return ConstraintRows(
             [e - value(value(x)) for e, x in zip(error, s, strict=True)],
             A,
@@ -178,7 +180,7 @@ def _items(x: Any) -> list[Any]:
     return list(x.tolist() if hasattr(x, "tolist") else x)
 
 
-def _listed(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
+def _as_numbers(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
     items = _items(x)
     if len(items) != count:
         raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")

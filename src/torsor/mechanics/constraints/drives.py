@@ -30,7 +30,7 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
     At = np.swapaxes(A, -1, -2)
     floor = RANK * np.abs(At).max(axis=(-2, -1), initial=0)
     passive, driven = At[..., idle, :], At[..., ~idle, :]
-    inverse, Z = _solved(passive, floor)
+    inverse, Z = _inverse_and_null_space(passive, floor)
     lam = _apply(inverse, tree[..., idle])
     left = np.abs(_apply(passive, lam) - tree[..., idle]).max(initial=0)
     if left > 1e-8 * np.abs(tree).max(initial=0):
@@ -38,13 +38,13 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
             f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N would be missing at the others"
         )
     wanted = tree[..., ~idle] - _apply(driven, lam)
-    lam = lam + _apply(Z, _apply(_solved(driven @ Z, floor)[0], wanted))
+    lam = lam + _apply(Z, _apply(_inverse_and_null_space(driven @ Z, floor)[0], wanted))
     tau = tree - _apply(At, lam)
     tau[..., idle] = 0.0
     return tau
 
 
-def _solved(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _inverse_and_null_space(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(B⁺, Z): the inverse where B has one and its null space, B Z = 0 (columns of zeros beside it); below ``floor``, rounding.
 
     The floor is that of the whole A: a block of A that only rounding has filled must not be inverted.

@@ -141,7 +141,7 @@ def _system(
     return r.A, f, g
 
 
-def _struck(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0) -> System:
+def _impact_terms(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0) -> System:
     """A, 0 and −(1 + e)(A v − b)."""
     r = held.rows(q, v, t)
     back = 1 + restitution
@@ -151,7 +151,7 @@ def _struck(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0
 def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
     """The wrenches of actuated loop joints (F&O 19's τ_a)."""
     forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in held.loops}
-    return [held.loops[name].actuated(state, force) for name, force in forces.items() if force is not None]
+    return [held.loops[name].actuation_wrenches(state, force) for name, force in forces.items() if force is not None]
 
 
 def _acting(wrenches: Any) -> dict[str, Any]:
@@ -237,11 +237,11 @@ QUANTITIES = Table(
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J")),
         "dynamics_terms": Quantity(DYNAMICS, partial(_terms, _system), outputs=TERMS),
-        "impulse_terms": Quantity(IMPULSE, partial(_terms, _struck), outputs=TERMS),
+        "impulse_terms": Quantity(IMPULSE, partial(_terms, _impact_terms), outputs=TERMS),
         "reactions": Quantity(("q", "v", "a", "multipliers"), _reactions, outputs=("tree", "loops")),
     }
     | {f"dynamics.{method}": row for method, row in _methods_of(_system, *DYNAMICS).items()}
-    | {f"impulse.{method}": row for method, row in _methods_of(_struck, *IMPULSE).items()},
+    | {f"impulse.{method}": row for method, row in _methods_of(_impact_terms, *IMPULSE).items()},
     title="constrained",
     symbols="torsor.algorithms.closed_loops takes them",
 )

@@ -106,7 +106,7 @@ def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> l
                 break
             forces[i] = S[i].T @ here
             here = Xs[i].T @ here
-    return model.gathered(forces)
+    return model.gather_forces(forces)
 
 
 def _moving(X: Transform, V: Motion) -> Transform:

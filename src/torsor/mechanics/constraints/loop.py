@@ -69,7 +69,7 @@ class JointConstraint(BetweenFrames):
         S = self.kind.subspace(self.kind.coordinates(seen.X))
         return _along(S, seen.V)
 
-    def actuated(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
+    def actuation_wrenches(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
         """The wrenches on the two bodies when the joint pushes with τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
         p, s = self.frames(state.model)
         X = relative(state, p, s).X

@@ -75,7 +75,7 @@ class Solver:
         """The time as an input, where constraints read it."""
         return ("t",) if self.equations.depends_on_time else ()
 
-    def trusted(self, what: str, method: str, inputs: Inputs) -> Kernel:
+    def kernel_of_independent_rows(self, what: str, method: str, inputs: Inputs) -> Kernel:
         """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""
         return self.kernel(f"{what}.{'multipliers' if method == 'auto' else method}", self.independent_rows, inputs=inputs)
 
@@ -85,12 +85,12 @@ class Solver:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
             return self._by_null_space(what, inputs, values)[:2]
-        kernel = self.trusted(what, method, inputs)
+        kernel = self.kernel_of_independent_rows(what, method, inputs)
         x, lam, doubt = kernel(*values)
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
             return x, lam
-        rest = [_picked(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
+        rest = [_pick(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
         places = np.argwhere(doubted)
         if method == "auto":
             x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
@@ -113,7 +113,7 @@ class Solver:
         rank = np.where(clear, usual, 0)
         x, lam = solve_with_rank(w, f, g, rank)
         unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
-        inputs_at = [_picked(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
+        inputs_at = [_pick(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
         names = [a.name for a in kernel.inputs]
         for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
             try:
@@ -141,7 +141,7 @@ class Solver:
         return x, lam
 
 
-def _picked(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
+def _pick(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
     """The rows of an input that belong to the states marked."""
     array = np.asarray(value, float)
     return np.broadcast_to(array, (*at.shape, *argument.shape))[at]

@@ -62,12 +62,12 @@ def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
         robot.link(link)  # refuses an unknown one
         if not isinstance(beam, Beam):
             raise ArgumentError(f"link {link!r} needs a Beam, not {beam!r}")
-        d = _bent(d, link, beam)
+        d = _cut_into_slices(d, link, beam)
     ordered = tuple((link.name, beams[link.name]) for link in robot.description.links if link.name in beams)
-    return _shared(assemble(d), robot.model, ordered)
+    return _share_coordinates(assemble(d), robot.model, ordered)
 
 
-def _bent(d: Description, link: str, beam: Beam) -> Description:
+def _cut_into_slices(d: Description, link: str, beam: Beam) -> Description:
     """The description with a link cut into its root, its slices, its tip and the sections that carry something."""
     sections: dict[float, str] = {beam.length: f"{link}/tip"}
 
@@ -78,7 +78,7 @@ def _bent(d: Description, link: str, beam: Beam) -> Description:
             return link, origin
         if beam.length - x <= AT_ROOT * beam.length:
             x = beam.length
-        return sections.setdefault(x, f"{link}/at{x:g}"), snap_rounding(origin @ beam.placed(x).inverse)
+        return sections.setdefault(x, f"{link}/at{x:g}"), snap_rounding(origin @ beam.section_transform(x).inverse)
 
     joints = []
     for j in d.joints:
@@ -94,11 +94,11 @@ def _bent(d: Description, link: str, beam: Beam) -> Description:
     cuts += [(name, beam.section(x), x, Inertia.zero()) for x, name in sections.items()]
     for name, motion, x, I in cuts:
         links.append(Link(name, I))
-        joints.append(Joint(name, motion, link, name, beam.placed(x)))
+        joints.append(Joint(name, motion, link, name, beam.section_transform(x)))
     return replace(d, links=tuple(links), joints=tuple(joints), frames=tuple(frames))
 
 
-def _shared(model: Model, rigid: Model, beams: tuple[tuple[str, Beam], ...]) -> Flexible:
+def _share_coordinates(model: Model, rigid: Model, beams: tuple[tuple[str, Beam], ...]) -> Flexible:
     """Coordinates q as the robot has them, then η: one set for all sections of a beam."""
     made = Flexible(model, rigid, beams)
     number = {name: i for i, name in enumerate(rigid.joint_names)}

@@ -109,7 +109,7 @@ class Beam:
             out.append((self.section(at, turns), at, Inertia.of(self.mass_per_length * dx, ZERO, disc)))
         return out
 
-    def placed(self, x: float) -> Transform:
+    def section_transform(self, x: float) -> Transform:
         """From the link's frame to the section at x, at rest."""
         return Transform.of_pose(IDENTITY, Vec(x, 0, 0)) @ self.origin
 

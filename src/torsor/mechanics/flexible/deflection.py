@@ -38,7 +38,7 @@ class Deflection(JointType):
         return len(self.displacement)
 
     def transform(self, q: Scalars) -> Transform:
-        u = _sum(self.displacement, q) + Vec(1, 0, 0) * (_dot(self._shortened(q), q) / 2)
+        u = _sum(self.displacement, q) + Vec(1, 0, 0) * (_dot(self._shortening(q), q) / 2)
         return Transform.of_pose(self._turn(q)[0], u)
 
     def subspace(self, q: Scalars) -> Subspace:
@@ -54,7 +54,7 @@ class Deflection(JointType):
         p1 = _sum(self._turns, v) * 0.5
         shrink = p.dot(p1) * (k * 2)
         turns = [-(p1.cross(r) * k) - s.w * shrink for r, s in zip(self._turns, S, strict=True)]
-        shifts = [R.T @ Vec(x, 0, 0) for x in self._shortened(v)]
+        shifts = [R.T @ Vec(x, 0, 0) for x in self._shortening(v)]
         return Subspace([Motion(t, d - w.cross(s.v)) for t, d, s in zip(turns, shifts, S, strict=True)])
 
     @property
@@ -70,9 +70,9 @@ class Deflection(JointType):
 
     def _tangents(self, q: Scalars) -> list[Vec]:
         """∂u/∂η."""
-        return [d + Vec(x, 0, 0) for d, x in zip(self.displacement, self._shortened(q), strict=True)]
+        return [d + Vec(x, 0, 0) for d, x in zip(self.displacement, self._shortening(q), strict=True)]
 
-    def _shortened(self, q: Scalars) -> list[Any]:
+    def _shortening(self, q: Scalars) -> list[Any]:
         """−H η."""
         return [-_dot(row, q) for row in self.shortening] or [0] * self.nv
 

@@ -66,7 +66,9 @@ class ElasticJoints:
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)
         self._damped = tuple(t.joint for t in self._elastic.transmissions if t.spring.has_damping)
-        self._kernels = Kernels(robot.name, self._elastic, QUANTITIES, self._shapes(), labels(robot.model), _reduced)
+        self._kernels = Kernels(
+            robot.name, self._elastic, QUANTITIES, self._shapes(), labels(robot.model), _with_fewest_parameters
+        )
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -188,7 +190,7 @@ class ElasticJoints:
 # -- the table -----------------------------------------------------------------------------------------------
 
 
-def _reduced(elastic: Elastic) -> Elastic:
+def _with_fewest_parameters(elastic: Elastic) -> Elastic:
     """The same dynamics with fewest inertial parameters."""
     return replace(elastic, model=with_fewest_parameters(elastic.model))
 

@@ -105,7 +105,7 @@ class FlexibleRobot:
         """Every name a ``frame`` accepts: the robot's, and ``"link/tip"`` and the slices of each beam."""
         return tuple(self._flexible.model.frames)
 
-    def joined(self, q: ArrayLike, eta: ArrayLike | None = None) -> np.ndarray:
+    def join_coordinates(self, q: ArrayLike, eta: ArrayLike | None = None) -> np.ndarray:
         """(q, η) in one array; straight beams unless η is given.  Velocities too."""
         q = as_array("q", q, labels(self._robot.model)["q"], float)
         eta = np.zeros(len(self.modes)) if eta is None else as_array("eta", eta, self.modes, float)
@@ -114,7 +114,7 @@ class FlexibleRobot:
 
     def neutral(self) -> np.ndarray:
         """The robot's zero configuration, with straight beams."""
-        return self.joined(self._robot.neutral())
+        return self.join_coordinates(self._robot.neutral())
 
     def __repr__(self) -> str:
         return f"<FlexibleRobot {self._robot.name!r}: beams {printable(', '.join(self.beams))}, nq={self.nq}, nv={self.nv}>"
@@ -270,7 +270,7 @@ QUANTITIES = Table(
         "energy": Quantity(("q", "v"), _energies, (), Energy._fields),
         "dissipation": Quantity(("q", "v"), equations.dissipation),
         "stiffness": Quantity(("q",), equations.stiffness),
-        "integrate": Quantity(("q", "v", "dt"), equations.moved),
+        "integrate": Quantity(("q", "v", "dt"), equations.integrate),
         "pose": Quantity(("q",), _of_model(algorithms.pose), ("frame",)),
         "jacobian": Quantity(("q",), _of_model(algorithms.jacobian), ("frame", "expressed_in")),
     },

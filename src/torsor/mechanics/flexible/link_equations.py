@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from torsor import algorithms
-from torsor.algorithms.configuration import configuration_rate, integrate
+from torsor.algorithms import configuration
+from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.kinematics import Scalars
 from torsor.mechanics.flexible.assembly import Flexible
 from torsor.mechanics.flexible.joint_equations import gravity_stiffness
@@ -51,7 +52,7 @@ def forward_dynamics(
     """v̇ = (q̈, η̈) of joint forces τ, from M v̇ = (τ, 0) − h − (0, K η + D η̇) + Jᵀf by the factors of M."""
     h = resisting_force(flexible, q, v, [0] * flexible.model.nv, wrenches)
     force = [*tau, *[0] * (flexible.model.nv - len(tau))]
-    return _solved(flexible, mass_matrix(flexible, q), [t - x for t, x in zip(force, h, strict=True)])
+    return _solve(flexible, mass_matrix(flexible, q), [t - x for t, x in zip(force, h, strict=True)])
 
 
 def inverse_dynamics(
@@ -96,13 +97,16 @@ def stiffness(flexible: Flexible, q: Scalars) -> list[list[Any]]:
     return K
 
 
-def moved(flexible: Flexible, q: Scalars, v: Scalars, dt: Any) -> list[Any]:
+def integrate(flexible: Flexible, q: Scalars, v: Scalars, dt: Any) -> list[Any]:
     """q ⊕ v dt: the joints on their manifold, the modes by addition."""
     n, m = flexible.rigid.nq, flexible.rigid.nv
-    return [*integrate(flexible.rigid, q[:n], v[:m], dt), *(x + dx * dt for x, dx in zip(q[n:], v[m:], strict=True))]
+    return [
+        *configuration.integrate(flexible.rigid, q[:n], v[:m], dt),
+        *(x + dx * dt for x, dx in zip(q[n:], v[m:], strict=True)),
+    ]
 
 
-def _solved(flexible: Flexible, M: list[list[Any]], b: Scalars) -> list[Any]:
+def _solve(flexible: Flexible, M: list[list[Any]], b: Scalars) -> list[Any]:
     """M⁻¹ b, from the tips to the base: in that order the zeros between branches stay zeros."""
     model = flexible.model
     order: dict[int, str] = {}

@@ -15,7 +15,7 @@ import numpy as np
 from torsor.algorithms.constraint_force import dual, eliminate, equation, force_basis, inverse, recover
 from torsor.compile import Argument, Kernel, Scan
 from torsor.errors import ArgumentError, SingularError
-from torsor.kernels.functions import recorded
+from torsor.kernels.functions import record_function
 from torsor.mechanics.large.divide_and_conquer import each_state, plan
 from torsor.mechanics.large.freedoms import Freedoms
 from torsor.mechanics.large.motions import loads, motions
@@ -45,7 +45,7 @@ def bases(d: int) -> Kernel:
 
 
 @cache
-def passed() -> Kernel:
+def force_on_parent() -> Kernel:
     """Xᵀf: a force through a joint, as the body above feels it."""
     return stage("forces above", lambda E, r, f: {"F": six_numbers(transform(E, r).T @ Force.of(f))}, X_ROW | {"f": 6})
 
@@ -136,8 +136,8 @@ def _thomas() -> tuple[Scan, Scan]:
         y = recover(D, r - square(Cn).T @ Vector(after))
         return {"next": list(y), "y": list(y)}
 
-    there = recorded(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
-    back = recorded(outward, [Argument("row", (BODY,)), Argument("Cn", (36,)), Argument("after", (6,))])
+    there = record_function(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
+    back = record_function(outward, [Argument("row", (BODY,)), Argument("Cn", (36,)), Argument("after", (6,))])
     return (
         Scan(there, name="block elimination", carry={"before": "next"}, each=["row"]),
         Scan(back, name="block substitution", carry={"after": "next"}, each=["y"], reverse=True),
@@ -177,14 +177,14 @@ def constraint_force(tree: LargeTree, q: Array, v: Array, tau: Array, solver: An
         Z[b], duals[d], active[b] = bases(d)(J.S[d], tree.armature[J.v[d]], tau[J.v[d]])
         e[b, :d] = 1
     w = _net(X, active) - p
-    above = [_shifted(x) for x in (*G, Z, w)]
+    above = [_of_body_before(x) for x in (*G, Z, w)]
     free = np.ones((n, 1))
     free[0] = 0  # the first joint hangs on the base
     row, C = equations()(*X, *G, Z, w, *above, free, e)  # F&O 28
     y = solver(row, C)
     f = np.einsum("nij,nj->ni", Z.reshape(n, 6, 6), y) + active
     A = accelerations()(*G, _net(X, f) - p)  # F&O 25
-    up = _shifted(A) * free
+    up = _of_body_before(A) * free
     a = np.empty(tree.nv)
     for d, b in J.bodies.items():
         a[J.v[d]] = apparent(d)(J.E[b], J.r[b], duals[d], A[b], up[b])  # F&O 29
@@ -199,11 +199,11 @@ def constraint_force_sequential(tree: LargeTree, q: Array, v: Array, tau: Array)
 def _net(X: tuple[Array, Array], f: Array) -> Array:
     """f_i − X_{i+1}ᵀ f_{i+1}: what a body keeps of the forces through its two joints."""
     net = f.copy()
-    net[:-1] -= passed()(X[0][1:], X[1][1:], f[1:])
+    net[:-1] -= force_on_parent()(X[0][1:], X[1][1:], f[1:])
     return net
 
 
-def _shifted(x: Array) -> Array:
+def _of_body_before(x: Array) -> Array:
     """Row i of the body before; the first is its own."""
     return np.concatenate([x[:1], x[:-1]])
 

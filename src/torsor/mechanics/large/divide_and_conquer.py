@@ -161,7 +161,7 @@ def divide_and_conquer(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array
     """
     if max(q.ndim, v.ndim, tau.ndim) > 1:
         return each_state(divide_and_conquer, tree, q, v, tau)
-    return _Solver(tree, q, v, tau).solved()
+    return _Solver(tree, q, v, tau).solve_body()
 
 
 def each_state(method: Any, tree: LargeTree, *state: Array) -> Array:
@@ -199,7 +199,7 @@ class _Solver:
             light[bodies] = (share < LIGHT).any(axis=1)
         return light
 
-    def solved(self) -> Array:
+    def solve_body(self) -> Array:
         for s in self.plan.steps:
             self._inward(s)
         for s in self.plan.outward:

@@ -38,7 +38,7 @@ class Group(NamedTuple):
     @classmethod
     def of(cls, joint: JointType, bodies: Array, q_start: Array, v_start: Array, E: Array, r: Array) -> Group:
         q, v = q_start[bodies][:, None] + np.arange(joint.nq), v_start[bodies][:, None] + np.arange(joint.nv)
-        return cls(joint, bodies, q, v, E[bodies], r[bodies], _sliced(bodies), _sliced(q), _sliced(v))
+        return cls(joint, bodies, q, v, E[bodies], r[bodies], _as_slice(bodies), _as_slice(q), _as_slice(v))
 
 
 @cache
@@ -104,7 +104,7 @@ def _columns(x: Array, index: Array, place: Place) -> Array:
     return x[..., place].reshape(*x.shape[:-1], *index.shape)
 
 
-def _sliced(index: Array) -> Place:
+def _as_slice(index: Array) -> Place:
     """A slice over the same places in the same order; the index itself where they are not evenly spaced."""
     flat = index.ravel()
     step = int(flat[1] - flat[0]) if len(flat) > 1 else 1

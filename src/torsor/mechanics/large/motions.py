@@ -50,7 +50,7 @@ def compose() -> Kernel:
 @cache
 def carry() -> Kernel:
     def step(motion, A):
-        return {"A": numbers(relative(motion).carried(acceleration(A)))}
+        return {"A": numbers(relative(motion).acceleration_past(acceleration(A)))}
 
     return stage("the motion of the next body", step, {"relative": RELATIVE, "A": ACCELERATION})
 

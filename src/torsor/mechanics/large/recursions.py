@@ -18,7 +18,7 @@ from torsor.algorithms.rnea import newton_euler
 from torsor.compile import Argument, Scan
 from torsor.compile.scan import NotFinite
 from torsor.errors import SingularError
-from torsor.kernels.functions import recorded
+from torsor.kernels.functions import record_function
 from torsor.mechanics.large.joints import joint_states
 from torsor.spatial import Acceleration, ArticulatedInertia, Force, Forces, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
 from torsor.spatial.articulated import accelerate, articulate, innovate
@@ -38,7 +38,7 @@ def inverse_dynamics(tree: LargeTree, q: Array, v: Array, a: Array) -> Array:
     """τ = M(q) a + h(q, v) (RNEA; MR 8.50–8.54, F&O 3–8)."""
     E, r, S, vJ, aJ = joint_states(tree, True, q, v, a)
     F = body_forces(tree, E, r, vJ, aJ)
-    F = _scan(_transmitted, tree.is_chain, True)(E, r, F, _below(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
+    F = _scan(_transmit, tree.is_chain, True)(E, r, F, _below(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
     F = F if tree.rows.simple else F[..., tree.rows.body, :]
     return np.einsum("...ij,...ij->...i", S, F) + tree.armature * a  # MR 8.54, F&O 8
 
@@ -56,7 +56,7 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     index = _index(tree.is_chain, rows.parent)
     m, h, I = (rows.on_last(x.reshape(len(tree), -1), 0) for x in (tree.mass, tree.h, tree.I))
     try:
-        U, d, u = _scan(_articulated, tree.is_chain, True)(
+        U, d, u = _scan(_articulate, tree.is_chain, True)(
             E, r, S, m[:, 0], h, I, tree.armature, tau, p, _below(tree.is_chain, 27), index=index
         )
     except NotFinite as error:
@@ -64,14 +64,14 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     if not (d > 0).all():
         *state, row = (int(k) for k in np.argwhere(~(d > 0))[0])
         raise _singular(tree, row, tuple(state))
-    result = _scan(_accelerated, tree.is_chain, False)(E, r, S, U, d, u, np.zeros(6), index=index)
+    result = _scan(_accelerate, tree.is_chain, False)(E, r, S, U, d, u, np.zeros(6), index=index)
     return result if tree.is_chain else result[0]
 
 
 def body_forces(tree: LargeTree, E: Array, r: Array, vJ: Array, aJ: Array) -> Array:
     """F = I A + V ×* I V of each body, ``(..., N, 6)`` in its frame: the wrench its motion takes (MR 8.51–8.53, F&O 3–5)."""
     base = np.concatenate([np.zeros(6), -tree.gravity])  # gravity felt as an upward acceleration
-    result = _scan(_moved, tree.is_chain, False)(
+    result = _scan(_move_body, tree.is_chain, False)(
         E, r, vJ, aJ, tree.mass, tree.h, tree.I, base, index=_index(tree.is_chain, tree.parent)
     )
     return result if tree.is_chain else result[1]
@@ -80,20 +80,22 @@ def body_forces(tree: LargeTree, E: Array, r: Array, vJ: Array, aJ: Array) -> Ar
 # -- the steps ---------------------------------------------------------------------------------------------------
 
 
-def _moved(E: Scalars, r: Scalars, vJ: Scalars, aJ: Scalars, m: Scalars, h: Scalars, I: Scalars, A: Scalars) -> dict[str, Any]:
+def _move_body(
+    E: Scalars, r: Scalars, vJ: Scalars, aJ: Scalars, m: Scalars, h: Scalars, I: Scalars, A: Scalars
+) -> dict[str, Any]:
     """Outwards: the acceleration of a body from its parent's, and the wrench it takes."""
     parent = _transform(E, r) @ Acceleration(Vec(*A[:3]), Vec(*A[3:6]), Vec(*A[6:]))
     here, F = newton_euler(parent, Motion.of(vJ), Motion.of(aJ), Inertia(m[0], Vec(*h), Sym(*I)))  # F&O 3–5
     return {"next": _flat(here), "F": _flat(F)}
 
 
-def _transmitted(E: Scalars, r: Scalars, F: Scalars, below: Scalars) -> dict[str, Any]:
+def _transmit(E: Scalars, r: Scalars, F: Scalars, below: Scalars) -> dict[str, Any]:
     """Inwards: the wrench through a joint, and its part in the parent's."""
     through = Force.of(F) + Force.of(below)
     return {"through": _flat(through), "next": _flat(_transform(E, r).T @ through)}  # MR 8.53, F&O 7
 
 
-def _articulated(
+def _articulate(
     E: Scalars, r: Scalars, S: Scalars, m: Scalars, h: Scalars, I: Scalars, armature: Scalars, tau: Scalars, p: Scalars,
     below: Scalars,
 ) -> dict[str, Any]:  # fmt: skip
@@ -107,7 +109,7 @@ def _articulated(
     return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ Ia), *_flat(X.T @ pa)]}
 
 
-def _accelerated(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
+def _accelerate(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and what it adds to the body's."""
     s, D = Subspace((Motion.of(S),)), ([[0]], d)
     here, a = accelerate(_transform(E, r) @ Motion.of(A), s, Forces([Force.of(U)]), D, u)  # F&O 14
@@ -116,13 +118,13 @@ def _accelerated(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: 
 
 #: step → its inputs; the last one comes from the step before, or from the parent's or the children's rows
 STEPS: dict[Any, tuple[Argument, ...]] = {
-    _moved: (*X_ROW, Argument("vJ", (6,)), Argument("aJ", (6,)), *G_ROW, Argument("A", (9,))),
-    _transmitted: (*X_ROW, Argument("F", (6,)), Argument("below", (6,))),
-    _articulated: (
+    _move_body: (*X_ROW, Argument("vJ", (6,)), Argument("aJ", (6,)), *G_ROW, Argument("A", (9,))),
+    _transmit: (*X_ROW, Argument("F", (6,)), Argument("below", (6,))),
+    _articulate: (
         *X_ROW, Argument("S", (6,)), *G_ROW, Argument("armature", ()), Argument("tau", ()), Argument("p", (6,)),
         Argument("below", (27,)),
     ),
-    _accelerated: (
+    _accelerate: (
         *X_ROW, Argument("S", (6,)), Argument("U", (6,)), Argument("d", ()), Argument("u", ()), Argument("A", (6,)),
     ),
 }  # fmt: skip
@@ -131,7 +133,7 @@ STEPS: dict[Any, tuple[Argument, ...]] = {
 @cache
 def _scan(step: Any, chain: bool, inward: bool) -> Scan:
     """The loop of a step: carried along a chain, gathered from parents outwards, summed from children inwards."""
-    program = recorded(step, STEPS[step])
+    program = record_function(step, STEPS[step])
     link = {STEPS[step][-1].name: "next"}
     role = "carry" if chain else "scatter" if inward else "gather"
     kept = [o.name for o in program.facts.outputs if o.name != "next" or role == "gather"]

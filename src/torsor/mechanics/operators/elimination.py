@@ -52,7 +52,7 @@ def kkt_matrix(I: Any, T: Any) -> Any:
     return sparse().block_array([[I, T], [T.T, None]], format="csc")
 
 
-def eliminated(b: Bodies, I: Any, T: Any, constrained: Array) -> Elimination:
+def eliminate(b: Bodies, I: Any, T: Any, constrained: Array) -> Elimination:
     """The factors of F&O 27's matrix, without pivoting: in this order none is needed where every I_i is positive definite.
 
     A body whose own inertia is not (a point mass, a massless link) is stiffened by ρ T_i T_iᵀ, which changes no solution since

@@ -46,7 +46,7 @@ class Equations(tuple):
         return "\n".join([head, *(f" {e.number}  {e.statement:<{width}}  {len(e.left):>5}  {e.residual:8.0e}" for e in self)])
 
 
-def executed(o: Operators) -> Equations:
+def check_equations(o: Operators) -> Equations:
     """Every equation at the solution: α from 26, a and β from 27, β again from 28; each is held against the others.
 
     28 is left out where a body's inertia has no inverse.

@@ -14,8 +14,8 @@ from torsor.algorithms.wrenches import on_bodies
 from torsor.errors import SingularError, UnknownName
 from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, Bodies, cross_force, cross_motion
-from torsor.mechanics.operators.elimination import Elimination, eliminated, is_flat, kkt_matrix
-from torsor.mechanics.operators.equations import Equations, executed
+from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
+from torsor.mechanics.operators.equations import Equations, check_equations
 from torsor.model.refusals import CLOSED, refuse_loops
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Operators:
     @cached_property
     def elimination(self) -> Elimination:
         """The factors of K in its perfect elimination order, in O(N)."""
-        return eliminated(self.bodies, self.I, self.T, self.constrained)
+        return eliminate(self.bodies, self.I, self.T, self.constrained)
 
     def from_base(self, x: Array) -> Array:
         """P⁻¹ x, by substitution from the base to the tips (F&O 3)."""
@@ -152,7 +152,7 @@ class Operators:
 
     def equations(self) -> Equations:
         """Eqs. 23–29 with both sides computed, each from the solution of another; ``print`` makes a table of it."""
-        return executed(self)
+        return check_equations(self)
 
     def _inertia_inverse(self) -> Any:
         b, flat = self.bodies, is_flat(self.bodies)

@@ -59,7 +59,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     s = np.pad(s, (0, len(task.rows) - len(s)))
     lost = s <= LOST * s[0]
     near = ~lost & (s < NEAR * s[0])
-    directions = fix_signs(_aligned(canonical_axes(s, U), lost))
+    directions = fix_signs(_align(canonical_axes(s, U), lost))
     words = [_words(task.rows, d) for d in directions.T]
     return TaskReport(
         rows=task.rows,
@@ -71,7 +71,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     )
 
 
-def _aligned(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
+def _align(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
     """The directions, with those lost chosen as near to single rows as their space allows: it has no axes of its own."""
     if lost.sum() < 2:
         return U

@@ -23,7 +23,7 @@ class Singular(NamedTuple):
     damping: float = 0.1
     tolerance: float = NEAR
 
-    def checked(self) -> Singular:
+    def check_treatment(self) -> Singular:
         if self.way not in _WAYS:
             raise UnknownName("way to treat singularities", self.way, _WAYS)
         if not (np.isfinite(self.damping) and self.damping > 0):

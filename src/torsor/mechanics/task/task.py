@@ -65,7 +65,7 @@ class Task:
     ):
         self._robot = robot
         self._targets = _targets(robot, [frame] if isinstance(frame, str) else frame, rows, expressed_in)
-        self._singular = Singular(singular, damping, tolerance).checked()
+        self._singular = Singular(singular, damping, tolerance).check_treatment()
         self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
 
     # -- what it is ------------------------------------------------------------------------------------------

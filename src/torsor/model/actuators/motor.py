@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import clip, require, require_limit, unlimited
+from torsor.model.actuators.parameters import clip, is_unlimited, require, require_limit
 from torsor.model.actuators.region import OperatingLimit, Region
 from torsor.model.actuators.thermal import Thermal
 from torsor.scalar import is_constant, maximum, minimum, where
@@ -173,7 +173,7 @@ class Motor:
         Where the two disagree (driven beyond the speed at which V_max still holds −I_max) the voltage wins, as in the motor.
         """
         current = clip(self.current(torque), -self.max_current, self.max_current)
-        if speed is None or unlimited(self.max_voltage):
+        if speed is None or is_unlimited(self.max_voltage):
             return current
         V = self.max_voltage
         return clip(current, self.quasi_static_current(-V, speed), self.quasi_static_current(V, speed))
@@ -211,22 +211,22 @@ class Motor:
     @property
     def rated(self) -> OperatingPoint:
         """(w_cont, τ_cont, P_rated = τ_cont w_cont): where the curve leaves the continuous region."""
-        self._limited()
+        self._limit()
         return self._curve_point(self.continuous_torque)
 
     @property
     def max_power(self) -> OperatingPoint:
         """Where τ w is greatest: w_0/2, τ_stall/2, V²/4R, unless the limits of current or speed come first."""
-        self._limited()
+        self._limit()
         w = self.no_load_speed / 2
-        return self._curve_point(self.curve_torque(w if unlimited(self.max_speed) else minimum(w, self.max_speed)))
+        return self._curve_point(self.curve_torque(w if is_unlimited(self.max_speed) else minimum(w, self.max_speed)))
 
     def _curve_point(self, torque: Any) -> OperatingPoint:
         w = clip(self.speed(torque, self.max_voltage), -math.inf, self.max_speed)
         return OperatingPoint(w, torque, torque * w)
 
     def _at_most_stall(self, current: Any) -> Any:
-        if unlimited(current):
+        if is_unlimited(current):
             return self.stall_torque
         return clip(self.torque(current), -math.inf, self.stall_torque)
 
@@ -238,8 +238,8 @@ class Motor:
             return self.max_current
         return clip(self.thermal.continuous_current(self.resistance), -math.inf, self.max_current)
 
-    def _limited(self) -> None:
-        if unlimited(self.max_voltage):
+    def _limit(self) -> None:
+        if is_unlimited(self.max_voltage):
             raise ArgumentError("this Motor has no max_voltage, so it has no speed–torque curve; give max_voltage")
 
     # -- regions ---------------------------------------------------------------------------------------------
@@ -261,4 +261,4 @@ class Motor:
             OperatingLimit("voltage", k, R / k, self.max_voltage, "V"),
             OperatingLimit("speed", 1, 0, self.max_speed, "rad/s"),
         )
-        return Region(tuple(side for side in sides if not unlimited(side.limit)))
+        return Region(tuple(side for side in sides if not is_unlimited(side.limit)))

@@ -28,11 +28,11 @@ def require(what: str, name: str, value: Any, unit: str, *, above: float | None 
 
 def require_limit(what: str, name: str, value: Any, unit: str) -> None:
     """As :func:`require`, for a limit: greater than zero, and infinite where there is none."""
-    if not unlimited(value):
+    if not is_unlimited(value):
         require(what, name, value, unit, above=0)
 
 
-def unlimited(limit: Any) -> bool:
+def is_unlimited(limit: Any) -> bool:
     """Whether a limit is +∞: nothing is compared with it, so nothing is recorded."""
     return is_constant(limit) and limit == math.inf
 
@@ -41,4 +41,4 @@ def clip(x: Any, lowest: Any, highest: Any) -> Any:
     """x in [lowest, highest], over any scalar; where the two cross, ``highest`` wins."""
     if not (is_constant(lowest) and lowest == -math.inf):
         x = maximum(x, lowest)
-    return x if unlimited(highest) else minimum(x, highest)
+    return x if is_unlimited(highest) else minimum(x, highest)

@@ -59,15 +59,15 @@ class LoadDependent(Friction):
         check(self, "mu")
 
     def breakaway(self, load: Any = 0) -> Levels:
-        return self._loaded(self.law.breakaway(load), load)
+        return self._with_load(self.law.breakaway(load), load)
 
     def kinetic(self, v: Any, load: Any = 0) -> Levels:
-        return self._loaded(self.law.kinetic(v, load), load)
+        return self._with_load(self.law.kinetic(v, load), load)
 
     def drag(self, v: Any) -> Any:
         return self.law.drag(v)
 
-    def _loaded(self, levels: Levels, load: Any) -> Levels:
+    def _with_load(self, levels: Levels, load: Any) -> Levels:
         more = self.mu * abs(load)
         return Levels(levels.backward + more, levels.forward + more)
 

@@ -21,7 +21,7 @@ def draw(law: Friction, speed: float | None, load: float, ax: Any, style: dict[s
     v = [*(-x for x in reversed(speeds)), 0.0, 0.0, 0.0, 0.0, *speeds]
     at_rest = [-start.backward, -hold.backward, hold.forward, start.forward]
     tau = [*(law.force(-x, load=load) for x in reversed(speeds)), *at_rest, *(law.force(x, load=load) for x in speeds)]
-    return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
+    return _label(ax, v, tau, {"label": type(law).__name__, **style})
 
 
 def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict[str, Any]) -> Any:
@@ -37,10 +37,10 @@ def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict
         if k >= SWEEP_STEPS:  # the first swing forgets how the bristles began
             v.append(x)
             tau.append(law.force(z, x, load=load))
-    return _labelled(ax, v, tau, {"label": type(law).__name__, **style})
+    return _label(ax, v, tau, {"label": type(law).__name__, **style})
 
 
-def _labelled(ax: Any, v: list[float], tau: list[float], style: dict[str, Any]) -> Any:
+def _label(ax: Any, v: list[float], tau: list[float], style: dict[str, Any]) -> Any:
     from torsor.support.plotting import drawing
 
     with drawing(ax) as ax:

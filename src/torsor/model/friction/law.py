@@ -89,7 +89,7 @@ class Friction(ABC):
 
     def describe(self) -> str:
         """The law, its formula and its constants."""
-        return described(self)
+        return describe_law(self)
 
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
         """Force over velocity, with all it may be at rest; returns matplotlib's axes.  Needs the extra ``plot``."""
@@ -98,7 +98,7 @@ class Friction(ABC):
         return draw(self, speed, load, ax, style)
 
 
-def described(law: Any) -> str:
+def describe_law(law: Any) -> str:
     """One line about a law: its name, its figure in MR, its formula and its constants."""
     constants = ", ".join(f"{f.name}={_word(getattr(law, f.name))}" for f in fields(law))
     figure = f" ({law.figure})" if law.figure else ""

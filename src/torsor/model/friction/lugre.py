@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
-from torsor.model.friction.law import Friction, Levels, check, described
+from torsor.model.friction.law import Friction, Levels, check, describe_law
 from torsor.scalar import exp, sign
 
 
@@ -109,7 +109,7 @@ class LuGre:
 
     def describe(self) -> str:
         """The law, its formula and its constants."""
-        return described(self)
+        return describe_law(self)
 
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
         """A slow sweep of velocity up and down: the loop that memory makes, around the curve; returns matplotlib's axes."""

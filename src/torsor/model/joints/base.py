@@ -102,7 +102,7 @@ class JointType(ABC):
         """Why these numbers are no configuration of this joint; empty if they are one."""
         return ""
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         """(R, joint): the same joint seen from axes R in which its own axis is a coordinate axis."""
         return IDENTITY, self
 

@@ -32,5 +32,5 @@ class Cylindrical(JointType):
     def coordinates(self, X: Transform) -> list[Any]:
         return [angle_about(self.axis, X.pose[0]), self.axis.dot(X.r)]
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Cylindrical(local_axis(self.axis))

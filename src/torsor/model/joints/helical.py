@@ -29,16 +29,16 @@ class Helical(JointType):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         x, y, a = axes_about(self.axis)
         k = 1 / sqrt(1 + self.pitch * self.pitch)
-        thread = Force(_tidied(a * (-self.pitch * k)), _tidied(a * k))  # (−h a, a): a push along pays for a turn about
+        thread = Force(_snap(a * (-self.pitch * k)), _snap(a * k))  # (−h a, a): a push along pays for a turn about
         return (*moments(x, y), *forces(x, y), thread)
 
     def coordinates(self, X: Transform) -> list[Any]:
         """By the angle alone, so in (−π, π]: a screw further on is seen as one whole turns back, and out along its axis."""
         return [angle_about(self.axis, X.pose[0])]
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Helical(local_axis(self.axis), self.pitch)
 
 
-def _tidied(a: Vec) -> Vec:
+def _snap(a: Vec) -> Vec:
     return Vec(*(tidy(x) for x in a))

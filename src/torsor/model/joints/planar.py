@@ -45,6 +45,6 @@ class Planar(JointType):
         x, y, n = axes_about(self.normal)
         return [x.dot(X.r), y.dot(X.r), angle_about(n, X.pose[0])]
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         R = axis_alignment(self.normal)
         return (IDENTITY, self) if R is IDENTITY else (R, Planar(Vec(0, 0, 1)))

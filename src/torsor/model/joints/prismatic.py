@@ -31,5 +31,5 @@ class Prismatic(JointType):
     def coordinates(self, X: Transform) -> list[Any]:
         return [self.axis.dot(X.r)]
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), Prismatic(local_axis(self.axis))

@@ -32,5 +32,5 @@ class Revolute(JointType):
     def coordinates(self, X: Transform) -> list[Any]:
         return [angle_about(self.axis, X.pose[0])]
 
-    def aligned(self) -> tuple[Mat, JointType]:
+    def align_axis(self) -> tuple[Mat, JointType]:
         return axis_alignment(self.axis), type(self)(local_axis(self.axis))

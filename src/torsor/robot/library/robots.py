@@ -48,7 +48,7 @@ def description(name: str, **parameters: Any) -> Description:
     return _DESCRIPTIONS[name](**parameters)
 
 
-def _bundled(make: Callable[P, Description]) -> Callable[P, Robot]:
+def _bundle(make: Callable[P, Description]) -> Callable[P, Robot]:
     """Enters a description under its function's name, and turns the function into one that makes the Robot."""
     _DESCRIPTIONS[make.__name__] = make
 
@@ -85,7 +85,7 @@ def __getattr__(name: str) -> Any:
 # -- the textbooks' ------------------------------------------------------------------------------------------
 
 
-@_bundled
+@_bundle
 def pendulum(*, m: Any = 1.0, L: Any = 1.0, I: Any = 0.0, g: Any = 9.81) -> Description:
     """A pendulum: mass m [kg] at the distance L [m] from its pivot, inertia I [kg·m²] about its centre, gravity g along −ŷ.
 
@@ -105,7 +105,7 @@ def pendulum(*, m: Any = 1.0, L: Any = 1.0, I: Any = 0.0, g: Any = 9.81) -> Desc
     )
 
 
-@_bundled
+@_bundle
 def two_link(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: Any = 9.81) -> Description:
     """The planar 2R arm of MR Figure 8.1: point masses m₁, m₂ [kg] at the ends of links L₁, L₂ [m], gravity along −ŷ.
 
@@ -123,7 +123,7 @@ def two_link(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: A
     )
 
 
-@_bundled
+@_bundle
 def rp_arm(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: Any = 0.0, g: Any = 9.81) -> Description:
     """A planar RP arm (SLIDES example 4): it turns by θ₁ about ẑ, and its second link slides out to the distance θ₂ [m].
 
@@ -142,7 +142,7 @@ def rp_arm(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: An
     )
 
 
-@_bundled
+@_bundle
 def cartesian(*, m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> Description:
     """A 3P Cartesian arm (SLIDES example 5): link 1 [kg] slides up ẑ, carries link 2 along ŷ, which carries link 3 along x̂.
 
@@ -162,7 +162,7 @@ def cartesian(*, m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> 
     )
 
 
-@_bundled
+@_bundle
 def furuta(
     *, m1: Any = 2.0, m2: Any = 2.0, L1: Any = 1.0, L2: Any = 1.0, I1: Any = 4.0, I2: Any = 4.0, g: Any = 10.0
 ) -> Description:
@@ -187,7 +187,7 @@ def furuta(
     )
 
 
-@_bundled
+@_bundle
 def acrobot() -> Description:
     """The acrobot of Spong, "The swing up control problem for the acrobot" (IEEE Control Systems 15(1), 1995).
 
@@ -206,7 +206,7 @@ def acrobot() -> Description:
     )
 
 
-@_bundled
+@_bundle
 def cart_pole() -> Description:
     """The cart and pole of Barto, Sutton & Anderson (IEEE Trans. SMC 13(5), 1983), without its friction.
 
@@ -227,7 +227,7 @@ def cart_pole() -> Description:
     )
 
 
-@_bundled
+@_bundle
 def scara() -> Description:
     """A SCARA arm, RRPR: two horizontal links, a spindle that slides and turns.  Nobody's product: round numbers.
 
@@ -253,7 +253,7 @@ def scara() -> Description:
 # -- two classic arms ----------------------------------------------------------------------------------------
 
 
-@_bundled
+@_bundle
 def stanford_arm() -> Description:
     """The Stanford (Scheinman) arm, RRPRRR, in Paul's frames: z₂ is the sliding axis, the wrist's three axes meet.
 
@@ -287,7 +287,7 @@ def stanford_arm() -> Description:
     return from_dh(rows, name="stanford_arm", tool_xyz=(0, 0, 0.263))
 
 
-@_bundled
+@_bundle
 def puma560() -> Description:
     """The Unimation Puma 560, 6R, standard DH frames, from the mounting surface (d₁ = 0.672 m).
 
@@ -322,13 +322,13 @@ def puma560() -> Description:
 # -- machines of today, as their makers describe them: data/NOTICE.md has sources and licences ---------------
 
 
-@_bundled
+@_bundle
 def ur5() -> Description:
     """Universal Robots UR5, 6 joints, fixed base: ``ur_description`` of ROS-Industrial (BSD), numbers unchanged."""
     return _from_file("ur5.urdf")
 
 
-@_bundled
+@_bundle
 def panda() -> Description:
     """Franka Emika Panda, 7 joints and a two-finger hand (one joint, one that follows), fixed base.
 
@@ -337,13 +337,13 @@ def panda() -> Description:
     return _from_file("panda.urdf")
 
 
-@_bundled
+@_bundle
 def quadruped() -> Description:
     """Solo 12 of the Open Dynamic Robot Initiative, 12 joints, floating base: ``robot_properties_solo`` (BSD-3-Clause)."""
     return _from_file("solo12.urdf", base="floating")
 
 
-@_bundled
+@_bundle
 def humanoid() -> Description:
     """Unitree G1, 29 joints, floating base: ``g1_description`` of Unitree Robotics (BSD-3-Clause), rev 1.0."""
     return _from_file("g1.urdf", base="floating")

@@ -107,7 +107,7 @@ def serve(pipe: Connection, parcel: Parcel) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends its workers
     threads(1)  # every core has a process already
     try:
-        parcel.opened()
+        parcel.unpack()
         pipe.send(None)
         while True:
             pipe.send(compute(parcel, pipe.recv()))

@@ -65,4 +65,4 @@ def lost(point: Point) -> Record:
 
 def compute(parcel: Parcel, point: Point) -> Record:
     """What a worker does."""
-    return parcel.opened().outcome(point)
+    return parcel.unpack().outcome(point)

@@ -142,7 +142,7 @@ def euler_principal(moments: ArrayLike, w: ArrayLike, dw: ArrayLike) -> np.ndarr
     """
     x, y, z = (float(i) for i in read.one(moments, (3,), "moments"))
     o, do = read.vec(w, "w"), read.vec(dw, "dw")
-    return read.stacked([x * do.x + (z - y) * o.y * o.z, y * do.y + (x - z) * o.x * o.z, z * do.z + (y - x) * o.x * o.y])
+    return read.stack([x * do.x + (z - y) * o.y * o.z, y * do.y + (x - z) * o.x * o.z, z * do.z + (y - x) * o.x * o.y])
 
 
 def _body(body: Body) -> Inertia:
@@ -150,4 +150,4 @@ def _body(body: Body) -> Inertia:
 
 
 def _six(x: Motion | Force) -> np.ndarray:
-    return read.stacked([*x[0], *x[1]])
+    return read.stack([*x[0], *x[1]])

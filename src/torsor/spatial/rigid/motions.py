@@ -34,7 +34,7 @@ def log3(R: ArrayLike) -> np.ndarray:
     >>> log3(exp3([0.1, 0.2, -0.3])).round(12)
     array([ 0.1,  0.2, -0.3])
     """
-    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))).log)
+    return read.stack(quaternion_of(read.mat(read.rotation(R, "R"))).log)
 
 
 def exp6(V: ArrayLike) -> np.ndarray:
@@ -57,7 +57,7 @@ def log6(T: ArrayLike) -> np.ndarray:
     """
     R, p = read.pose(T, "T")
     V = exponential.log(quaternion_of(R), p)
-    return read.stacked([*V.w, *V.v])
+    return read.stack([*V.w, *V.v])
 
 
 def to_quaternion(R: ArrayLike) -> np.ndarray:
@@ -66,7 +66,7 @@ def to_quaternion(R: ArrayLike) -> np.ndarray:
     >>> to_quaternion(exp3([0, 0, np.pi])).round(12) + 0.0
     array([0., 0., 1., 0.])
     """
-    return read.stacked(quaternion_of(read.mat(read.rotation(R, "R"))))
+    return read.stack(quaternion_of(read.mat(read.rotation(R, "R"))))
 
 
 def from_quaternion(q: ArrayLike) -> np.ndarray:

@@ -86,7 +86,7 @@ def mat(a: np.ndarray) -> Mat:
     return Mat(*(Vec(*(a[..., i, j] for j in range(3))) for i in range(3)))
 
 
-def stacked(parts: Sequence[Any]) -> np.ndarray:
+def stack(parts: Sequence[Any]) -> np.ndarray:
     """One row: (..., n) of scalars, each an array of the batch or a number."""
     row = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in parts)), axis=-1)
     return row + 0.0  # −0 is true and looks odd
@@ -95,7 +95,7 @@ def stacked(parts: Sequence[Any]) -> np.ndarray:
 def matrix(rows: Sequence[Sequence[Any]]) -> np.ndarray:
     """(..., n, m) of rows of scalars."""
     n = len(rows)
-    row = stacked([x for line in rows for x in line])
+    row = stack([x for line in rows for x in line])
     return row.reshape(*row.shape[:-1], n, -1)
 
 

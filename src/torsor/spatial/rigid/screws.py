@@ -32,7 +32,7 @@ def unskew(S: ArrayLike) -> np.ndarray:
     a = read.array(S, (3, 3), "S")
     if np.abs(a + np.swapaxes(a, -1, -2)).max(initial=0) > 1e-9 * max(1.0, np.abs(a).max(initial=0)):
         raise ArgumentError("S must be skew-symmetric: Sᵀ = −S")
-    return read.stacked([a[..., 2, 1], a[..., 0, 2], a[..., 1, 0]])
+    return read.stack([a[..., 2, 1], a[..., 0, 2], a[..., 1, 0]])
 
 
 def twist_matrix(V: ArrayLike) -> np.ndarray:
@@ -62,7 +62,7 @@ def lie_bracket(V1: ArrayLike, V2: ArrayLike) -> np.ndarray:
     array([0., 0., 0., 0., 1., 0.])
     """
     W = read.motion(V1, "V1").cross(read.motion(V2, "V2"))
-    return read.stacked([*W.w, *W.v])
+    return read.stack([*W.w, *W.v])
 
 
 def ad_transpose(V: ArrayLike, F: ArrayLike) -> np.ndarray:
@@ -72,7 +72,7 @@ def ad_transpose(V: ArrayLike, F: ArrayLike) -> np.ndarray:
     array([ 0.,  0.,  0.,  0., -1.,  0.])
     """
     F_ = -read.motion(V, "V").cross(read.force(F, "F"))
-    return read.stacked([*F_.m, *F_.f])
+    return read.stack([*F_.m, *F_.f])
 
 
 def adjoint(T: ArrayLike) -> np.ndarray:
