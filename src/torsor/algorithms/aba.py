@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from torsor.algorithms import rotors
 from torsor.algorithms.articulated import articulated_inertias, joint_accelerations
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 
 
-def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
+def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Scalar]:
     """Accelerations of joint forces: a = M(q)⁻¹ (τ − h(q, v) + Jᵀf).  For local models.
 
     Accelerations are counted from what the bodies would have with every joint at constant velocity (A below, as in RNEA with

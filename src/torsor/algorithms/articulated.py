@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import ArticulatedInertia, Force, Motion, Subspace, Transform, factor, linear, plus_diagonal
 from torsor.spatial.linear import Factors
 
@@ -47,7 +47,7 @@ def articulated_inertias(model: Model, X: Sequence[Transform], S: Sequence[Subsp
 
 def innovations(
     model: Model, bodies: ArticulatedBodies, tau: Scalars, p: Sequence[Force | None] | None = None
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
     """What of joint forces τ and bias forces p is new at each joint, from the tips to the base: ε = τ − Sᵀp^A, and D⁻¹ε.
 
     ``None`` stands for no bias force.  The integer 0 vanishes from every product and sum of a recording, so a sparse right-hand
@@ -58,8 +58,8 @@ def innovations(
     X, S, U, D = bodies
     pA = [pi or Force.zero() for pi in p or [None] * len(X)]
     t = model.rates(tau)
-    e: list[Any] = [[] for _ in X]
-    u: list[Any] = [[] for _ in X]
+    e: list[list[Scalar]] = [[] for _ in X]
+    u: list[list[Scalar]] = [[] for _ in X]
     for i, j in model.inward():
         e[i] = [a - b for a, b in zip(t[i], S[i].T @ pA[i], strict=True)]
         u[i] = linear.solve(D[i], e[i])
@@ -69,7 +69,7 @@ def innovations(
 
 def joint_accelerations(
     model: Model, bodies: ArticulatedBodies, tau: Scalars, p: Sequence[Force | None] | None = None
-) -> list[Any]:
+) -> list[Scalar]:
     """The accelerations (nv) that joint forces τ and bias forces p, one a body, give: M⁻¹ (τ − Jᵀp) in O(N).
 
     F&O §3.3, eqs. 13–14.
@@ -77,14 +77,14 @@ def joint_accelerations(
     return outward(model, bodies, innovations(model, bodies, tau, p)[1])
 
 
-def outward(model: Model, bodies: ArticulatedBodies, u: Sequence[Scalars]) -> list[Any]:
+def outward(model: Model, bodies: ArticulatedBodies, u: Sequence[Scalars]) -> list[Scalar]:
     """The accelerations (nv) of what each joint adds, u = D⁻¹ε, from the base to the tips.
 
     F&O §3.3, eq. 14.
     """
     X, S, U, D = bodies
     A = [Motion.zero()]  # what the forces add to the acceleration of each body
-    a: list[Any] = [[] for _ in X]
+    a: list[list[Scalar]] = [[] for _ in X]
     for i, j in model.outward():
         carried = X[i] @ A[j]
         a[i] = joint_acceleration(u[i], carried, U[i], D[i])
@@ -112,6 +112,6 @@ def bias_past_joint(p: Force, U: list[Force], u: Scalars) -> Force:
     return sum((f * ui for f, ui in zip(U, u, strict=True)), start=p)  # F&O 13
 
 
-def joint_acceleration(u: Scalars, carried: Motion, U: list[Force], D: Factors) -> list[Any]:
+def joint_acceleration(u: Scalars, carried: Motion, U: list[Force], D: Factors) -> list[Scalar]:
     """q̈ = u − D⁻¹ Uᵀ a_λ: what its own forces and the acceleration of its parent leave to the joint (F&O 14)."""
     return [x - y for x, y in zip(u, linear.solve(D, [carried.dot(f) for f in U]), strict=True)]  # F&O 14

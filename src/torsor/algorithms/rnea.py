@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, accelerations, joints, velocities
+from torsor.algorithms.kinematics import accelerations, joints, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform
 
 
@@ -30,7 +31,7 @@ def rnea(
     wrenches: Mapping[str, Scalars] | None = None,
     base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None,
-) -> list[Any]:
+) -> list[Scalar]:
     """Joint forces of a motion: τ = M(q) a + h(q, v) − Jᵀf.
 
     ``wrenches`` act *on* the robot, each at and in its frame.  ``base_velocity`` and ``base_acceleration`` are the twist of
@@ -41,7 +42,7 @@ def rnea(
     X, S, _, A, F = outward(model, q, v, a, wrenches, base_velocity, base_acceleration)
     F = inward(model, X, F)  # MR 8.53, F&O 7
     rotor = rotors.joint_forces(model, A, a)  # MR 8.112
-    tau: list[list[Any]] = [[] for _ in model.parent]
+    tau: list[list[Scalar]] = [[] for _ in model.parent]
     for i, _ in model.outward():
         tau[i] = [t + r for t, r in zip(S[i].T @ F[i], rotor[i], strict=True)]  # MR 8.54, F&O 8
     return model.gathered(tau)

@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion, Subspace, Transform
 from torsor.spatial.vector import ZERO
 
 
-class Vector(tuple):
+class Vector(tuple[Scalar, ...]):
     """A column of scalars that adds; ``numpy.array`` takes it.
 
     >>> Vector([1, 2]) + Vector([3, 4])
@@ -29,7 +30,7 @@ class Vector(tuple):
 
     __slots__ = ()
 
-    def __add__(self, o: Any) -> Vector:  # type: ignore[override]
+    def __add__(self, o: Any) -> Vector:
         return Vector(x + y for x, y in zip(self, o, strict=True))
 
     def __sub__(self, o: Any) -> Vector:
@@ -39,7 +40,7 @@ class Vector(tuple):
         return f"Vector({list(self)})"
 
 
-class Matrix(tuple):
+class Matrix(tuple[tuple[Scalar, ...], ...]):
     """A matrix by rows, over any scalar, with ``@ + − .T``; whole zeros cost nothing.  ``numpy.array`` takes it.
 
     >>> Matrix([[1, 2], [0, 1]]) @ Vector([3, 4])
@@ -55,7 +56,7 @@ class Matrix(tuple):
     def T(self) -> Matrix:
         return Matrix(zip(*self, strict=True))
 
-    def __add__(self, o: Any) -> Matrix:  # type: ignore[override]
+    def __add__(self, o: Any) -> Matrix:
         return Matrix([x + y for x, y in zip(a, b, strict=True)] for a, b in zip(self, o, strict=True))
 
     def __sub__(self, o: Any) -> Matrix:
@@ -68,7 +69,7 @@ class Matrix(tuple):
         kept = [[(j, y) for j, y in enumerate(row) if not _nothing(y)] for row in o]
         out = []
         for row in self:
-            total: list[Any] = [0] * width
+            total: list[Scalar] = [0] * width
             for x, entries in zip(row, kept, strict=True):
                 if not _nothing(x):
                     for j, y in entries:
@@ -221,7 +222,7 @@ def stacked_equations(
     )
 
 
-def rotor_inertia(model: Model) -> list[list[Any]]:
+def rotor_inertia(model: Model) -> list[list[Scalar]]:
     """The armatures [kg·m² or kg] as a diagonal matrix (nv × nv): what rotors add to M (MR §8.9.3)."""
     diagonal = {
         (i, i): [[x if r == c else 0 for c in range(len(row))] for r, x in enumerate(row)]
@@ -242,7 +243,7 @@ def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[
 
 def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
     """6N × nv: each joint's columns in its own rows, a coupled joint's, times its ratio, in its leader's column."""
-    out: list[list[Any]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
+    out: list[list[Scalar]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
     for i, _ in model.outward():
         c = model.coupling[i]
         for d, s in enumerate(S[i]):
@@ -251,9 +252,9 @@ def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
     return Matrix(out)
 
 
-def _stack(n: int, blocks: dict[tuple[int, int], list[list[Any]]]) -> Matrix:
+def _stack(n: int, blocks: dict[tuple[int, int], list[list[Scalar]]]) -> Matrix:
     """6n × 6n from the blocks (i, j), bodies counted from 1."""
-    out: list[list[Any]] = [[0] * (6 * n) for _ in range(6 * n)]
+    out: list[list[Scalar]] = [[0] * (6 * n) for _ in range(6 * n)]
     for (i, j), block in blocks.items():
         for r, row in enumerate(block):
             out[6 * i - 6 + r][6 * j - 6 : 6 * j] = row
@@ -261,28 +262,28 @@ def _stack(n: int, blocks: dict[tuple[int, int], list[list[Any]]]) -> Matrix:
 
 
 def _stack_vectors(n: int, parts: dict[int, Motion | Force]) -> Vector:
-    out: list[Any] = [0] * (6 * n)
+    out: list[Scalar] = [0] * (6 * n)
     for i, (upper, lower) in parts.items():
         out[6 * i - 6 : 6 * i] = [*upper, *lower]
     return Vector(out)
 
 
-def _Ad(X: Transform) -> list[list[Any]]:
+def _Ad(X: Transform) -> list[list[Scalar]]:
     """[Ad_T] = [[R, 0], [[p]R, R]], column by column."""
     return [list(row) for row in zip(*(_listed(X @ e) for e in _UNIT), strict=True)]
 
 
-def _ad(V: Motion) -> list[list[Any]]:
+def _ad(V: Motion) -> list[list[Scalar]]:
     """[ad_V] = [[[ω], 0], [[v], [ω]]] (MR 8.38)."""
     return [list(row) for row in zip(*(_listed(V.cross(e)) for e in _UNIT), strict=True)]
 
 
-def _six(G: Inertia) -> list[list[Any]]:
+def _six(G: Inertia) -> list[list[Scalar]]:
     """𝒢_i = [[I, [h]], [−[h], m]] (MR 8.42)."""
     return [list(row) for row in zip(*(_listed(G @ e) for e in _UNIT), strict=True)]
 
 
-def _listed(x: Motion | Force) -> list[Any]:
+def _listed(x: Motion | Force) -> list[Scalar]:
     return [*x[0], *x[1]]
 
 

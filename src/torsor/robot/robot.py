@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
-from torsor.kernels.methods import Array, Computed, Wrenches
+from torsor.kernels.compiled_mechanism import Array, Wrenches
+from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
 from torsor.kernels.spec import Name
 from torsor.model import Description
@@ -261,7 +262,8 @@ class Robot(Computed):
     ) -> Array:
         if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
             refuse_out(out)
-            return self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+            later: Array = self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+            return later
         # the caller has subtracted losses
         a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, friction=False).a
         if out is None:
@@ -269,7 +271,7 @@ class Robot(Computed):
         np.copyto(out, a)
         return out
 
-    def _through_loops_later(self, state: tuple, wrenches: Wrenches, expressed_in: str) -> Any:
+    def _through_loops_later(self, state: tuple[ArrayLike, ...], wrenches: Wrenches, expressed_in: str) -> Any:
         """The same over Dask arrays, block by block."""
         inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
         inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]

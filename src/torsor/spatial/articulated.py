@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
+from torsor.scalar import Scalar
 from torsor.spatial.inertia import Inertia
 from torsor.spatial.motion import Force, Motion, Subspace
-from torsor.spatial.vector import Mat, Scalar, Sym, Vec
+from torsor.spatial.vector import Mat, Sym, Vec
 
 
 class ArticulatedInertia(NamedTuple):
@@ -21,10 +22,14 @@ class ArticulatedInertia(NamedTuple):
     def of(cls, G: Inertia) -> ArticulatedInertia:
         return cls(G.I, G.h.skew(), Sym(G.m, 0, 0, G.m, 0, G.m))
 
-    def __add__(self, o: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]
+    def __add__(self, o: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]  # a sum; tuples join
         return ArticulatedInertia(self.I + o.I, self.H + o.H, self.M + o.M)
 
-    def __matmul__(self, A: Any) -> Any:
+    @overload
+    def __matmul__(self, A: Motion) -> Force: ...
+    @overload
+    def __matmul__(self, A: Subspace) -> list[Force]: ...
+    def __matmul__(self, A: Motion | Subspace) -> Force | list[Force]:
         """I^A A of an acceleration, or I^A S column by column."""
         if isinstance(A, Subspace):
             return [self @ column for column in A]

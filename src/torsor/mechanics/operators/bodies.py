@@ -10,6 +10,7 @@ import numpy as np
 from torsor.algorithms.kinematics import joints
 from torsor.model import Model
 from torsor.model.rotor import refuse_rotors
+from torsor.scalar import Scalar
 from torsor.spatial import Motion
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def cross_force(V: Array, F: Array) -> Array:
     return np.hstack([np.cross(w, F[:, :3]) + np.cross(v, F[:, 3:]), np.cross(w, F[:, 3:])])
 
 
-def _six(M: Motion) -> list[float]:
+def _six(M: Motion) -> list[Scalar]:
     return [*M.w, *M.v]
 
 
