@@ -76,11 +76,13 @@ class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]  # both ha
         return NoSuchRobot, (self.kind, self.name, self.valid)
 
 
-def __getattr__(name: str) -> Any:
-    """Reached for names that this module does not define."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
+if not TYPE_CHECKING:  # type checkers report names that are not here
+
+    def __getattr__(name: str) -> Any:
+        """Reached for names that this module does not define."""
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
 
 
 # -- the textbooks' ------------------------------------------------------------------------------------------
