@@ -158,7 +158,8 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy(__name__, _HOME, _ROOMS | _SHORT)
+if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
+    __getattr__ = lazy(__name__, _HOME, _ROOMS | _SHORT)
 # before the finder of paths, which would load torsor/bridges/modern_robotics a second time
 sys.meta_path.insert(0, ShortNames({f"torsor.{name}": home for name, home in (_SHORT | _INSIDE).items()}))
 

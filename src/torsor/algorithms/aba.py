@@ -7,19 +7,19 @@ recursion.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import ArticulatedInertia, Force, Forces, Motion, Subspace, Transform
 from torsor.spatial.articulated import accelerate, articulate, innovate
 from torsor.spatial.linear import Factors
 from torsor.spatial.matrix import Vector
 
 
-def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
+def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Scalar]:
     """Accelerations of joint forces: a = M(q)⁻¹ (τ − h(q, v) + Jᵀf).
 
     Accelerations are counted from those of the bodies with every joint at constant velocity (A below, as in RNEA with a = 0).
@@ -60,7 +60,7 @@ def articulated_bodies(model: Model, X: Sequence[Transform], S: Sequence[Subspac
 
 def innovations(
     model: Model, bodies: ArticulatedBodies, tau: Scalars, p: Sequence[Force | None] | None = None
-) -> tuple[dict[int, Vector], dict[int, list[Any]]]:
+) -> tuple[dict[int, Vector], dict[int, list[Scalar]]]:
     """ε = τ − Sᵀp^A and u = D⁻¹ε of joint forces τ and bias forces p, from the tips to the base (F&O 13; Rodriguez's name).
 
     ``None`` stands for no bias force.  The integer 0 vanishes from every product and sum of a recording, so a sparse right-hand
@@ -75,7 +75,7 @@ def innovations(
     return e, u
 
 
-def accelerations(model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scalars] | Sequence[Scalars]) -> list[Any]:
+def accelerations(model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scalars] | Sequence[Scalars]) -> list[Scalar]:
     """The joint accelerations (nv) of u = D⁻¹ε, from the base to the tips (F&O 14)."""
     X, S, U, D = bodies
     A, a = {0: Motion.zero()}, {}  # A: what the forces add to the acceleration of each body

@@ -15,11 +15,10 @@ solve y = 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
 
 from torsor.algorithms.joining import NONE, six
-from torsor.scalar import sqrt, where
+from torsor.scalar import Scalar, Scalars, sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
 from torsor.spatial.linear import dot
 from torsor.spatial.matrix import Matrix, Vector
@@ -32,7 +31,7 @@ def dual(S: Subspace) -> list[Force]:
     return solve(factor([[s.dot(f) for f in columns] for s in S]), columns)
 
 
-def complement(S: Subspace) -> list[list[Any]]:
+def complement(S: Subspace) -> list[list[Scalar]]:
     """T: an orthonormal basis of what is orthogonal to S, by Householder's reflections; 6 − d columns of six."""
     columns, reflectors = [six_numbers(s) for s in S], []
     for k in range(len(S)):
@@ -42,26 +41,32 @@ def complement(S: Subspace) -> list[list[Any]]:
         scale = 2 / dot(x, x)
         reflectors.append((x, scale))
         columns = [_reflect(c, x, scale) for c in columns]
-    T = [[int(i == k) for i in range(6)] for k in range(len(S), 6)]
+    T: list[list[Scalar]] = [[int(i == k) for i in range(6)] for k in range(len(S), 6)]
     for x, scale in reversed(reflectors):
         T = [_reflect(t, x, scale) for t in T]
     return T
 
 
-def force_basis(S: Subspace, m: Sequence[Any]) -> Matrix:
+def force_basis(S: Subspace, m: Scalars) -> Matrix:
     """Z = [−S*√m, T]."""
     active = [six_numbers(f * -sqrt(mi)) for f, mi in zip(dual(S), m, strict=True)]
     return Matrix(zip(*active, *complement(S), strict=True))
 
 
-def inverse(I: Inertia) -> Any:
+def inverse(I: Inertia) -> Callable[[Force], Motion]:
     """F ↦ I⁻¹F of a rigid body that has mass and extent."""
     factors = factor(six(ArticulatedInertia.of(I)))
     return lambda F: Motion.of(solve(factors, six_numbers(F)))
 
 
 def equation(
-    X: Transform, I: Inertia, Z: Matrix, w: Force, above: tuple[Inertia, Matrix, Force], free: Any, e: Sequence[Any]
+    X: Transform,
+    I: Inertia,
+    Z: Matrix,
+    w: Force,
+    above: tuple[Inertia, Matrix, Force],
+    free: Scalar,
+    e: Scalars,
 ) -> tuple[Matrix, Matrix, Vector]:
     """D y_i + C y_{i−1} + (the next one's C)ᵀ y_{i+1} = r, block row i of F&O 28.
 
@@ -97,6 +102,6 @@ def recover(D: Matrix, r: Vector) -> Vector:
     return Vector(solve(factor(D), r))
 
 
-def _reflect(c: Sequence[Any], x: Sequence[Any], scale: Any) -> list[Any]:
+def _reflect(c: Scalars, x: Scalars, scale: Scalar) -> list[Scalar]:
     k = dot(c, x) * scale
     return [ci - xi * k for ci, xi in zip(c, x, strict=True)]

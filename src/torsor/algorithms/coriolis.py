@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.algorithms import rotors
 from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.model.model import Model
-from torsor.scalar import Dual, rate
+from torsor.scalar import Dual, Scalar, Scalars, rate
 from torsor.spatial import Subspace, symmetric
 from torsor.spatial.coriolis import BodyCoriolis
 
 
-def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """C(q, v) with C v = c(q, v) and Ṁ − 2C skew (MR eq. 8.19, Prop. 8.1).
 
     The composite-body recursion of Echeandia & Wensing (2021); for joints whose velocity is the rate of their coordinate, its
@@ -27,7 +25,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     I = list(model.inertia)
     B = [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)]
     B, spin, turned = rotors.spinning(model, B, v), rotors.reflected_inertia(model), rotors.half_spin_rate(model, V)
-    C: dict[tuple[int, int], list[list[Any]]] = {}
+    C: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F1 = [I[i] @ d + B[i] @ s for s, d in zip(S[i], dS[i], strict=True)]
         F2 = [I[i] @ s for s in S[i]]
@@ -45,7 +43,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     return model.gather_matrix(C)
 
 
-def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """Ṁ, the rate of M along the motion: M over the duals q + ε q̇."""
     if any(isinstance(x, Dual) for x in (*q, *v)):  # duals do not nest
         return mass_matrix_rate_by_coriolis_matrix(model, q, v)
@@ -54,13 +52,13 @@ def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
     return [[rate(x) for x in row] for row in M]
 
 
-def mass_matrix_rate_by_coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Any]]:
+def mass_matrix_rate_by_coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says (MR Prop. 8.1); shorter for some robots of a few joints."""
     C = coriolis_matrix(model, q, v)
     return symmetric([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
 
 
-def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Any]]]:
+def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
     """Γ_ijk(q), with C_ij = Σ_k Γ_ijk v_k (MR eqs. 8.17, 8.19): C is linear in v, so its columns are C at unit velocities."""
     n = model.nv
     slices = [coriolis_matrix(model, q, [int(k == j) for j in range(n)]) for k in range(n)]

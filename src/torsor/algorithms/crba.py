@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import plus_diagonal, symmetric
 
 
-def crba(model: Model, q: Scalars) -> list[list[Any]]:
+def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
     """The mass matrix M(q), symmetric to the bit.
 
     F&O §3.2, eqs. 9–10; MR eq. 8.57.
     """
     X, S = joints(model, q)
     I, drive, spin = list(model.inertia), rotors.apparent_inertia(model), rotors.reflected_inertia(model)
-    M: dict[tuple[int, int], list[list[Any]]] = {}
+    M: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
         M[i, i] = plus_diagonal(symmetric(S[i].T @ F), drive[i])  # F&O 10

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import aba
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
-from torsor.scalar import note_inverse
+from torsor.scalar import Scalar, Scalars, note_inverse
 from torsor.spatial.vector import ZERO
 
 
 def forward_dynamics(
     model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
-) -> list[Any]:
+) -> list[Scalar]:
     """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), in O(N) where the model is local.
 
     Coupled joints, and rotors mounted further in than the parent, tie distant bodies together, which breaks the
@@ -30,14 +28,14 @@ def forward_dynamics(
 
 def forward_dynamics_by_factors(
     model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
-) -> list[Any]:
+) -> list[Scalar]:
     """a from M a = τ − h, M = LᵀDL factored: fewer operations than ABA while the joints are few (F&O §2, Walker & Orin)."""
     h = rnea(model, q, v, [0] * model.nv, wrenches)
     factors = mass_factors.factor_mass_matrix(model, crba(model, q))
     return mass_factors.solve(factors, [t - x for t, x in zip(tau, h, strict=True)])
 
 
-def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
+def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Scalar]]:
     """M(q)⁻¹, symmetric bit for bit, from the sparse factors of M.
 
     Row by row from the base to the tips, as accelerations are: a unit force on an earlier joint accelerates joint i through the
@@ -49,22 +47,22 @@ def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Any]]:
     return W
 
 
-def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """h(q, v) = c(q, v) + g(q): inverse dynamics at zero acceleration (MR Exercise 8.11)."""
     return rnea(model, q, v, [0] * model.nv)
 
 
-def velocity_force(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+def velocity_force(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """c(q, v), the Coriolis and centripetal forces (MR eq. 8.10)."""
     return rnea(replace(model, gravity=ZERO), q, v, [0] * model.nv)
 
 
-def gravity_force(model: Model, q: Scalars) -> list[Any]:
+def gravity_force(model: Model, q: Scalars) -> list[Scalar]:
     """g(q), what holds the robot still (MR eq. 8.10)."""
     return rnea(model, q, [0] * model.nv, [0] * model.nv)
 
 
-def damping_force(model: Model, v: Scalars) -> list[Any]:
+def damping_force(model: Model, v: Scalars) -> list[Scalar]:
     """D v: viscous friction at the joints, which inverse dynamics adds and forward dynamics subtracts when asked."""
     rates = model.rates(v)
     return model.gather_forces(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, composite_inertia, joints, velocities
+from torsor.algorithms.kinematics import composite_inertia, joints, velocities
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
 
 
-def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
+def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
     """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus what rotors add by spinning, ½ Σ armature v² where that is all."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     rates = model.rates(v)
-    total: Any = 0
+    total: Scalar = 0
     for i, _ in model.outward():
         total = total + model.inertia[i].kinetic_energy(V[i])
         for armature, rate in zip(model.armature[i], rates[i], strict=True):
@@ -23,12 +22,12 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Any:
     return total + rotors.kinetic_energy(model, V, v)  # MR §8.9.2
 
 
-def potential_energy(model: Model, q: Scalars) -> Any:
+def potential_energy(model: Model, q: Scalars) -> Scalar:
     """P = −Σ mᵢ gᵀcᵢ, zero with every centre of mass at the world's origin."""
     return -composite_inertia(model, q).h.dot(model.gravity)
 
 
-def momentum(model: Model, q: Scalars, v: Scalars) -> list[Any]:
+def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Σ Gᵢ Vᵢ (MR eq. 8.34): (angular, linear) momentum of all that moves, in the world, about its origin."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.dynamics import forward_dynamics
 from torsor.algorithms.rnea import rnea
 from torsor.model.joints import JointType
 from torsor.model.model import Model
-from torsor.scalar import Dual, rate, repeatable
+from torsor.scalar import Dual, Scalar, Scalars, rate, repeatable
 from torsor.spatial.vector import ZERO
-
-Scalars = Sequence[Any]
 
 
 class Field(NamedTuple):
@@ -25,52 +23,52 @@ class Field(NamedTuple):
     """
 
     model: Model
-    acceleration: Callable[[Scalars, Scalars, Any], list[Any]]
-    inertias: tuple[Any, ...] = ()
+    acceleration: Callable[[Scalars, Scalars, Scalar | None], list[Scalar]]
+    inertias: tuple[Scalar, ...] = ()
 
     def record_once(self) -> Field:
         """The same field, whose acceleration is recorded once for all stages of a step."""
         once = repeatable(lambda q, v, t: self.acceleration(q, v, t[0] if t else None))
         return self._replace(acceleration=lambda q, v, t: once(q, v, [] if t is None else [t]))
 
-    def add(self, q: Scalars, w: Scalars) -> list[Any]:
+    def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
         """q ⊕ w."""
         m = self.model
         return integrate(m, q[: m.nq], w[: m.nv], 1) + [x + y for x, y in zip(q[m.nq :], w[m.nv :], strict=True)]
 
-    def away(self, q0: Scalars, q: Scalars) -> list[Any]:
+    def away(self, q0: Scalars, q: Scalars) -> list[Scalar]:
         """q ⊖ q₀."""
         n = self.model.nq
         return difference(self.model, q0[:n], q[:n]) + [y - x for x, y in zip(q0[n:], q[n:], strict=True)]
 
-    def rate_from(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Any]:
+    def rate_from(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         """d/dt (q ⊖ q₀) at velocity v."""
         return [rate(x) for x in self.away(q0, _moving(q, self.configuration_rate(q, v)))]
 
-    def configuration_rate(self, q: Scalars, v: Scalars) -> list[Any]:
+    def configuration_rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇."""
         m = self.model
         return configuration_rate(m, q[: m.nq], v[: m.nv]) + list(v[m.nv :])
 
     # -- momentum --------------------------------------------------------------------------------------------
 
-    def momentum(self, q: Scalars, v: Scalars) -> list[Any]:
+    def momentum(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """p = M v: inverse dynamics of v as an acceleration, at rest and without gravity."""
         m = replace(self.model, gravity=ZERO)
         return rnea(m, q[: m.nq], [0] * m.nv, v[: m.nv]) + [B * x for B, x in zip(self.inertias, v[m.nv :], strict=True)]
 
-    def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Any]:
+    def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
         """ṗ = Ṁ v + M a."""
         return [rate(x) for x in self.momentum(_moving(q, self.configuration_rate(q, v)), _moving(v, a))]
 
-    def velocity(self, q: Scalars, p: Scalars) -> list[Any]:
+    def velocity(self, q: Scalars, p: Scalars) -> list[Scalar]:
         """M⁻¹ p."""
         m = replace(self.model, gravity=ZERO)
         return list(forward_dynamics(m, q[: m.nq], [0] * m.nv, p[: m.nv])) + [
             x / B for B, x in zip(self.inertias, p[m.nv :], strict=True)
         ]
 
-    def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Any]:
+    def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Scalar]:
         """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""
         m, out = self.model, list(p)
         curved = [i for i, _ in m.outward() if m.coupling[i] is None and type(m.joint[i]).integrate is not JointType.integrate]

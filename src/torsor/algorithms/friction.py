@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 
 
-def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> list[Any]:
+def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> list[Scalar]:
     """τ_fric(v, load) of the joints' laws (MR §8.9.4), which inverse dynamics adds and forward dynamics subtracts when asked.
 
     ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A coupled
@@ -17,7 +15,7 @@ def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> 
     """
     loads = [0] * model.nv if load is None else load
     rates = model.rates(v)
-    tau: list[list[Any]] = [[] for _ in model.parent]
+    tau: list[list[Scalar]] = [[] for _ in model.parent]
     for i, laws in enumerate(model.friction):
         through = loads[model.v_start[i] :]
         tau[i] = [0 if law is None else law.steady(rates[i][k], through[k]) for k, law in enumerate(laws)]

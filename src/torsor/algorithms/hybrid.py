@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from torsor.algorithms import mass_factors
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 
 
 def hybrid_acceleration(
@@ -20,7 +19,7 @@ def hybrid_acceleration(
     tau: Scalars,
     prescribed: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
-) -> list[Any]:
+) -> list[Scalar]:
     """a: as given where ``prescribed`` is 1; where it is 0, what the forces τ make of it.
 
     Featherstone, *Rigid Body Dynamics Algorithms* (2008), §9.2.
@@ -37,7 +36,7 @@ def hybrid_force(
     tau: Scalars,
     prescribed: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
-) -> list[Any]:
+) -> list[Scalar]:
     """τ: as given where ``prescribed`` is 0; where it is 1, the force that leads the joint as it was given.
 
     Featherstone (2008), §9.2.
@@ -49,7 +48,7 @@ def hybrid_force(
 
 def _solve_free(
     model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, prescribed: Scalars, wrenches: Mapping[str, Scalars] | None
-) -> tuple[list[Any], list[Any], list[list[Any]], list[Any]]:
+) -> tuple[list[Scalar], list[Scalar], list[list[Scalar]], list[Scalar]]:
     """(g, x, M, h): the given accelerations, the others, and h = RNEA(q, v, g).  M x = τ − h in free rows, x = 0 elsewhere.
 
     A prescribed row of M becomes one of the unit matrix: one factorization, with M's zeros, serves any choice of joints.

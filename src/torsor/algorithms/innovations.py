@@ -9,15 +9,15 @@ Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from torsor.algorithms.aba import ArticulatedBodies, accelerations, articulated_bodies
 from torsor.algorithms.aba import innovations as innovations_of
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import joints
 from torsor.algorithms.mass_factors import factor_mass_matrix
 from torsor.model.model import Model
-from torsor.scalar import log, sqrt
+from torsor.scalar import Scalar, Scalars, log, sqrt
 from torsor.spatial import Force, Motion, linear
 from torsor.spatial.linear import Factors
 
@@ -25,16 +25,16 @@ from torsor.spatial.linear import Factors
 class Innovations(Protocol):
     """M = B D Bᵀ with B unit triangular from the tips to the base, D block diagonal; D = ℓ d ℓᵀ by joint, d > 0."""
 
-    def times(self, x: Scalars) -> list[Any]:
+    def times(self, x: Scalars) -> list[Scalar]:
         """B x."""
 
-    def solve(self, x: Scalars) -> list[Any]:
+    def solve(self, x: Scalars) -> list[Scalar]:
         """B⁻¹ x."""
 
-    def transpose_times(self, x: Scalars) -> list[Any]:
+    def transpose_times(self, x: Scalars) -> list[Scalar]:
         """Bᵀ x."""
 
-    def transpose_solve(self, x: Scalars) -> list[Any]:
+    def transpose_solve(self, x: Scalars) -> list[Scalar]:
         """B⁻ᵀ x."""
 
     def blocks(self) -> list[tuple[slice, Factors]]:
@@ -48,26 +48,26 @@ class TreeInnovations(NamedTuple):
     bodies: ArticulatedBodies
     G: Sequence[Sequence[Force]]  # Kalman's gain, U D⁻¹
 
-    def times(self, x: Scalars) -> list[Any]:
+    def times(self, x: Scalars) -> list[Scalar]:
         """y = (1 + HᵀφK) x: forces z = φK x gather what the innovations x hand inwards."""
         X, S, _, _ = self.bodies
-        z: list[Any] = [Force.zero() for _ in X]
-        y: list[Any] = [[] for _ in X]
+        z = [Force.zero() for _ in X]
+        y: list[list[Scalar]] = [[] for _ in X]
         rates = self.model.rates(x)
         for i, p in self.model.inward():
             y[i] = [a + b for a, b in zip(rates[i], S[i].T @ z[i], strict=True)]
             z[p] = z[p] + X[i].T @ sum((g * xi for g, xi in zip(self.G[i], rates[i], strict=True)), start=z[i])
         return self.model.gather_forces(y)
 
-    def solve(self, x: Scalars) -> list[Any]:
+    def solve(self, x: Scalars) -> list[Scalar]:
         """(1 − HᵀψK) x, the innovations of x: the same sweep for the other side (F&O 13 without bias)."""
         return self.model.gather_forces(innovations_of(self.model, self.bodies, x)[0])
 
-    def transpose_times(self, x: Scalars) -> list[Any]:
+    def transpose_times(self, x: Scalars) -> list[Scalar]:
         """y = (1 + KᵀφᵀH) x: motions V = φᵀH x go outwards."""
         X, S, _, _ = self.bodies
         V = [Motion.zero()]
-        y: list[Any] = [[] for _ in X]
+        y: list[list[Scalar]] = [[] for _ in X]
         rates = self.model.rates(x)
         for i, p in self.model.outward():
             carried = X[i] @ V[p]
@@ -75,7 +75,7 @@ class TreeInnovations(NamedTuple):
             V.append(carried + S[i] @ rates[i])
         return self.model.gather_forces(y)
 
-    def transpose_solve(self, x: Scalars) -> list[Any]:
+    def transpose_solve(self, x: Scalars) -> list[Scalar]:
         """(1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""
         return accelerations(self.model, self.bodies, self.model.rates(x))
 
@@ -87,19 +87,19 @@ class TreeInnovations(NamedTuple):
 class CoupledInnovations(NamedTuple):
     """B of a tree with coupled joints or far rotors, which tie distant bodies together: from the entries of M, in O(n²)."""
 
-    L: list[list[Any]]  # M = B D Bᵀ, B = L read from its last row to its first
-    inverse: list[Any]
+    L: list[list[Scalar]]  # M = B D Bᵀ, B = L read from its last row to its first
+    inverse: list[Scalar]
 
-    def times(self, x: Scalars) -> list[Any]:
+    def times(self, x: Scalars) -> list[Scalar]:
         return linear.lower_times(self._factors, x[::-1])[::-1]
 
-    def solve(self, x: Scalars) -> list[Any]:
+    def solve(self, x: Scalars) -> list[Scalar]:
         return linear.lower_solve(self._factors, x[::-1])[::-1]
 
-    def transpose_times(self, x: Scalars) -> list[Any]:
+    def transpose_times(self, x: Scalars) -> list[Scalar]:
         return linear.upper_times(self._factors, x[::-1])[::-1]
 
-    def transpose_solve(self, x: Scalars) -> list[Any]:
+    def transpose_solve(self, x: Scalars) -> list[Scalar]:
         return linear.upper_solve(self._factors, x[::-1])[::-1]
 
     @property
@@ -115,48 +115,48 @@ def innovations(model: Model, q: Scalars) -> Innovations:
     if not model.local:
         return CoupledInnovations(*factor_mass_matrix(model, crba(model, q)))
     bodies = articulated_bodies(model, *joints(model, q))
-    G: list[Any] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
+    G: list[list[Force]] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
     return TreeInnovations(model, bodies, G)
 
 
-def half_times(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def half_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^½ x := (1 + HᵀφK) D^½ x, with M = M^½ M^½ᵀ: x of unit covariance becomes momenta of covariance M."""
     b = innovations(model, q)
     return b.times(_root(b, x))
 
 
-def half_transpose_times(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def half_transpose_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^½ᵀ x = D^½ᵀ (1 + HᵀφK)ᵀ x: |M^½ᵀ v|² = vᵀM v, twice the kinetic energy."""
     b = innovations(model, q)
     return _root_transpose(b, b.transpose_times(x))
 
 
-def half_solve(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def half_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^-½ x = D^-½ (1 − HᵀψK) x: whitens joint forces or momenta of covariance M."""
     b = innovations(model, q)
     return _root_solve(b, b.solve(x))
 
 
-def half_transpose_solve(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def half_transpose_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^-½ᵀ x = (1 − HᵀψK)ᵀ D^-½ᵀ x: x of unit covariance becomes velocities of covariance M⁻¹."""
     b = innovations(model, q)
     return b.transpose_solve(_root_transpose_solve(b, x))
 
 
-def mass_matrix_times(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def mass_matrix_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M x = (1 + HᵀφK) D (1 + HᵀφK)ᵀ x in O(N)."""
     b = innovations(model, q)
     return b.times(_root(b, _root_transpose(b, b.transpose_times(x))))
 
 
-def mass_matrix_solve(model: Model, q: Scalars, x: Scalars) -> list[Any]:
+def mass_matrix_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M⁻¹ x = (1 − HᵀψK)ᵀ D⁻¹ (1 − HᵀψK) x in O(N)."""
     b = innovations(model, q)
     y = b.solve(x)
     return b.transpose_solve([c for place, D in b.blocks() for c in linear.solve(D, y[place])])
 
 
-def log_determinant(model: Model, q: Scalars) -> Any:
+def log_determinant(model: Model, q: Scalars) -> Scalar:
     """log det M = Σ log det D_i, since the other factors have ones on their diagonals."""
     return -sum((log(d) for _, (_, inverse) in innovations(model, q).blocks() for d in inverse), start=0)
 
@@ -164,21 +164,21 @@ def log_determinant(model: Model, q: Scalars) -> Any:
 # -- D = D^½ D^½ᵀ, D^½ = ℓ √d, joint by joint ----------------------------------------------------------------------
 
 
-def _root(b: Innovations, x: Scalars) -> list[Any]:
+def _root(b: Innovations, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: linear.lower_times(D, [yi / sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
 
 
-def _root_transpose(b: Innovations, x: Scalars) -> list[Any]:
+def _root_transpose(b: Innovations, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: [yi / sqrt(d) for yi, d in zip(linear.upper_times(D, y), D[1], strict=True)])
 
 
-def _root_solve(b: Innovations, x: Scalars) -> list[Any]:
+def _root_solve(b: Innovations, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: [yi * sqrt(d) for yi, d in zip(linear.lower_solve(D, y), D[1], strict=True)])
 
 
-def _root_transpose_solve(b: Innovations, x: Scalars) -> list[Any]:
+def _root_transpose_solve(b: Innovations, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: linear.upper_solve(D, [yi * sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
 
 
-def _by_joint(b: Innovations, x: Scalars, function: Callable[[Factors, Scalars], list[Any]]) -> list[Any]:
+def _by_joint(b: Innovations, x: Scalars, function: Callable[[Factors, Scalars], list[Scalar]]) -> list[Scalar]:
     return [y for place, D in b.blocks() for y in function(D, x[place])]

@@ -7,13 +7,14 @@ not touch that pass is zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import accelerations, articulated_bodies, innovations
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import symmetric
 from torsor.spatial.linear import dot, lower_solve, upper_solve
 
@@ -21,14 +22,14 @@ from torsor.spatial.linear import dot, lower_solve, upper_solve
 class InverseMass(NamedTuple):
     """``inward``: joint forces f → (ε, u = D⁻¹ε), with fᵀM⁻¹f = εᵀu; ``outward``: u → M⁻¹f."""
 
-    inward: Callable[[Scalars], tuple[list[Any], list[Any]]]
-    outward: Callable[[Scalars], list[Any]]
+    inward: Callable[[Scalars], tuple[list[Scalar], list[Scalar]]]
+    outward: Callable[[Scalars], list[Scalar]]
 
-    def solve(self, f: Scalars) -> list[Any]:
+    def solve(self, f: Scalars) -> list[Scalar]:
         """M⁻¹ f."""
         return self.outward(self.inward(f)[1])
 
-    def inverse_inertia(self, A: Sequence[Scalars]) -> list[list[Any]]:
+    def inverse_inertia(self, A: Sequence[Scalars]) -> list[list[Scalar]]:
         """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's), symmetric to the bit."""
         both = [self.inward(row) for row in A]
         return symmetric([[dot(e, u) for _, u in both] for e, _ in both])
@@ -38,7 +39,7 @@ def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
     """By the articulated-body algorithm (F&O 12–14): O(N) a pass, no mass matrix is formed.  Not for coupled joints."""
     bodies = articulated_bodies(model, *joints(model, q))
 
-    def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
+    def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         e, u = innovations(model, bodies, f)
         return model.gather_forces(e), model.gather_forces(u)
 
@@ -54,7 +55,7 @@ def of_matrix(model: Model, M: Sequence[Scalars]) -> InverseMass:
     """By the sparse factors of a mass matrix given; they run from the tips to the base, so vectors are turned round."""
     factors = mass_factors.factor_mass_matrix(model, M)
 
-    def inward(f: Scalars) -> tuple[list[Any], list[Any]]:
+    def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         e = lower_solve(factors, list(f)[::-1])
         return e, [x * d for x, d in zip(e, factors[1], strict=True)]
 

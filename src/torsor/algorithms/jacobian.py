@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, from_world, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import from_world, joints, subspace_rates, velocities
 from torsor.algorithms.rnea import outward
 from torsor.errors import UnknownName
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Motion, Transform
 from torsor.spatial.vector import IDENTITY, ZERO
 
@@ -33,9 +33,9 @@ def _observer_twist(XO: Transform, V: Motion, expressed_in: str) -> Motion:
     return {"body": V, "space": Motion.zero(), "world": Motion(ZERO, V.v)}[expressed_in]
 
 
-def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[list[Any]]:
+def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[list[Scalar]]:
     """A 6×nv matrix from motions by body; coupled joints add to their leaders' columns."""
-    out: list[list[Any]] = [[0] * model.nv for _ in range(6)]
+    out: list[list[Scalar]] = [[0] * model.nv for _ in range(6)]
     for part in columns:
         for i, motions in part.items():
             c = model.coupling[i]
@@ -46,7 +46,7 @@ def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[l
     return out
 
 
-def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") -> list[list[Any]]:
+def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") -> list[list[Scalar]]:
     """J(q), 6×nv, with (ω, v) of the frame = J v (MR eqs. 5.11, 5.18)."""
     body, XF = model.frame(frame)
     X, S = joints(model, q)
@@ -65,7 +65,7 @@ def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") 
     return _columns(model, [columns])
 
 
-def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[list[Any]]:
+def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[list[Scalar]]:
     """J̇(q, v) = dJ/dt, in the same expression as J (MR Exercise 8.6).
 
     A column is a motion vector S_i carried by body i: it changes by V_i × S_i + Ṡ_i, less what the observer's own motion hides.
@@ -85,7 +85,7 @@ def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in
     return _columns(model, [columns])
 
 
-def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[Any]:
+def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[Scalar]:
     """(ω, v) of the frame: J(q) v, by the recursion (MR 8.51)."""
     body, XF = model.frame(frame)
     X, S = joints(model, q)
@@ -94,7 +94,7 @@ def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = 
     return [*V.w, *V.v]
 
 
-def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, expressed_in: str = "world") -> list[Any]:
+def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, expressed_in: str = "world") -> list[Scalar]:
     """The rate of :func:`twist` as expressed: J a + J̇ v, by the recursion (MR 8.52).
 
     In the world's axes at the frame's origin this is the classical (ω̇, p̈); in ``"body"`` and ``"space"`` it is the spatial
@@ -114,4 +114,6 @@ def _express(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
     """A motion given in the frame, as the observer sees it."""
     _observer(X0F, expressed_in)  # refuses an unknown word
     R = X0F.E.T
-    return {"body": lambda: V, "space": lambda: X0F.inverse @ V, "world": lambda: Motion(R @ V.w, R @ V.v)}[expressed_in]()
+    if expressed_in == "world":
+        return Motion(R @ V.w, R @ V.v)
+    return V if expressed_in == "body" else X0F.inverse @ V

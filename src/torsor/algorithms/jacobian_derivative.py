@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torsor.algorithms.kinematics import Scalars, from_world, joints
+from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import UnknownName
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Motion, Transform
 
 
-def jacobian_derivative(model: Model, q: Scalars, frame: str, expressed_in: str = "space") -> list[list[list[Any]]]:
+def jacobian_derivative(model: Model, q: Scalars, frame: str, expressed_in: str = "space") -> list[list[list[Scalar]]]:
     """∂J_i/∂θ_j at [row][i][j], so that (∂J/∂θ) v = J̇ (MR Exercise 8.6).
 
     Space Jacobian: ad_{J_j}(J_i) for a joint j on the way from the base to joint i, zero otherwise.
@@ -33,7 +32,7 @@ def jacobian_derivative(model: Model, q: Scalars, frame: str, expressed_in: str 
     Y = {i: XO @ X0[i].inverse for i in model.path(body)}
     J = {i: [Y[i] @ s for s in S[i]] for i in Y}
     rows = model.configuration(q)
-    out: list[Any] = [[[0] * model.nv for _ in range(model.nv)] for _ in range(6)]
+    out: list[list[list[Scalar]]] = [[[0] * model.nv for _ in range(model.nv)] for _ in range(6)]
     for i in Y:
         for j in Y:
             for e in range(model.joint[j].nv):
@@ -54,7 +53,7 @@ def _bracket(Ji: Motion, Jj: Motion, expressed_in: str) -> Motion:
     return Jj.cross(Ji) if expressed_in == "space" else Ji.cross(Jj)
 
 
-def _add(model: Model, out: list[Any], place: tuple[int, int, int], changes: list[Motion]) -> None:
+def _add(model: Model, out: list[list[list[Scalar]]], place: tuple[int, int, int], changes: list[Motion]) -> None:
     """Into the columns of joints i and j, freedom e; coupled joints into their leaders'."""
     i, j, e = place
     ci, cj = model.coupling[i], model.coupling[j]

@@ -19,9 +19,9 @@ Accelerations are those that τ − h adds, as in :mod:`torsor.algorithms.aba`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from torsor.scalar import sqrt, where
+from torsor.scalar import Scalar, Scalars, sqrt, where
 from torsor.spatial import (
     ArticulatedInertia,
     Force,
@@ -68,18 +68,18 @@ class Joint(NamedTuple):
 
     X: Transform
     S: Subspace
-    m: Sequence[Any]
-    tau: Sequence[Any]
+    m: Scalars
+    tau: Scalars
 
 
 class Gains(NamedTuple):
     """a = u − W A − V g: a joint's acceleration, given its parent's A and the load g on its body; V = D⁻¹Sᵀ."""
 
-    u: list[Any]
+    u: list[Scalar]
     W: list[Force]
     V: list[Motion]
 
-    def acceleration(self, A: Motion, g: Force) -> list[Any]:
+    def acceleration(self, A: Motion, g: Force) -> list[Scalar]:
         """a of the joint (F&O 14)."""
         return [u - A.dot(W) - V.dot(g) for u, W, V in zip(self.u, self.W, self.V, strict=True)]
 
@@ -137,14 +137,14 @@ def compliance(Phi: Matrix, J: Matrix) -> Matrix:
     return Matrix(symmetric([[dot(row, column) for column in columns] for row in R]))
 
 
-def root(A: Matrix) -> list[list[Any]]:
+def root(A: Matrix) -> list[list[Scalar]]:
     """R lower triangular with R Rᵀ = A + ROUNDING diag(A), of a positive semidefinite matrix (Cholesky).
 
     The shift is of the size of rounding errors and keeps every pivot above them: leaving out a pivot because it is small would
     cost half the digits.  A row of zeros stays one.
     """
     n = len(A)
-    R: list[list[Any]] = [[0] * n for _ in range(n)]
+    R: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for k in range(n):
         pivot = A[k][k] * (1 + ROUNDING) - dot(R[k][:k], R[k][:k])
         real = pivot > 0
@@ -166,7 +166,7 @@ def six(J: ArticulatedInertia) -> Matrix:
     return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
 
 
-def _less(row: Force, k: Sequence[Any], UD: Sequence[Force]) -> Force:
+def _less(row: Force, k: Scalars, UD: Sequence[Force]) -> Force:
     """row − Σ k_d UD_d"""
     for kd, column in zip(k, UD, strict=True):
         row = row - column * kd

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Motion, Subspace, Transform
-
-Scalars = Sequence[Any]
 
 
 def joints(model: Model, q: Scalars) -> tuple[list[Transform], list[Subspace]]:
@@ -46,24 +44,24 @@ def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
     return [model.joint[i].subspace_rate(qs[i], vs[i]) for i in range(len(model.parent))]
 
 
-def pose(model: Model, q: Scalars, frame: str) -> list[list[Any]]:
+def pose(model: Model, q: Scalars, frame: str) -> list[list[Scalar]]:
     """T_world_frame, 4×4."""
     return poses(model, q, [frame])[0]
 
 
-def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -> list[list[list[Any]]]:
+def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -> list[list[list[Scalar]]]:
     """T_world_frame, 4×4, of each frame; of all that the model has by default."""
     names = model.frames if frames is None else [frames] if isinstance(frames, str) else frames
     X, _ = joints(model, q)
     X0 = from_world(model, X)
-    found = []
+    found: list[list[list[Scalar]]] = []
     for body, XF in map(model.frame, names):
         R, p = (XF @ X0[body]).pose
         found.append([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]])
     return found
 
 
-def center_of_mass(model: Model, q: Scalars) -> list[Any]:
+def center_of_mass(model: Model, q: Scalars) -> list[Scalar]:
     """c = Σ m_i c_i / Σ m_i in the world, of everything that moves (a fixed base is left out)."""
     total = composite_inertia(model, q)
     return list(total.h * (1 / total.m))

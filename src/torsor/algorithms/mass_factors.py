@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import linear
 from torsor.spatial.linear import Factors
 
@@ -22,11 +21,11 @@ def owners(model: Model) -> list[str]:
     return owner[::-1]
 
 
-def solve(factors: Factors, b: Scalars) -> list[Any]:
+def solve(factors: Factors, b: Scalars) -> list[Scalar]:
     """M⁻¹ b."""
     return linear.solve(factors, b[::-1])[::-1]
 
 
-def inverse(factors: Factors) -> list[list[Any]]:
+def inverse(factors: Factors) -> list[list[Scalar]]:
     """M⁻¹, symmetric bit for bit."""
     return [row[::-1] for row in linear.inverse(factors)[::-1]]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import outward, rnea
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 
 
-def motor_torque(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
+def motor_torque(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> list[Scalar]:
     """τ_motor = τ_gear / G + J (u·α_b + G a_i), a rotor each [N·m]: the torque at the rotor (MR 8.112).
 
     It is the joint's force over the ratio, τ_i / G: what a coordinate's joint force works on is the rotor.
@@ -20,7 +21,9 @@ def motor_torque(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Map
     return [tau[model.v_start[r.joint]] / r.ratio for r in model.rotors]  # MR 8.112
 
 
-def gear_torque(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None) -> list[Any]:
+def gear_torque(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> list[Scalar]:
     """τ_gear = SᵀF, a rotor each [N·m; N where the joint slides]: what the gearhead passes on to the joint (MR 8.111).
 
     That of joints coupled to it, and of an armature of its own, included.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.rnea import inward, outward
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
 
 
@@ -18,7 +17,7 @@ def reaction_wrenches(
     a: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
     on_bodies: Sequence[Force] | None = None,
-) -> list[list[Any]]:
+) -> list[list[Scalar]]:
     """F[i] = I[i] A[i] + V[i] ×* I[i] V[i] − f[i] + Σ F of its children: (N, 6), a row a moving joint (F&O 5–7, MR 8.53).
 
     The wrench (m [N·m], f [N]) that the joint puts on its child link, in that link's frame, drive and bearing together: SᵀF is

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import Scalars, joints
+from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Acceleration, Force, Inertia, Motion, Subspace, Transform
 
 
@@ -29,7 +30,7 @@ def rnea(
     wrenches: Mapping[str, Scalars] | None = None,
     base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None,
-) -> list[Any]:
+) -> list[Scalar]:
     """Joint forces of a motion: τ = M(q) a + h(q, v) − Jᵀf.
 
     ``wrenches`` act *on* the robot, each at and in its frame.  ``base_velocity`` and ``base_acceleration`` are the twist of

@@ -15,10 +15,9 @@ The cross terms are the gyroscopic coupling; without them a rotor is an armature
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Acceleration, Force, Motion, Transform
 from torsor.spatial.coriolis import BodyCoriolis
 from torsor.spatial.vector import ZERO
@@ -40,13 +39,13 @@ def add_rotor_spin(model: Model, F: Sequence[Force], A: Sequence[Acceleration], 
     return out
 
 
-def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Any]:
+def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]:
     """G J (u·α_b + G a_i), a rotor each: what turning it takes of its joint (MR 8.112, times G)."""
     rates = model.rates(a)
     return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent for r in model.rotors]
 
 
-def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Any]]:
+def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Scalar]]:
     """What each joint gives to its drive: armature × acceleration, and what turning its rotor takes (MR 8.112)."""
     out = model.rotor_forces(a)
     for r, t in zip(model.rotors, turning(model, A, a), strict=True):
@@ -54,7 +53,7 @@ def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[li
     return out
 
 
-def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Any]:
+def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Scalar]:
     """τ_i − G J u·α_b, with the bodies' accelerations A at a = 0: what is left of τ to accelerate the joints."""
     out = list(tau)
     for r in model.rotors:
@@ -66,7 +65,7 @@ def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -
 # -- the mass matrix -----------------------------------------------------------------------------------------------------
 
 
-def apparent_inertia(model: Model) -> list[tuple[Any, ...]]:
+def apparent_inertia(model: Model) -> list[tuple[Scalar, ...]]:
     """What each joint feels of its own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
     out = list(model.armature)
     for r in model.rotors:
@@ -113,9 +112,10 @@ def half_spin_rate(model: Model, V: Sequence[Motion]) -> Spin:
 # -- energy and momentum -------------------------------------------------------------------------------------------------
 
 
-def kinetic_energy(model: Model, V: Sequence[Motion], v: Scalars) -> Any:
+def kinetic_energy(model: Model, V: Sequence[Motion], v: Scalars) -> Scalar:
     """Σ J G v_i u·ω_b + ½ G² J v_i² (MR §8.9.2): what the spins add."""
-    vs, total = model.rates(v), 0
+    vs = model.rates(v)
+    total: Scalar = 0
     for r in model.rotors:
         rate = vs[r.joint][0]
         total = total + r.momentum.dot(V[r.mount].w) * rate + rate * rate * r.apparent / 2

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.algorithms.wrenches import on_bodies
 from torsor.model.model import Model
 from torsor.model.rotor import refuse_rotors
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Subspace, Transform
 from torsor.spatial.matrix import Matrix, Vector
 from torsor.spatial.motion import six_by_six
@@ -159,7 +160,7 @@ def stacked_equations(
     )
 
 
-def rotor_inertia(model: Model) -> list[list[Any]]:
+def rotor_inertia(model: Model) -> list[list[Scalar]]:
     """The armatures [kg·m² or kg] as a diagonal matrix (nv × nv): what rotors add to M (MR §8.9.3)."""
     diagonal = {
         (i, i): [[x if r == c else 0 for c in range(len(row))] for r, x in enumerate(row)]
@@ -180,7 +181,7 @@ def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[
 
 def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
     """6N × nv: each joint's columns in its own rows, a coupled joint's, times its ratio, in its leader's column."""
-    out: list[list[Any]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
+    out: list[list[Scalar]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
     for i, _ in model.outward():
         c = model.coupling[i]
         for d, s in enumerate(S[i]):
@@ -191,7 +192,7 @@ def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
 
 def _stack(n: int, blocks: dict[tuple[int, int], Matrix]) -> Matrix:
     """6n × 6n from the blocks (i, j), bodies counted from 1."""
-    out: list[list[Any]] = [[0] * (6 * n) for _ in range(6 * n)]
+    out: list[list[Scalar]] = [[0] * (6 * n) for _ in range(6 * n)]
     for (i, j), block in blocks.items():
         for r, row in enumerate(block):
             out[6 * i - 6 + r][6 * j - 6 : 6 * j] = row
@@ -199,7 +200,7 @@ def _stack(n: int, blocks: dict[tuple[int, int], Matrix]) -> Matrix:
 
 
 def _stack_vectors(n: int, parts: dict[int, Motion | Force]) -> Vector:
-    out: list[Any] = [0] * (6 * n)
+    out: list[Scalar] = [0] * (6 * n)
     for i, (upper, lower) in parts.items():
         out[6 * i - 6 : 6 * i] = [*upper, *lower]
     return Vector(out)

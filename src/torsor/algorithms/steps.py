@@ -8,32 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.algorithms.dynamics import forward_dynamics
-from torsor.algorithms.field import Field, Scalars
+from torsor.algorithms.field import Field
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.errors import UnknownName
 from torsor.model.model import Model
-from torsor.scalar import repeatable
+from torsor.scalar import Scalar, Scalars, repeatable
 
-State = tuple[list[Any], list[Any]]
-Step = Callable[[Field, Scalars, Scalars, Any, Any], State]
+State = tuple[list[Scalar], list[Scalar]]
+Step = Callable[[Field, Scalars, Scalars, Scalar | None, Scalar], State]
 
 
-def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """q⁺ = q ⊕ v dt, v⁺ = v + a dt: the book's (MR 8.82–8.83); first order, and it gains energy."""
     a = f.acceleration(q, v, t)
     return f.add(q, scale(v, dt)), plus(v, a, dt)
 
 
-def semi_implicit_euler(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+def semi_implicit_euler(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """v⁺ = v + a dt, q⁺ = q ⊕ v⁺ dt: first order, but energy stays near where it was."""
     v = plus(v, f.acceleration(q, v, t), dt)
     return f.add(q, scale(v, dt)), v
 
 
-def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """Runge's and Kutta's: four evaluations, fourth order."""
     half = dt / 2
     v1, a1 = list(v), f.acceleration(q, v, t)
@@ -45,7 +44,7 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
     return f.add(q, mean), [x + (x1 + 2 * (x2 + x3) + x4) * sixth for x, x1, x2, x3, x4 in zip(v, a1, a2, a3, a4, strict=True)]
 
 
-def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Any, dt: Any) -> State:
+def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """The rates of θ and v a part of the step ahead."""
     there, fast = f.add(q, scale(rate, dt)), plus(v, a, dt)
     return f.rate_from(q, there, fast), f.acceleration(there, fast, t)
@@ -59,12 +58,12 @@ class Midpoint:
     same arguments, is v⁺.  Recorded, w is improved a fixed number of times: enough while dt |∂a/∂v| + dt² |∂a/∂q| is small.
     """
 
-    improved: Callable[..., list[Any]]
-    velocity: Callable[..., list[Any]]
+    improved: Callable[..., list[Scalar]]
+    velocity: Callable[..., list[Scalar]]
     iterations: int = 10
 
-    def __call__(self, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
-        def iteration(w: Scalars) -> list[Any]:
+    def __call__(self, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
+        def iteration(w: Scalars) -> list[Scalar]:
             a = f.acceleration(f.add(q, scale(w, dt / 2)), w, later(t, dt / 2))
             return [*self.improved(f, q, v, w, a, dt), *a]
 
@@ -75,15 +74,15 @@ class Midpoint:
         return f.add(q, scale(w, dt)), self.velocity(f, q, v, w, a, dt)
 
 
-def _implicit_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+def _implicit_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Scalar) -> list[Scalar]:
     return plus(v, a, dt / 2)
 
 
-def _implicit_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+def _implicit_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Scalar) -> list[Scalar]:
     return [2 * m - x for m, x in zip(w, v, strict=True)]
 
 
-def _variational_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+def _variational_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Scalar) -> list[Scalar]:
     """M(q_m) w = Sᵀp + dt/2 J(x)ᵀṗ, with x = w dt/2, S = (J(x) + J(−x))/2 and J(x) = dexp of the joints' motions.
 
     Left-trivialised variations of Σ dt L(q_m, w) give (J(x) + J(−x))ᵀ p = 2 M w − dt J(x)ᵀ ṗ at the beginning of the step, and
@@ -97,7 +96,7 @@ def _variational_mean(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, 
     return f.velocity(there, [(b + c) / 2 + r * half for b, c, r in zip(ahead, behind, force, strict=True)])
 
 
-def _variational_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Any) -> list[Any]:
+def _variational_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scalars, dt: Scalar) -> list[Scalar]:
     """p⁺ = p + dt ṗ, with ṗ = d/dt (M v) in the middle."""
     p, rate = f.momentum(q, v), f.momentum_rate(f.add(q, scale(w, dt / 2)), w, a)
     return f.velocity(f.add(q, scale(w, dt)), plus(p, rate, dt))
@@ -136,12 +135,12 @@ def step(
     q: Scalars,
     v: Scalars,
     tau: Scalars,
-    dt: Any,
+    dt: Scalar,
     integrator: str = "semi_implicit",
     wrenches: Mapping[str, Scalars] | None = None,
     axes: str = "body",
     lost: Callable[[Scalars, Scalars], Scalars] | None = None,
-    solve: Callable[..., list[Any]] = forward_dynamics,
+    solve: Callable[..., list[Scalar]] = forward_dynamics,
 ) -> State:
     """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
 
@@ -149,7 +148,7 @@ def step(
     damping or friction takes; ``solve`` is the algorithm for the acceleration.
     """
 
-    def acceleration(q: Scalars, v: Scalars, t: Any) -> list[Any]:
+    def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
         left = tau if lost is None else [x - y for x, y in zip(tau, lost(v, tau), strict=True)]
         on = wrenches if axes == "body" or wrenches is None else {f: in_frame_axes(model, q, f, F) for f, F in wrenches.items()}
         return solve(model, q, v, left, on)
@@ -157,21 +156,21 @@ def step(
     return take_step(integrator, Field(model, acceleration), q, v, None, dt)
 
 
-def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Any, dt: Any) -> State:
+def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """(q, v) a step later; an acceleration that is evaluated several times is recorded once."""
     several = EVALUATIONS.get(integrator, 1) > 1
     return step_named(integrator)(f.record_once() if several else f, q, v, t, dt)
 
 
-def later(t: Any, dt: Any) -> Any:
+def later(t: Scalar | None, dt: Scalar) -> Scalar | None:
     """t + dt; None where nothing depends on time."""
     return None if t is None else t + dt
 
 
-def scale(x: Scalars, k: Any) -> list[Any]:
+def scale(x: Scalars, k: Scalar) -> list[Scalar]:
     return [xi * k for xi in x]
 
 
-def plus(x: Scalars, y: Scalars, k: Any) -> list[Any]:
+def plus(x: Scalars, y: Scalars, k: Scalar) -> list[Scalar]:
     """x + y k."""
     return [xi + yi * k for xi, yi in zip(x, y, strict=True)]

@@ -18,11 +18,11 @@ from torsor.algorithms.jacobian import acceleration as frame_acceleration
 from torsor.algorithms.jacobian import jacobian as frame_jacobian
 from torsor.algorithms.jacobian import jacobian_rate as frame_jacobian_rate
 from torsor.algorithms.jacobian import twist as frame_twist
-from torsor.algorithms.kinematics import Scalars, from_world, joints
+from torsor.algorithms.kinematics import from_world, joints
 from torsor.algorithms.rnea import rnea
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.model import Model
-from torsor.scalar import maximum
+from torsor.scalar import Scalar, Scalars, maximum
 from torsor.spatial import Transform, factor, plus_diagonal, solve, symmetric
 from torsor.spatial.linear import dot
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -32,7 +32,7 @@ TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 WORDS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
 
 Rows = Sequence[Scalars]
-Mass = Callable[[Scalars], list[Any]]
+Mass = Callable[[Scalars], list[Scalar]]
 
 
 class Target(NamedTuple):
@@ -69,27 +69,27 @@ def _rows(function: Callable[..., Any], model: Model, targets: Targets, *state: 
     return out
 
 
-def jacobian(model: Model, targets: Targets, q: Scalars) -> list[list[Any]]:
+def jacobian(model: Model, targets: Targets, q: Scalars) -> list[list[Scalar]]:
     """J(q), k×nv, with V = J v (MR 8.83)."""
     return _rows(frame_jacobian, model, targets, q)
 
 
-def jacobian_rate(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[list[Any]]:
+def jacobian_rate(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """J̇(q, v), k×nv."""
     return _rows(frame_jacobian_rate, model, targets, q, v)
 
 
-def twist(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[Any]:
+def twist(model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[Scalar]:
     """V = J v (MR 8.83)."""
     return _rows(frame_twist, model, targets, q, v)
 
 
-def acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, a: Scalars) -> list[Any]:
+def acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """V̇ = J a + J̇ v (MR 8.84)."""
     return _rows(frame_acceleration, model, targets, q, v, a)
 
 
-def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Any]:
+def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Scalar]:
     """τ = Jᵀ F."""
     return _times(list(zip(*jacobian(model, targets, q), strict=True)), F)
 
@@ -105,7 +105,7 @@ ROUTES: dict[str, Callable[[Model, Targets, Scalars], InverseMass]] = {
 }
 
 
-def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
+def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Scalar]]:
     """M(q), with everything in one frame: the world's axes, at the origin of ``frame``.
 
     There the motion freedoms s_i of the joints are the columns of the frame's Jacobian (all of them, of other branches too),
@@ -122,7 +122,7 @@ def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
     I = [Yi.inverse.T @ Ii for Yi, Ii in zip(Y, model.inertia, strict=True)]
     drive = rotors.apparent_inertia(model)
     spin = {(i, b): Y[b].inverse.T @ f for (i, b), f in rotors.reflected_inertia(model).items()}
-    M: dict[tuple[int, int], list[list[Any]]] = {}
+    M: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in s[i]]
         M[i, i] = plus_diagonal(symmetric([[a.dot(f) for f in F] for a in s[i]]), drive[i])
@@ -137,19 +137,19 @@ def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Any]]:
 # -- dynamics that always exists -------------------------------------------------------------------------------
 
 
-def inverse_mass_matrix(model: Model, targets: Targets, q: Scalars, route: str) -> list[list[Any]]:
+def inverse_mass_matrix(model: Model, targets: Targets, q: Scalars, route: str) -> list[list[Scalar]]:
     """Λ⁻¹ = J M⁻¹ Jᵀ, k×k: the accelerations of unit forces, from rest and without gravity."""
     return ROUTES[route](model, targets, q).inverse_inertia(jacobian(model, targets, q))
 
 
-def forward_dynamics(model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, route: str) -> list[Any]:
+def forward_dynamics(model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, route: str) -> list[Scalar]:
     """V̇ = J M⁻¹ (τ − h) + J̇ v, the task's acceleration under joint forces (MR 8.81, 8.84)."""
     h = rnea(model, q, v, [0] * model.nv)
     a = ROUTES[route](model, targets, q).solve([t - x for t, x in zip(tau, h, strict=True)])  # MR 8.81
     return acceleration(model, targets, q, v, a)  # MR 8.84
 
 
-def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, route: str) -> list[Any]:
+def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, route: str) -> list[Scalar]:
     """V̇₀, the acceleration without joint forces."""
     return forward_dynamics(model, targets, q, v, [0] * model.nv, route)
 
@@ -157,7 +157,7 @@ def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, ro
 # -- dynamics that needs Λ -------------------------------------------------------------------------------------
 
 
-def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[Mass, Any]:
+def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[Mass, Scalar]:
     """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and how much it magnifies: max (Λ⁻¹)_ii / pivot_i.
 
     The pivot of row i, over (Λ⁻¹)_ii, is the part of row i that the rows before it do not already have, whatever the units: its
@@ -165,7 +165,7 @@ def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[
     """
     A = inverse_mass_matrix(model, targets, q, route)
     factors = factor(A, [f"{name} at {t.frame}" for t in targets for name in t.rows], "no joint force accelerates {}")
-    magnified: Any = 1
+    magnified: Scalar = 1
     for i, inverse in enumerate(factors[1]):
         magnified = maximum(magnified, abs(inverse * A[i][i])) if i else magnified
     return partial(solve, factors), magnified
@@ -176,48 +176,48 @@ def given_mass(Lambda: Rows) -> Mass:
     return partial(_times, Lambda)
 
 
-def mass_matrix(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+def mass_matrix(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
     """Λ, k×k (MR 8.90)."""
     k = sum(len(t.rows) for t in targets)
     return symmetric([mass([int(i == j) for i in range(k)]) for j in range(k)])
 
 
-def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Any]:
+def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """η = J̄ᵀ h − Λ J̇ v = −Λ V̇₀ (MR 8.91): the force under which the task does not accelerate."""
     return mass([-x for x in free_acceleration(model, targets, q, v, route)])
 
 
-def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Any]:
+def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """The part of η that velocity makes: J̄ᵀ c − Λ J̇ v."""
     return bias_force(replace(model, gravity=ZERO), targets, q, v, mass, route)
 
 
-def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Any]:
+def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """The part of η that gravity makes: J̄ᵀ g."""
     return bias_force(model, targets, q, [0] * model.nv, mass, route)
 
 
-def consistent_inverse(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+def consistent_inverse(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
     """J̄ = M⁻¹ Jᵀ Λ, nv×k: of all v with J v = V, J̄ V has the least kinetic energy (Khatib 1987)."""
     M = ROUTES[route](model, targets, q)
     return [mass(row) for row in zip(*map(M.solve, jacobian(model, targets, q)), strict=True)]
 
 
-def null_space(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Any]]:
+def null_space(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
     """N = 1 − Jᵀ J̄ᵀ, nv×nv: N τ accelerates no task (J M⁻¹ N = 0), Nᵀ v moves none (J Nᵀ = 0)."""
     JT = list(zip(*jacobian(model, targets, q), strict=True))
     barred = consistent_inverse(model, targets, q, mass, route)
     return [[int(i == j) - dot(JT[i], barred[j]) for j in range(model.nv)] for i in range(model.nv)]
 
 
-def velocity(model: Model, targets: Targets, q: Scalars, V: Scalars, mass: Mass, route: str) -> list[Any]:
+def velocity(model: Model, targets: Targets, q: Scalars, V: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """v = J̄ V: J⁻¹ V where J is square (MR 8.85)."""
     return ROUTES[route](model, targets, q).solve(joint_force(model, targets, q, mass(V)))
 
 
 def inverse_dynamics(
     model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, mass: Mass, route: str
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[Scalar], list[Scalar]]:
     """F = Λ V̇ + η = Λ (V̇ − V̇₀) (MR 8.89), and τ = JᵀF; A is V̇."""
     free = free_acceleration(model, targets, q, v, route)
     F = mass([x - y for x, y in zip(A, free, strict=True)])  # MR 8.89
@@ -226,7 +226,7 @@ def inverse_dynamics(
 
 def inverse_dynamics_beside(
     model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars, mass: Mass, route: str
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[Scalar], list[Scalar]]:
     """F as in :func:`inverse_dynamics`, and JᵀF + N τ: the task comes first, τ does what it can beside it.
 
     JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, and what its own task acceleration V̇(τ) lacks.
@@ -237,5 +237,5 @@ def inverse_dynamics_beside(
     return F, [t + x for t, x in zip(tau, lacking, strict=True)]
 
 
-def _times(rows: Rows, x: Scalars) -> list[Any]:
+def _times(rows: Rows, x: Scalars) -> list[Scalar]:
     return [dot(row, x) for row in rows]

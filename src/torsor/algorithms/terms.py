@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from torsor.algorithms.coriolis import christoffel_symbols
 from torsor.algorithms.crba import crba
 from torsor.algorithms.dynamics import damping_force
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.jacobian import jacobian
-from torsor.algorithms.kinematics import Scalars, from_world, joints
+from torsor.algorithms.kinematics import from_world, joints
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion
 from torsor.spatial.vector import ZERO
 
@@ -26,15 +26,15 @@ from torsor.spatial.vector import ZERO
 class Terms:
     """Every part of the joint force, each a list of nv numbers [N·m or N]."""
 
-    inertia: list[list[Any]]  #: [j]: M_ij a_j, the links' inertia felt because coordinate j accelerates
-    velocity: dict[tuple[int, int], list[Any]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
-    gravity: dict[str, list[Any]]  #: by link
-    rotor: list[Any]  #: armature × acceleration, and what geared rotors take because joints accelerate
-    damping: list[Any]  #: D v, as inverse dynamics adds it when asked
-    external: dict[str, list[Any]]  #: by frame: −Jᵀf
-    friction: list[Any]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
+    inertia: list[list[Scalar]]  #: [j]: M_ij a_j, the links' inertia felt because coordinate j accelerates
+    velocity: dict[tuple[int, int], list[Scalar]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
+    gravity: dict[str, list[Scalar]]  #: by link
+    rotor: list[Scalar]  #: armature × acceleration, and what geared rotors take because joints accelerate
+    damping: list[Scalar]  #: D v, as inverse dynamics adds it when asked
+    external: dict[str, list[Scalar]]  #: by frame: −Jᵀf
+    friction: list[Scalar]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
 
-    def total(self) -> list[Any]:
+    def total(self) -> list[Scalar]:
         """The sum: inverse dynamics."""
         rows = [
             *self.inertia,
@@ -83,7 +83,7 @@ def torque_terms(
     return replace(terms, friction=friction_force(model, v, load=terms.total())) if friction else terms
 
 
-def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Any]]:
+def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Scalar]]:
     """c_i = Σ_j Γ_ijj v_j² + Σ_{j<k} (Γ_ijk + Γ_ikj) v_j v_k: centrifugal and Coriolis (MR 8.18, ASADA 7.2.23).
 
     Γ is MR's (8.17), symmetric in its last two indices where velocities are rates of coordinates.  ASADA's three-index symbol
@@ -104,7 +104,7 @@ def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[i
     return out
 
 
-def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[Any]]:
+def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[Scalar]]:
     """g_link = J_lᵀ 𝒢_l [Ad_T_l0] (0, −g): each link's share of g(q) (MR 8.80); welded links apart.
 
     The share of a link on a fixed base is zero.
@@ -123,7 +123,7 @@ def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]
     return out
 
 
-def mass_matrix_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[list[Any]]]:
+def mass_matrix_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[list[Scalar]]]:
     """J_lᵀ 𝒢_l J_l of every link: their sum, with the rotors', is M (MR 8.57).
 
     :func:`crba` is the efficient form of that sum (MR Exercise 8.13): bodies that move together are added once, as one
@@ -141,6 +141,6 @@ def mass_matrix_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) 
     return out
 
 
-def _joint_forces_of_wrench(model: Model, q: Scalars, frame: str, F: Force) -> list[Any]:
+def _joint_forces_of_wrench(model: Model, q: Scalars, frame: str, F: Force) -> list[Scalar]:
     """JᵀF: the joint forces that balance a wrench at and in a frame."""
     return [Motion.of(column).dot(F) for column in zip(*jacobian(model, q, frame, "body"), strict=True)]

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from torsor.algorithms.kinematics import Scalars, pose
+from torsor.algorithms.kinematics import pose
 from torsor.model.model import Model
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Subspace, Transform
 
 
 def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
     """f[i] (F&O's f^x): what acts on body i from outside, in its frame.  Wrenches on the base do no work."""
-    f: list[Any] = [Force.zero() for _ in model.parent]
+    f = [Force.zero() for _ in model.parent]
     for name, F in (wrenches or {}).items():
         body, X = model.frame(name)
         f[body] = f[body] + X.T @ Force.of(F)
     return f
 
 
-def joint_forces_of_wrenches(model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]) -> list[Any]:
+def joint_forces_of_wrenches(
+    model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]
+) -> list[Scalar]:
     """Jᵀf (nv): the joint forces that wrenches on bodies come to, handed from the tips to the base (MR 8.53, 8.54)."""
     F = [f.get(i, Force.zero()) for i in range(len(model.parent))]
-    tau: list[Any] = [[] for _ in model.parent]
+    tau: list[Scalars] = [[] for _ in model.parent]
     for i, p in model.inward():
         tau[i] = S[i].T @ F[i]
         F[p] = F[p] + X[i].T @ F[i]
     return model.gather_forces(tau)
 
 
-def in_frame_axes(model: Model, q: Scalars, frame: str, F: Scalars) -> list[Any]:
+def in_frame_axes(model: Model, q: Scalars, frame: str, F: Scalars) -> list[Scalar]:
     """(Rᵀm, Rᵀf): a wrench (m, f) at a frame's origin, given in the world's axes, in the frame's own."""
     R = pose(model, q, frame)
     return [R[0][i] * F[k] + R[1][i] * F[k + 1] + R[2][i] * F[k + 2] for k in (0, 3) for i in range(3)]

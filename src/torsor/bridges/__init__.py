@@ -23,13 +23,13 @@ __all__ = [
     "array_libraries", "from_drake", "from_mujoco", "from_pinocchio", "modern_robotics", "states", "to_pinocchio",
 ]  # fmt: skip
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "from_drake": "torsor.bridges.drake",
-        "from_mujoco": "torsor.bridges.mujoco",
-        "from_pinocchio": "torsor.bridges.reading_pinocchio",
-        "to_pinocchio": "torsor.bridges.writing_pinocchio",
-    },
-    {name: f"torsor.bridges.{name}" for name in ("array_libraries", "modern_robotics", "states")},
-)
+_HOMES = {
+    "from_drake": "torsor.bridges.drake",
+    "from_mujoco": "torsor.bridges.mujoco",
+    "from_pinocchio": "torsor.bridges.reading_pinocchio",
+    "to_pinocchio": "torsor.bridges.writing_pinocchio",
+}
+_MODULES = {name: f"torsor.bridges.{name}" for name in ("array_libraries", "modern_robotics", "states")}
+
+if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
+    __getattr__ = lazy(__name__, _HOMES, _MODULES)

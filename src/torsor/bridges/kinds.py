@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _compose_poses(R: Mat, p: Vec) -> Callable[[Array], Array]:
     turn, matrix, shift = quaternion_of(R), np.array(R, float), np.array(p, float)
 
     def compose(q: Array) -> Array:
-        quaternion = turn @ Quaternion(*np.moveaxis(q[..., 3:], -1, 0))
+        quaternion: tuple[Any, ...] = turn @ Quaternion(*np.moveaxis(q[..., 3:], -1, 0))
         return np.concatenate([shift + _times(matrix, q[..., :3]), np.stack(quaternion, axis=-1)], axis=-1)
 
     return compose

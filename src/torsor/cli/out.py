@@ -174,7 +174,7 @@ def _box() -> Any:
     return SIMPLE_HEAD
 
 
-def short(x: float, digits: int = 5) -> str:
+def short(x: Any, digits: int = 5) -> str:
     """A number for people; no limit is a dash.
 
     >>> short(1 / 3), short(float("inf")), short(-0.0)

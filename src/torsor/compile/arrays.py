@@ -82,7 +82,8 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
 
 def address(array: np.ndarray) -> int:
     """Where the numbers are.  ``array.ctypes.data`` says the same and takes a microsecond."""
-    return array.__array_interface__["data"][0]
+    place: int = array.__array_interface__["data"][0]
+    return place
 
 
 #: bounds of magnitude within which squares of a quaternion keep their digits, and a sum of four is finite

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.compile import cache, entry
 from torsor.compile.llvm import native
+from torsor.compile.target import Host
 from torsor.errors import CacheWarning, TorsorError
 from torsor.version import __version__
 
@@ -17,7 +18,7 @@ _warned: set[str] = set()
 _libraries: WeakValueDictionary[str, native.Library] = WeakValueDictionary()
 
 
-def available() -> native.Host | None:
+def available() -> Host | None:
     """What the code generator needs to know of this processor; None, with one warning, where there is no LLVM."""
     try:
         return native.host()

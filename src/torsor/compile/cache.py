@@ -13,7 +13,6 @@ import os
 import stat
 import warnings
 from pathlib import Path
-from typing import Any
 
 from torsor.compile.llvm.native import busy
 from torsor.errors import CacheWarning
@@ -64,13 +63,15 @@ def load(name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return _complain(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
+        _complain(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
+        return None
     head = len(MAGIC) + DIGEST
     image = data[head:]
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, image):
         with contextlib.suppress(OSError):
             path.unlink()
-        return _complain(f"{path} is damaged; it was removed and the kernel is compiled anew")
+        _complain(f"{path} is damaged; it was removed and the kernel is compiled anew")
+        return None
     return image
 
 
@@ -136,14 +137,18 @@ def _own_folder(create: bool = False) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return _complain(f"{folder} cannot be used ({error.strerror})")
+        _complain(f"{folder} cannot be used ({error.strerror})")
+        return None
     if not stat.S_ISDIR(info.st_mode):
-        return _complain(f"{folder} is not a folder (a symbolic link is not followed)")
+        _complain(f"{folder} is not a folder (a symbolic link is not followed)")
+        return None
     if hasattr(os, "geteuid"):
         if info.st_uid != os.geteuid():
-            return _complain(f"{folder} belongs to another user, so no code is loaded from it")
+            _complain(f"{folder} belongs to another user, so no code is loaded from it")
+            return None
         if info.st_mode & 0o022:
-            return _complain(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
+            _complain(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
+            return None
     return folder
 
 
@@ -164,9 +169,8 @@ def _write_time(path: Path) -> float:
         return 0.0
 
 
-def _complain(what: str) -> Any:
-    """One warning a cause and process, and None: the kernel is then compiled in memory."""
+def _complain(what: str) -> None:
+    """One warning a cause and process; the kernel is then compiled in memory."""
     if what not in _warned:
         _warned.add(what)
         warnings.warn(f"torsor's kernel cache: {what}", CacheWarning, stacklevel=2)
-    return None

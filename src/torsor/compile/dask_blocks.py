@@ -40,7 +40,8 @@ def over_blocks(
     batch_shape(inputs, stand_ins)
     taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
     given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]
-    results = da.apply_gufunc(
+    apply: Callable[..., Any] = da.apply_gufunc  # which Dask does not annotate
+    results = apply(
         Blocks(function, len(outputs)),
         f"{','.join(taken)}->{','.join(given)}",
         *(_whole(a, v) if is_lazy(v) else np.asarray(v, dtype) for a, v in zip(inputs, values, strict=True)),

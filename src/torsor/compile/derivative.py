@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from torsor.compile.program import Argument, Program, evaluate, program
 from torsor.compile.rules import RECORD
-from torsor.scalar import Graph
+from torsor.scalar import Graph, Scalar
 from torsor.scalar.partials import PARTIALS
 
 
-def _record_values(p: Program, graph: Graph) -> list[Any]:
+def _record_values(p: Program, graph: Graph) -> list[Scalar]:
     """Every value of the program, recorded once more."""
     return evaluate(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))], RECORD)
 
 
-def _zero(x: Any) -> bool:
+def _zero(x: Scalar) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 
@@ -34,7 +33,7 @@ def _columns(p: Program, wrt: Sequence[str]) -> list[int]:
     return positions
 
 
-def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Any]]) -> Program:
+def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
     outputs, start = {}, 0
     for out in p.outputs:
         outputs[f"d{out.name}"] = rows[start : start + out.size]
@@ -59,11 +58,11 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
     values = _record_values(p, graph)
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
-    jacobian: list[list[Any]] = [[] for _ in p.results]
+    jacobian: list[list[Scalar]] = [[] for _ in p.results]
     for column in columns:
-        tangents: list[Any] = []
+        tangents: list[Scalar] = []
         for k, (op, args) in enumerate(p.code):
-            t: Any = 0
+            t: Scalar = 0
             if op == "input":
                 t = int(args[0] == column)
             elif op != "const":
@@ -90,9 +89,9 @@ def reverse(p: Program, wrt: Sequence[str]) -> Program:
     partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
     columns = _columns(p, wrt)
     place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}
-    jacobian: list[list[Any]] = []
+    jacobian: list[list[Scalar]] = []
     for result in p.results:
-        adjoint: list[Any] = [0] * len(p.code)
+        adjoint: list[Scalar] = [0] * len(p.code)
         adjoint[result] = 1
         for k in range(result, -1, -1):
             if k not in partials or _zero(adjoint[k]):

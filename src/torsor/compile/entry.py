@@ -57,9 +57,9 @@ def available() -> bool:
 def _numpy_api() -> tuple[int, int]:
     """Addresses of PyArray_Type and PyArray_NewFromDescr."""
     try:
-        from numpy._core import _multiarray_umath as umath  # type: ignore[attr-defined]
+        from numpy._core import _multiarray_umath as umath  # type: ignore[attr-defined]  # not in the stubs
     except ImportError:
-        from numpy.core import _multiarray_umath as umath  # type: ignore[no-redef]
+        from numpy.core import _multiarray_umath as umath
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(get(umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
@@ -108,7 +108,8 @@ def machine_code() -> int:
             if build.available() is None:
                 return 0
             _library.append(build.build(entry_ir.entry_module(), ("call",), np.dtype(np.float64)))
-        return _library[0].address["call"]
+        address: int = _library[0].address["call"]
+        return address
 
 
 class Entry(EntryInfo):
@@ -153,7 +154,8 @@ class Entry(EntryInfo):
         self._definition = self._waiting = _MethodDef(name.encode(), address, _METH_FASTCALL_KEYWORDS, doc.encode())
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        return new(ctypes.addressof(self._definition), self, None)
+        made: Callable[..., Any] = new(ctypes.addressof(self._definition), self, None)
+        return made
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The first call, and the first with words that have no route: find their kernel, then answer carefully."""
@@ -164,7 +166,7 @@ class Entry(EntryInfo):
 
     def __reduce__(self) -> Any:
         """A built-in function is pickled as (its owner, its name): the owner to look it up on is whose method it stands for."""
-        return _same, (self.function.__self__,)  # type: ignore[attr-defined]
+        return _same, (self.function.__self__,)  # type: ignore[attr-defined]  # a bound method
 
     def _start(self) -> None:
         """From now on the built-in function runs machine code, if there is LLVM; this is tried once."""
@@ -191,7 +193,7 @@ class Entry(EntryInfo):
             self._next += 1
             before = self._kept[place], self._direct  # must live as long as machine code may read their addresses
             self._kept[place] = (words, kernel, frames)
-            self._rows[place * self._length : (place + 1) * self._length] = row  # type: ignore[assignment]
+            self._rows[place * self._length : (place + 1) * self._length] = row  # type: ignore[assignment]  # ctypes takes a list
             self.count = min(self._next, self._most)
             if not frames and self._are_defaults(words):
                 self._direct = kernel
@@ -206,7 +208,7 @@ class Entry(EntryInfo):
         """Whether machine code can call this kernel with the inputs of this function."""
         self._check_outputs(kernel)
         fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MOST
-        return fits and len(kernel.inputs) == self.inputs + len(frames)
+        return fits and bool(len(kernel.inputs) == self.inputs + len(frames))
 
     def _check_outputs(self, kernel: Kernel) -> None:
         """An error, for whoever made this function, unless the outputs of a kernel are the guards and the results it has."""
@@ -215,10 +217,10 @@ class Entry(EntryInfo):
             raise ValueError(
                 f"guards must be the last outputs of {kernel.name}, one number each, not {', '.join(self._guards)}"
             )
-        if self._result is not None and len(self._result._fields) != returned:  # type: ignore[attr-defined]
+        if self._result is not None and len(self._result._fields) != returned:  # type: ignore[attr-defined]  # a NamedTuple
             raise ValueError(f"{self._result.__name__} must have a field for each output of {kernel.name} that is returned")
 
-    def _add_route_of_call(self, args: tuple, named: dict[str, Any]) -> None:
+    def _add_route_of_call(self, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Add a route for the words of this call, if they are words that can be compared."""
         signature = self.parameters
         given = {**signature.defaults, **dict(zip(signature.order, args, strict=False)), **named}
@@ -235,7 +237,7 @@ class Entry(EntryInfo):
         if frames:
             chosen[signature.by_frame] = frames
         try:
-            kernel = self._choose(chosen)  # type: ignore[misc]
+            kernel = self._choose(chosen)  # type: ignore[misc]  # the caller has checked
         except Exception:  # the careful function raises it again, or has another way
             kernel = None
         self.add_route(words, kernel, frames)

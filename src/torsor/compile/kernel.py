@@ -20,6 +20,7 @@ from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
 from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import Recorded
+from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
@@ -136,7 +137,7 @@ class Kernel:
             return None
         return self._recorded.library(form, (form,), self.dtype, lambda: self._ir(form, host))
 
-    def _ir(self, form: str, host: native.Host) -> str:
+    def _ir(self, form: str, host: Host) -> str:
         return forms.module(self.program, form, host, self._single)
 
     # -- calling ---------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ class Kernel:
             results = [r if r.ndim else float(r) for r in results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _in_order(self, values: tuple, named: dict[str, Any]) -> tuple:
+    def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Positional and named arguments in the program's order; those that are absent have their defaults."""
         rest = self.inputs[len(values) :]
         given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
@@ -260,7 +261,14 @@ class Kernel:
             else:
                 self._run(again, batch, results)
 
-    def _batch(self, library: native.Library, arrays, batch, results, count: int) -> bool:
+    def _batch(
+        self,
+        library: native.Library,
+        arrays: list[np.ndarray],
+        batch: tuple[int, ...],
+        results: list[np.ndarray],
+        count: int,
+    ) -> bool:
         table = [rows(a, x, batch) for a, x in zip(self.inputs, arrays, strict=True)]
         table += [(r, o.size * r.itemsize) for o, r in zip(self.outputs, results, strict=True)]
         arguments = (ctypes.c_int64 * (2 * len(table)))(*(x for array, stride in table for x in (address(array), stride)))
@@ -269,7 +277,8 @@ class Kernel:
 
         def work(start: int, end: int, stop: ctypes.c_int64, owned: object = table) -> int:
             buffer, stage = buffers(library, stream)
-            return function(arguments, start, end, buffer.address, stage.address)
+            bad: int = function(arguments, start, end, buffer.address, stage.address)
+            return bad
 
         return run_in_threads(work, count, self._cost, align=64) >= 0
 

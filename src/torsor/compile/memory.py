@@ -10,7 +10,7 @@ from torsor.errors import OutOfMemory
 try:
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # not on this system
 
 #: [bytes] that LLVM takes for a module: a part of its own, and for each byte of the text.  Measured were 5 MB, and 4 bytes,
 #: from a UR5's 0.1 MB of text to the 26 MB of a humanoid's Christoffel symbols

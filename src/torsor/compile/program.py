@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import TorsorError
-from torsor.scalar import Expr, Graph
+from torsor.scalar import Expr, Graph, Scalar, Scalars
 
 #: what costs nothing at run time
 FREE = frozenset({"const", "input"})
@@ -21,7 +21,7 @@ LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
 #: (name, operands)
-Operation = tuple[str, tuple]
+Operation = tuple[str, tuple[Any, ...]]
 
 
 class Argument(NamedTuple):
@@ -79,7 +79,7 @@ class Program:
 
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
-    code: tuple[tuple[str, tuple], ...]
+    code: tuple[Operation, ...]
     results: tuple[int, ...]
     rays: tuple[tuple[int, ...], ...] = ()
     inverses: tuple[Inverse, ...] = ()
@@ -154,7 +154,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
         roots.extend(graph.lift(x) for x in flat)
     needed = _needed_nodes(graph, roots)
     number: dict[int, int] = {}
-    code: list[tuple[str, tuple]] = []
+    code: list[Operation] = []
     for node in graph.nodes:
         if needed[node.index]:
             number[node.index] = len(code)
@@ -193,10 +193,10 @@ def _repeat(number: Mapping[int, int], copies: Sequence[Sequence[Expr]]) -> Repe
     return Repeat(tuple(s[0] for s in starts), len(starts[0])) if len(copies) > 1 and starts[0] else None
 
 
-def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> Inverse | None:
+def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Scalars], X: Sequence[Scalars]) -> Inverse | None:
     """A noted inverse in the numbers of the program's values; None where the program does not compute all of it."""
 
-    def entry(x: Any) -> int | Operation | None:
+    def entry(x: Scalar) -> int | Operation | None:
         node = graph.lift(x)
         if node.index in number:
             return number[node.index]
@@ -207,7 +207,7 @@ def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Sequence[Any]]
     matrix = tuple(tuple(entry(x) for x in row[: i + 1]) for i, row in enumerate(A))
     values = tuple(number.get(graph.lift(x).index) for row in X for x in row)
     complete = None not in values and not any(None in row for row in matrix)
-    return Inverse(matrix, values) if complete else None  # type: ignore[arg-type]
+    return Inverse(matrix, values) if complete else None  # type: ignore[arg-type]  # no None is left in them
 
 
 def _refuse_overflow(p: Program) -> None:
@@ -227,7 +227,7 @@ def _refuse_overflow(p: Program) -> None:
         start += out.size
 
 
-def divisors(code: Sequence[tuple[str, tuple]]) -> set[int]:
+def divisors(code: Sequence[Operation]) -> set[int]:
     """The values that others are divided by: an overflow in one would vanish from the results, since 1/inf = 0.
 
     Values that depend on an exponential are left out: in 1/(1 + eˣ) infinity gives the right limit.
@@ -258,7 +258,7 @@ def flatten(value: Any) -> tuple[list[Any], tuple[int, ...]]:
     return [value], ()
 
 
-def evaluate(program: Program, inputs: Sequence[Any], one: Mapping[str, Callable]) -> list[Any]:
+def evaluate(program: Program, inputs: Sequence[Any], one: Mapping[str, Callable[..., Any]]) -> list[Any]:
     """Every value of the program over any scalars, with ``one[op]`` for each operation: the skeleton of every interpreter."""
     values: list[Any] = []
     for op, args in program.code:

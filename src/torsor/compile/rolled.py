@@ -92,15 +92,15 @@ class DeferredInverse(Program):
         return self._record()
 
     @property
-    def code(self) -> tuple[Operation, ...]:  # type: ignore[override]
+    def code(self) -> tuple[Operation, ...]:
         return self.whole.code
 
     @property
-    def results(self) -> tuple[int, ...]:  # type: ignore[override]
+    def results(self) -> tuple[int, ...]:
         return self.whole.results
 
     @property
-    def inverses(self) -> tuple[Inverse, ...]:  # type: ignore[override]
+    def inverses(self) -> tuple[Inverse, ...]:
         return self.whole.inverses
 
     @property
@@ -221,7 +221,7 @@ def _head(program: Program, output: int, start: int, packed: list[int | Operatio
     return _prune(program, outputs, code, results)
 
 
-def _prune(program: Program, outputs: list[Argument], code: list[tuple[str, tuple]], results: list[int]) -> Program:
+def _prune(program: Program, outputs: list[Argument], code: list[Operation], results: list[int]) -> Program:
     """A program without the code that its results do not need."""
     needed = [False] * len(code)
     for r in results:

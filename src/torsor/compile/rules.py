@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from torsor import scalar as s
 
 #: the operation over arrays: the replay's meaning, and the oracle of the machine code
-NUMPY: dict[str, Callable] = {
+NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -36,7 +37,7 @@ NUMPY: dict[str, Callable] = {
 }
 
 #: the operation over any scalar of torsor
-RECORD: dict[str, Callable] = {
+RECORD: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,

@@ -153,7 +153,7 @@ class Scan:
         out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)
 
-    def _in_order(self, values: tuple, named: dict[str, Any]) -> list[Any]:
+    def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         names = [a.name for a in self.inputs]
         if set(named) != set(names[len(values) :]) or len(values) > len(names):
             raise ArgumentError(
@@ -209,7 +209,10 @@ class Scan:
         shape = {o: (*batch, kept) if o in self.wiring.each else batch for o in self._returned}
         return {o: np.empty((*shape[o], *self.outputs[o].shape), self.dtype) for o in self._returned}
 
-    def _run(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, index: Any) -> int:
+    def _run(
+        self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
+        T: int, every: int, index: np.ndarray | None,
+    ) -> int:  # fmt: skip
         """−1, or state × T + step of something that is not finite."""
         library = self._library("batch" if batch else "one")
         if library is None:
@@ -223,17 +226,21 @@ class Scan:
             row = out.size * self.dtype.itemsize
             strides = [row * (T // every), row] if o in self.wiring.each else [row, 0]
             table += [address(results[o]), *strides] if o in results else [0, 0, 0]
-        arguments = (_I64 * len(table))(*table)
+        addresses = (_I64 * len(table))(*table)
         function = _SCAN(library.address["scan"])
         where = address(index) if index is not None else 0
 
         def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index)) -> int:
             buffer, _ = buffers(library)
-            return function(arguments, start, end, T, every, where, buffer.address, ctypes.addressof(stop))
+            bad: int = function(addresses, start, end, T, every, where, buffer.address, ctypes.addressof(stop))
+            return bad
 
         return run_in_threads(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
 
-    def _complain(self, arguments, arrays, batch, results: dict[int, np.ndarray], T: int, every: int, bad: int) -> None:
+    def _complain(
+        self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
+        T: int, every: int, bad: int,
+    ) -> None:  # fmt: skip
         """Say which number given, or which step of which state, is not finite."""
         check_finite(arguments, arrays)
         state, step = tuple(int(k) for k in np.unravel_index(bad // T, batch)) if batch else (), bad % T

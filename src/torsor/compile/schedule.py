@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torsor.compile.outline import RESULT
-from torsor.compile.program import Program
+from torsor.compile.program import Operation, Program
 
 #: operations per function: the flat minimum of build time and run time on UR5 … Talos
 CHUNK = 500
@@ -22,7 +22,7 @@ CHUNK = 500
 #: store instructions per function, and groups of results: LLVM's time grows with the square of the first
 STORES, GROUPS = 96, 48
 
-Code = list[tuple[str, tuple]]
+Code = list[Operation]
 
 
 @dataclass(frozen=True)

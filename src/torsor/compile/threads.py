@@ -103,7 +103,8 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
     step = max(1, min(-(-rows // (n * PIECES)), LONGEST_PIECE // operations))
     step += -step % align
     pieces = iter(range(0, rows, step))  # next() on it is atomic, so two threads never get the same piece
-    stop, running, bad = ctypes.c_int64(0), [], [-1]  # type: ignore[var-annotated]
+    stop, bad = ctypes.c_int64(0), [-1]
+    running: list[None] = []
 
     def take() -> None:
         for start in pieces:

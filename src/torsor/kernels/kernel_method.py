@@ -17,7 +17,9 @@ R = TypeVar("R")
 INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
 
 
-def kernel_method_of(result: type | None = None, guards: Mapping[str, float] | None = None) -> Callable[..., Any]:
+def kernel_method_of(
+    result: type | None = None, guards: Mapping[str, float] | None = None
+) -> Callable[[Callable[Concatenate[Any, P], R]], kernel_method[P, R]]:
     """A :class:`kernel_method` with several results, a NamedTuple class, or with guards.
 
     ``guards={output: limit}`` are last outputs of the kernel, one number each, which are not returned: where one is not less

@@ -14,6 +14,7 @@ from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.quantities import labels, sizes
 from torsor.model.refusals import refuse_symbols
+from torsor.scalar import Scalars
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -36,7 +37,7 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
 
 def one_wrench_each(
     robot: Robot, wrenches: Mapping[str, Any] | None, q: Sequence[float] = (), expressed_in: str = "body"
-) -> dict[str, list[float]]:
+) -> Mapping[str, Scalars]:
     """The wrenches by frame, in the frames' own axes, as lists of floats; ``q`` turns those that are given in the world's."""
     check_axes(expressed_in)
     given = check_wrenches(robot.model, wrenches)

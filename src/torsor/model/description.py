@@ -14,6 +14,7 @@ from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.rotor import Rotor, check_rotors
+from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
 
 INF = math.inf
@@ -74,9 +75,9 @@ class Joint:
     upper: tuple[float, ...] = ()
     velocity_limit: tuple[float, ...] = ()
     effort_limit: tuple[float, ...] = ()
-    armature: tuple[Any, ...] = ()
-    damping: tuple[Any, ...] = ()
-    friction: tuple[Any, ...] = ()
+    armature: tuple[Scalar, ...] = ()
+    damping: tuple[Scalar, ...] = ()
+    friction: tuple[Scalar, ...] = ()
     mimic: Mimic | None = None
     laws: tuple[Any, ...] = ()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torsor.model.printing import loop_count
+from torsor.scalar import Scalars
 from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.text import count, short
 
@@ -51,7 +51,7 @@ def _place(joint: Any) -> str:
     return str(first) if end == first + 1 else f"{first}:{end}"
 
 
-def _numbers(values: Sequence[Any]) -> str:
+def _numbers(values: Scalars) -> str:
     """One number, or those of a joint with several; nothing where there is no limit."""
     infinite = all(isinstance(x, (int, float)) and abs(x) == float("inf") for x in values)
     return "" if infinite else ", ".join(short(x) for x in values)

@@ -15,6 +15,7 @@ from torsor.model.description import FLOATING_BASE
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
 from torsor.model.spanning import spanning_tree
+from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
 
 
@@ -90,9 +91,10 @@ class Mechanism:
         return self._description.report + note
 
     @cached_property
-    def mass(self) -> Any:
+    def mass(self) -> Scalar:
         """Total mass of all links and rotors [kg], a fixed base included."""
-        return plain(sum(inertia.m for inertia in self._description.bodies.values()))
+        total: Scalar = plain(sum(inertia.m for inertia in self._description.bodies.values()))
+        return total
 
     def joint(self, name: str) -> JointView:
         """One joint: ``.type .q_slice .v_slice .lower .upper .velocity_limit .effort_limit .damping .friction .armature``."""
@@ -158,7 +160,13 @@ class Mechanism:
         return type(self)(surgery.subtree(self._description, link))
 
     def attach(
-        self, other: Mechanism, at: str, *, xyz: Sequence[float] = (0, 0, 0), rpy: Sequence[float] = (0, 0, 0), prefix: str = ""
+        self,
+        other: Mechanism,
+        at: str,
+        *,
+        xyz: Scalars | np.ndarray = (0, 0, 0),
+        rpy: Scalars | np.ndarray = (0, 0, 0),
+        prefix: str = "",
     ) -> Self:
         """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` keeps its names apart.
 
@@ -169,7 +177,14 @@ class Mechanism:
         """
         return type(self)(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
-    def with_payload(self, at: str, mass: float, *, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> Self:
+    def with_payload(
+        self,
+        at: str,
+        mass: Scalar,
+        *,
+        com: Scalars | np.ndarray = (0, 0, 0),
+        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+    ) -> Self:
         """A load fixed to a link or frame: mass [kg], com [m] and inertia about the com [kg·m²], both in that frame.
 
         ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three of a diagonal; None is a point mass.
@@ -200,7 +215,7 @@ class Mechanism:
         """The same robot with a ``"fixed"`` or a ``"floating"`` base; the latter has 7 more entries in q and 6 more in v."""
         return type(self)(surgery.with_base(self._description, base))
 
-    def with_gravity(self, gravity: Sequence[float]) -> Self:
+    def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:
         """The same robot where gravity is another vector of the world [m/s²]: (0, −9.81, 0) for one that hangs on a wall."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
@@ -239,7 +254,7 @@ class Mechanism:
         return self._description
 
     def __setstate__(self, description: Description) -> None:
-        self.__init__(description)  # type: ignore[misc]
+        self.__init__(description)  # type: ignore[misc]  # unpickling makes it anew
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "mass":

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from torsor.errors import UnknownName
 from torsor.model.joints import JointType
 from torsor.model.rotor import RotorRow
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -22,8 +23,8 @@ class Coupling(NamedTuple):
     """q_i = k q_leader + b: a joint with no coordinate of its own."""
 
     leader: int
-    k: Any
-    b: Any
+    k: Scalar
+    b: Scalar
 
 
 class Frame(NamedTuple):
@@ -51,8 +52,8 @@ class Model:
     joint: tuple[JointType, ...]
     offset: tuple[Transform, ...]  # from the parent's frame to the joint frame
     inertia: tuple[Inertia, ...]
-    armature: tuple[tuple[Any, ...], ...]
-    damping: tuple[tuple[Any, ...], ...]
+    armature: tuple[tuple[Scalar, ...], ...]
+    damping: tuple[tuple[Scalar, ...], ...]
     coupling: tuple[Coupling | None, ...]
     q_start: tuple[int, ...]
     v_start: tuple[int, ...]
@@ -112,40 +113,40 @@ class Model:
 
     # -- vectors, by joint -----------------------------------------------------------------------------------
 
-    def configuration(self, q: Sequence[Any]) -> list[list[Any]]:
+    def configuration(self, q: Scalars) -> list[list[Scalar]]:
         """q joint by joint; a coupled joint's follows from its leader's."""
-        rows: list[list[Any]] = [[] for _ in self.parent]
+        rows: list[list[Scalar]] = [[] for _ in self.parent]
         for i, _ in self.outward():
             c = self.coupling[i]
             start = self.q_start[i]
             rows[i] = list(q[start : start + self.joint[i].nq]) if c is None else [q[start] * c.k + c.b]
         return rows
 
-    def rates(self, v: Sequence[Any]) -> list[list[Any]]:
+    def rates(self, v: Scalars) -> list[list[Scalar]]:
         """Velocities or accelerations joint by joint."""
-        rows: list[list[Any]] = [[] for _ in self.parent]
+        rows: list[list[Scalar]] = [[] for _ in self.parent]
         for i, _ in self.outward():
             c = self.coupling[i]
             start = self.v_start[i]
             rows[i] = list(v[start : start + self.joint[i].nv]) if c is None else [v[start] * c.k]
         return rows
 
-    def rotor_forces(self, a: Sequence[Any]) -> list[list[Any]]:
+    def rotor_forces(self, a: Scalars) -> list[list[Scalar]]:
         """Armature × acceleration, joint by joint: a rotor known by that alone is felt by its own joint only."""
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
-    def gather_forces(self, tau: Sequence[Sequence[Any]] | Mapping[int, Sequence[Any]]) -> list[Any]:
+    def gather_forces(self, tau: Sequence[Scalars] | Mapping[int, Scalars]) -> list[Scalar]:
         """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
-        out: list[Any] = [0] * self.nv
+        out: list[Scalar] = [0] * self.nv
         for i, _ in self.outward():
             c = self.coupling[i]
             for d, t in enumerate(tau[i]):
                 out[self.v_start[i] + d] = out[self.v_start[i] + d] + (t if c is None else t * c.k)
         return out
 
-    def gather_matrix(self, blocks: dict[tuple[int, int], list[list[Any]]]) -> list[list[Any]]:
+    def gather_matrix(self, blocks: dict[tuple[int, int], list[list[Scalar]]]) -> list[list[Scalar]]:
         """The matrix (nv × nv) of blocks (i, j); coupled joints add to their leaders' rows and columns."""
-        out: list[list[Any]] = [[0] * self.nv for _ in range(self.nv)]
+        out: list[list[Scalar]] = [[0] * self.nv for _ in range(self.nv)]
         gain = [1 if c is None else c.k for c in self.coupling]
         for (i, j), block in blocks.items():
             for a, row in enumerate(block, start=self.v_start[i]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.model.description import FLOATING_BASE, Geometry, Mimic
+from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.support.text import numbers, plain
 
@@ -32,9 +33,9 @@ class JointView:
     upper: Numbers
     velocity_limit: Numbers
     effort_limit: Numbers
-    armature: Numbers
-    damping: Numbers
-    friction: Numbers
+    armature: tuple[Scalar, ...]
+    damping: tuple[Scalar, ...]
+    friction: tuple[Scalar, ...]
     mimic: Mimic | None
 
     @classmethod

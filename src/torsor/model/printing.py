@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from torsor.errors import printable
-from torsor.model import Description, Model
+from torsor.model import Description, Joint, Model
 from torsor.model.description import FLOATING_BASE
 from torsor.support.text import count, short
 
 
 def tree(d: Description, model: Model) -> str:
     """One line a link: how it hangs, by which joint, and what it weighs."""
-    children: dict[str, list] = {}
+    children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
     links = {link.name: link for link in d.links}
@@ -20,7 +20,7 @@ def tree(d: Description, model: Model) -> str:
     what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{loop_count(d)}"
     counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
     lines = [f"{printable(d.name)}: {counts}, {short(mass)} kg, {d.base} base"]
-    todo = [(d.root, None, "", "")]
+    todo: list[tuple[str, Joint | None, str, str]] = [(d.root, None, "", "")]
     while todo:
         name, joint, lead, indent = todo.pop()
         text = f"{lead}{printable(name)}"
@@ -29,7 +29,7 @@ def tree(d: Description, model: Model) -> str:
         m = links[name].inertia.m
         lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
         below = children.get(name, [])
-        entries = []
+        entries: list[tuple[str, Joint | None, str, str]] = []
         for k, j in enumerate(below):
             last = k == len(below) - 1
             entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
@@ -44,7 +44,7 @@ def loop_count(d: Description) -> str:
     return f", {count(len(d.loops), 'loop')}" if d.loops else ""
 
 
-def _motion(joint, model: Model, number: dict[str, int]) -> str:
+def _motion(joint: Joint, model: Model, number: dict[str, int]) -> str:
     if joint.name not in number:
         return joint.kind.name
     i = number[joint.name]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torsor.model.joints import Fixed, JointType
-from torsor.model.joints.base import Scalars
 from torsor.model.seat import SINGLE_AXIS
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Subspace, Transform
 
 
@@ -24,11 +24,11 @@ class ReversedJoint(JointType):
     name = "reversed"
 
     @property
-    def nq(self) -> int:  # type: ignore[override]
+    def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
         return self.kind.nq
 
     @property
-    def nv(self) -> int:  # type: ignore[override]
+    def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
         return self.kind.nv
 
     def transform(self, q: Scalars) -> Transform:
@@ -50,13 +50,13 @@ class ReversedJoint(JointType):
         X = self.kind.transform(q)
         return tuple(X.T @ F for F in self.kind.complement(q))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return self.kind.coordinates(X.inverse)
 
-    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         return self.kind.integrate(q, step)
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return self.kind.difference(q0, q1)
 
     def neutral(self) -> list[float]:

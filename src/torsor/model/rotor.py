@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ModelError
 from torsor.model.magnitudes import check_inertia, check_size
+from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import flat
@@ -35,7 +36,7 @@ class Rotor:
     joint: str
     link: str
     inertia: Inertia
-    ratio: Any = 1
+    ratio: Scalar = 1
     origin: Transform = Transform.identity()
     axis: Vec = Vec(0, 0, 1)
 
@@ -45,7 +46,7 @@ class Rotor:
         return self.origin.T @ self.inertia
 
     @property
-    def spin_inertia(self) -> Any:
+    def spin_inertia(self) -> Scalar:
         """uᵀ I u [kg·m²], about the spin axis u."""
         return self.axis.dot(self.inertia.I @ self.axis)
 
@@ -61,8 +62,8 @@ class RotorRow(NamedTuple):
     joint: int  # the body whose joint it drives
     mount: int  # the body it is mounted on
     axis: Vec  # u, in the mount's frame
-    inertia: Any  # J, about u
-    ratio: Any  # G
+    inertia: Scalar  # J, about u
+    ratio: Scalar  # G
 
     @property
     def momentum(self) -> Vec:
@@ -70,7 +71,7 @@ class RotorRow(NamedTuple):
         return self.axis * (self.inertia * self.ratio)
 
     @property
-    def apparent(self) -> Any:
+    def apparent(self) -> Scalar:
         """G² J, the apparent inertia (MR §8.9.2)."""
         return self.inertia * (self.ratio * self.ratio)
 

@@ -16,6 +16,7 @@ from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.model.spanning import fresh, ground_loops, joint_fields
+from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
 
@@ -32,7 +33,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     ['revolute', 'fixed']
     """
     joints = {j.name: j for j in d.joints}
-    held: dict[str, list[Any]] = {}
+    held: dict[str, list[Scalar]] = {}
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
             raise ModelError(f"joint {name!r} closes a loop and has no coordinate; with_spanning_tree(...) can give it one")
@@ -48,7 +49,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     for j in d.joints:  # a follower may stand before its leader in the file, and follow it through others
         k, b, at = 1, 0, j
         while at.mimic is not None:
-            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]  # type: ignore[assignment]
+            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]  # type: ignore[assignment]  # 1, 0 stay whole
         if j.mimic is not None and at.name in held:
             held[j.name] = [held[at.name][0] * k + b]
     if not held:
@@ -63,7 +64,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     )
 
 
-def _hold(j: Joint, q: list[Any]) -> Joint:
+def _hold(j: Joint, q: list[Scalar]) -> Joint:
     try:
         X = j.kind.transform(q)
     except ZeroDivisionError:
@@ -111,7 +112,12 @@ def subtree(d: Description, link: str) -> Description:
 
 
 def attach(
-    d: Description, other: Description, at: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), prefix: str = ""
+    d: Description,
+    other: Description,
+    at: str,
+    xyz: Any = (0, 0, 0),
+    rpy: Any = (0, 0, 0),
+    prefix: str = "",
 ) -> Description:
     """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
 
@@ -156,7 +162,13 @@ def attach(
     )
 
 
-def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: Any = None) -> Description:
+def payload(
+    d: Description,
+    at: str,
+    mass: Any,
+    com: Any = (0, 0, 0),
+    inertia: Any = None,
+) -> Description:
     """A body held at a link or frame: mass [kg], centre [m] in that frame, inertia [kg·m²] about the centre in its axes.
 
     >>> from torsor import robots

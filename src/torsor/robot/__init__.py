@@ -15,4 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Builder", "Robot"]
 
-__getattr__ = lazy(__name__, {"Builder": "torsor.robot.builder", "Robot": "torsor.robot.robot"})
+_HOMES = {"Builder": "torsor.robot.builder", "Robot": "torsor.robot.robot"}
+
+if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
+    __getattr__ = lazy(__name__, _HOMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
@@ -9,9 +10,12 @@ from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimi
 from torsor.model.joint_words import Z, joint_type, loop_joint
 from torsor.model.joints import JointType
 from torsor.model.rotor import Rotor, make_rotor
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import arguments as read
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from torsor.robot import Robot
 
 
@@ -41,7 +45,15 @@ class Builder:
         self._loops: list[Loop] = []
         self._rotors: list[Rotor] = []
 
-    def link(self, name: str, mass: Any = 0, *, com: Any = (0, 0, 0), inertia: Any = None, rpy: Any = (0, 0, 0)) -> Builder:
+    def link(
+        self,
+        name: str,
+        mass: Scalar = 0,
+        *,
+        com: Scalars | np.ndarray = (0, 0, 0),
+        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+        rpy: Scalars | np.ndarray = (0, 0, 0),
+    ) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
 
         ``inertia`` is a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), the three of a diagonal, or None for a point
@@ -57,19 +69,19 @@ class Builder:
         parent: str,
         child: str,
         *,
-        xyz: Any = (0, 0, 0),
-        rpy: Any = (0, 0, 0),
-        axis: Any = None,
-        second_axis: Any = None,
-        pitch: Any = None,
-        lower: Any = None,
-        upper: Any = None,
-        velocity_limit: Any = None,
-        effort_limit: Any = None,
-        armature: Any = None,
-        damping: Any = None,
-        friction: Any = None,
-        mimic: Any = None,
+        xyz: Scalars | np.ndarray = (0, 0, 0),
+        rpy: Scalars | np.ndarray = (0, 0, 0),
+        axis: Scalars | np.ndarray | None = None,
+        second_axis: Scalars | np.ndarray | None = None,
+        pitch: Scalar | None = None,
+        lower: Scalar | Scalars | None = None,
+        upper: Scalar | Scalars | None = None,
+        velocity_limit: Scalar | Scalars | None = None,
+        effort_limit: Scalar | Scalars | None = None,
+        armature: Scalar | Scalars | None = None,
+        damping: Scalar | Scalars | None = None,
+        friction: Scalar | Scalars | None = None,
+        mimic: str | Sequence[Any] | Mimic | None = None,
     ) -> Builder:
         """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
 
@@ -84,11 +96,11 @@ class Builder:
         per_q = {"lower": lower, "upper": upper}
         limits = {"velocity_limit": velocity_limit, "effort_limit": effort_limit}
         drive = {"armature": armature, "damping": damping, "friction": friction}
-        fields = {k: read.per_coordinate(x, kind.nq, f"{what}: {k}") for k, x in per_q.items()}
+        fields: dict[str, Any] = {k: read.per_coordinate(x, kind.nq, f"{what}: {k}") for k, x in per_q.items()}
         fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}") for k, x in limits.items()}
         fields |= {k: read.per_coordinate(x, kind.nv, f"{what}: {k}", number=False) for k, x in drive.items()}
         origin = read.pose(xyz, rpy, what)
-        self._joints.append(Joint(name, kind, parent, child, origin, **fields, mimic=_mimic(mimic, what)))  # type: ignore[arg-type]
+        self._joints.append(Joint(name, kind, parent, child, origin, **fields, mimic=_mimic(mimic, what)))
         return self
 
     def loop(
@@ -98,13 +110,13 @@ class Builder:
         parent: str,
         child: str,
         *,
-        xyz: Any = (0, 0, 0),
-        rpy: Any = (0, 0, 0),
-        child_xyz: Any = (0, 0, 0),
-        child_rpy: Any = (0, 0, 0),
-        axis: Any = None,
-        second_axis: Any = None,
-        pitch: Any = None,
+        xyz: Scalars | np.ndarray = (0, 0, 0),
+        rpy: Scalars | np.ndarray = (0, 0, 0),
+        child_xyz: Scalars | np.ndarray = (0, 0, 0),
+        child_rpy: Scalars | np.ndarray = (0, 0, 0),
+        axis: Scalars | np.ndarray | None = None,
+        second_axis: Scalars | np.ndarray | None = None,
+        pitch: Scalar | None = None,
     ) -> Builder:
         """A joint that closes a loop: between two links that the joints connect already, so it takes freedom away (F&O §3.4).
 
@@ -122,7 +134,9 @@ class Builder:
         self._loops.append(loop_joint(name, type, parent, child, **at, axis=axis, second_axis=second_axis, pitch=pitch))
         return self
 
-    def frame(self, name: str, link: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
+    def frame(
+        self, name: str, link: str, *, xyz: Scalars | np.ndarray = (0, 0, 0), rpy: Scalars | np.ndarray = (0, 0, 0)
+    ) -> Builder:
         """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self
@@ -133,13 +147,13 @@ class Builder:
         joint: str,
         link: str,
         *,
-        mass: Any = 0,
-        com: Any = (0, 0, 0),
-        inertia: Any = None,
-        ratio: Any = 1,
-        xyz: Any = (0, 0, 0),
-        rpy: Any = (0, 0, 0),
-        axis: Any = Z,
+        mass: Scalar = 0,
+        com: Scalars | np.ndarray = (0, 0, 0),
+        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+        ratio: Scalar = 1,
+        xyz: Scalars | np.ndarray = (0, 0, 0),
+        rpy: Scalars | np.ndarray = (0, 0, 0),
+        axis: Scalars | np.ndarray = Z,
     ) -> Builder:
         """The rotor of the geared motor that drives ``joint``, mounted on ``link``: the joint's parent, or one before it.
 
@@ -155,7 +169,7 @@ class Builder:
         self._rotors.append(make_rotor(name, joint, link, mass=mass, com=com, inertia=inertia, ratio=ratio, **place))
         return self
 
-    def description(self, base: str = "fixed", gravity: Any = EARTH) -> Description:
+    def description(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
         return Description(
             self.name,
@@ -168,7 +182,7 @@ class Builder:
             gravity=read.vector(gravity, "gravity"),
         )
 
-    def build(self, base: str = "fixed", gravity: Any = EARTH) -> Robot:
+    def build(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Robot:
         """The robot, ready to compute with."""
         from torsor.robot import Robot  # the model layer does not otherwise know of robots
 

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 from torsor.errors import ArgumentError, FileError
 from torsor.model.description import EARTH
 from torsor.robot import Robot
+from torsor.scalar import Scalars
 
 if TYPE_CHECKING:
     from torsor.io.dh import DHRow
 
 
 def load(
-    source: str | PathLike | bytes,
+    source: str | PathLike[str] | bytes,
     *,
     format: str | None = None,
     base: str | None = None,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
     strict: bool = False,
-    loops: str | PathLike | bytes | bool | None = None,
-    roots: Sequence[str | PathLike] = (),
+    loops: str | PathLike[str] | bytes | bool | None = None,
+    roots: Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
@@ -62,7 +63,7 @@ def load(
     return robot if gravity is None else robot.with_gravity(gravity)
 
 
-def _hint(source: str | PathLike | bytes) -> str | None:
+def _hint(source: str | PathLike[str] | bytes) -> str | None:
     """The function that makes the robot, where a file is asked for by the name of a robot that comes with torsor."""
     from torsor.robot.library.robots import names
 
@@ -70,7 +71,7 @@ def _hint(source: str | PathLike | bytes) -> str | None:
     return f"torsor brings a robot of that name: ts.robots.{name}()" if name in names() else None
 
 
-def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> None:
+def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None) -> None:
     """Write the robot as URDF or MJCF, as the name ends (``.urdf``, ``.mjcf``) or ``format=`` says; all of it or nothing.
 
     URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
@@ -89,19 +90,19 @@ def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> No
     write(robot.description, path)
 
 
-def save_urdf(robot: Robot, path: str | PathLike) -> None:
+def save_urdf(robot: Robot, path: str | PathLike[str]) -> None:
     """Write the robot as a URDF that loads to the same dynamics [m, kg, rad]; :func:`save` with ``format="urdf"``."""
     save(robot, path, format="urdf")
 
 
-def save_loops(robot: Robot, path: str | PathLike) -> None:
+def save_loops(robot: Robot, path: str | PathLike[str]) -> None:
     """Write the robot's loops as a side-file (YAML) for ``load(..., loops=path)``."""
     from torsor.io.loops_file import write_loops
 
     write_loops(robot.description, path)
 
 
-def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Sequence[float] = EARTH) -> Robot:
+def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Scalars = EARTH) -> Robot:
     """The robot of Modern Robotics' lists (MR §8.11): n+1 home poses M_{i−1,i} [m], n spatial inertias G_i, screw axes S (6×n).
 
     G_i = diag(I_i, m_i 1) [kg·m², kg] at the centre of mass; S = (ω, v) in the space frame.  The tip is ``"end_effector"``.
@@ -131,7 +132,7 @@ def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
 
 
 def from_screws(
-    screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Sequence[float] = EARTH
+    screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Scalars = EARTH
 ) -> Robot:
     """The robot of screw axes S = (ω, v), a row each, and poses of links and ``tip``, all in the space frame at home.
 
@@ -152,7 +153,7 @@ def from_dh(
     *,
     convention: str = "standard",
     name: str = "robot",
-    gravity: Sequence[float] = EARTH,
+    gravity: Scalars = EARTH,
     tool_xyz: Sequence[float] = (0, 0, 0),
     tool_rpy: Sequence[float] = (0, 0, 0),
 ) -> Robot:

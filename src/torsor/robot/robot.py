@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
-from torsor.kernels.methods import Array, Computed, Wrenches
+from torsor.kernels.compiled_mechanism import Array, Wrenches
+from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
 from torsor.kernels.spec import Name
 from torsor.model import Description
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from torsor.look.explain import Ellipsoid, Explanation, NewtonEulerTable
     from torsor.look.viewer import Viewer
     from torsor.mechanics.constraints import ConstrainedRobot, Constraint
+    from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
+    from torsor.model.actuators import Drive
     from torsor.simulate import Result, Rollout
     from torsor.simulate.axes import Spread
     from torsor.symbolic.closed_form import ClosedForm
@@ -84,12 +87,21 @@ class Robot(Computed):
                 return self._looped
         return ConstrainedRobot(self, constraints)
 
-    def assemble(self, q_guess: ArrayLike | None = None, **options: Any) -> Array:
+    def assemble(
+        self,
+        q_guess: ArrayLike | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        free: Sequence[str] | None = None,
+        time: float | None = None,
+        attempts: int = 20,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Array:
         """q with φ(q) = 0: the loops closed, near a guess (F&O 16).
 
-        Options as :meth:`torsor.constraints.ConstrainedRobot.assemble` has: ``fixed=``, ``free=``, ``time=``, ``attempts=``.
+        Options as for :meth:`torsor.constraints.ConstrainedRobot.assemble`.
         """
-        return self.constrained().assemble(q_guess, **options)
+        return self.constrained().assemble(q_guess, fixed=fixed, free=free, time=time, attempts=attempts, rng=rng)
 
     def operators(
         self,
@@ -113,14 +125,44 @@ class Robot(Computed):
 
     # -- motion over time ------------------------------------------------------------------------------------
 
-    def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **options: Any) -> Result:
+    def simulate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        control: Any = None,
+        *,
+        wrenches: Mapping[str, Any] | None = None,
+        expressed_in: str = "body",
+        integrator: str = "rk4",
+        dt: float = 1e-3,
+        tolerance: float = 1e-8,
+        max_steps: int | None = None,
+        events: Any = None,
+        limits: Any = None,
+        damping: bool = False,
+        friction: bool | None = None,
+        drives: Mapping[str, Drive] | None = None,
+        command: str = "torque",
+        springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
+        motors: tuple[ArrayLike, ArrayLike] | None = None,
+        constraints: Sequence[Constraint] = (),
+        stabilization: Any = "projection",
+        record: str | int = "all",
+        progress: bool | None = None,
+    ) -> Result:
         """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
 
-        Options as :func:`torsor.simulate.simulate` has them: ``integrator=``, ``dt=``, ``events=``, ``limits=``, ``record=``.
+        Options as for :func:`torsor.simulate.simulate`.
         """
         from torsor.simulate import simulate
 
-        return simulate(self, q, v, duration, control, **options)
+        return simulate(
+            self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
+            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
+            drives=drives, command=command, springs=springs, motors=motors, constraints=constraints,
+            stabilization=stabilization, record=record, progress=progress,
+        )  # fmt: skip
 
     def rollout(
         self,
@@ -131,27 +173,47 @@ class Robot(Computed):
         dt: float,
         steps: int | None = None,
         integrator: str = "semi_implicit",
-        **options: Any,
+        wrenches: Mapping[str, Any] | None = None,
+        expressed_in: str = "body",
+        controller: Callable[..., Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        vary: Mapping[str, Mapping[str, Any]] | None = None,
+        damping: bool = False,
+        friction: bool | None = None,
+        record: str | int = "all",
     ) -> Rollout:
         """Many robots through many steps of dt [s], the whole loop in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
         ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel,
-        ``vary=`` makes robots differ; all options as :func:`torsor.simulate.rollout` has them (MR §8.5).
+        ``vary=`` makes robots differ; options as for :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
-        return rollout(self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, **options)
+        return rollout(
+            self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
+            controller=controller, parameters=parameters, vary=vary, damping=damping, friction=friction, record=record,
+        )  # fmt: skip
 
     # -- looking at it ---------------------------------------------------------------------------------------
 
-    def view(self, q: ArrayLike | None = None, result: Result | None = None, **options: Any) -> Viewer:
+    def view(
+        self,
+        q: ArrayLike | None = None,
+        result: Result | None = None,
+        *,
+        port: int = 0,
+        roots: Sequence[str | PathLike[str]] = (),
+        style: str = "auto",
+        open: bool = True,
+        block: bool = False,
+    ) -> Viewer:
         """Open the browser viewer (127.0.0.1 only): sliders, joint forces, a draggable force, playback of ``result``.
 
-        Options as :func:`torsor.look.viewer.view` has them: ``port=``, ``roots=``, ``style=``, ``open=``, ``block=``.
+        Options as for :func:`torsor.look.viewer.view`.
         """
         from torsor.look.viewer import view
 
-        return view(self, q, result, **options)
+        return view(self, q, result, port=port, roots=roots, style=style, open=open, block=block)
 
     def verify(self, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
         """Cross-check this robot's dynamics with independent methods on this machine; returns a Certificate.
@@ -244,24 +306,53 @@ class Robot(Computed):
 
         return symbolic(self, parameters, form)
 
-    def export_c(self, path: str | PathLike[str], *names: Name, **options: Any) -> tuple[Path, Path, Path]:
-        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as :func:`torsor.export.export_c` has."""
+    def export_c(
+        self,
+        path: str | PathLike[str],
+        *names: Name,
+        dtype: Any = "float64",
+        name: str | None = None,
+        fused: bool = False,
+        fma: bool = False,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> tuple[Path, Path, Path]:
+        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as for :func:`torsor.export.export_c`."""
         from torsor.kernels.export import export_c
 
-        return export_c(self, path, *names, **options)
+        return export_c(
+            self, path, *names, dtype=dtype, name=name, fused=fused, fma=fma, wrenches=wrenches, expressed_in=expressed_in,
+            damping=damping, friction=friction,
+        )  # fmt: skip
 
-    def export_python(self, path: str | PathLike[str], *names: Name, **options: Any) -> Path:
-        """Write quantities as a Python module that needs NumPy alone; options as :func:`torsor.export.export_python` has."""
+    def export_python(
+        self,
+        path: str | PathLike[str],
+        *names: Name,
+        name: str | None = None,
+        fused: bool = False,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> Path:
+        """Write quantities as a Python module that needs NumPy alone; options as for :func:`torsor.export.export_python`."""
         from torsor.kernels.export import export_python
 
-        return export_python(self, path, *names, **options)
+        return export_python(
+            self, path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in, damping=damping,
+            friction=friction,
+        )  # fmt: skip
 
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
     ) -> Array:
         if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
             refuse_out(out)
-            return self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+            later: Array = self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+            return later
         # the caller has subtracted losses
         a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, friction=False).a
         if out is None:
@@ -269,7 +360,7 @@ class Robot(Computed):
         np.copyto(out, a)
         return out
 
-    def _through_loops_later(self, state: tuple, wrenches: Wrenches, expressed_in: str) -> Any:
+    def _through_loops_later(self, state: tuple[ArrayLike, ...], wrenches: Wrenches, expressed_in: str) -> Any:
         """The same over Dask arrays, block by block."""
         inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
         inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]

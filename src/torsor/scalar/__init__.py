@@ -28,11 +28,14 @@ from torsor.scalar.ops import (
     where,
 )
 from torsor.scalar.repeat import repeatable
+from torsor.scalar.scalar import Scalar, Scalars
 
 __all__ = [
     "Dual",
     "Expr",
     "Graph",
+    "Scalar",
+    "Scalars",
     "absolute",
     "acos",
     "asin",

@@ -6,18 +6,20 @@ parts may be floats, recorded expressions or symbols.  That is how a constraint 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from torsor.scalar.scalar import Scalar
 
 
-def _zero(x: Any) -> bool:
+def _zero(x: Scalar) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 
-def _sum(a: Any, b: Any) -> Any:
+def _sum(a: Scalar, b: Scalar) -> Scalar:
     return b if _zero(a) else a if _zero(b) else a + b
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Scalar, b: Scalar) -> Scalar:
     return 0 if _zero(a) or _zero(b) else a * b
 
 
@@ -32,7 +34,7 @@ class Dual:
     __slots__ = ("rate", "value")
     __array_ufunc__ = None  # numpy scalars defer to the methods below
 
-    def __init__(self, value: Any, rate: Any = 0):
+    def __init__(self, value: Scalar, rate: Scalar = 0):
         self.value, self.rate = value, rate
 
     def __add__(self, o: Any) -> Dual:
@@ -65,12 +67,12 @@ class Dual:
     def __pos__(self) -> Dual:
         return self
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Dual:
         from torsor.scalar.ops import sign
 
         return Dual(abs(self.value), _product(sign(self.value), self.rate))
 
-    def __pow__(self, n: Any) -> Any:
+    def __pow__(self, n: Any) -> Scalar:
         """Whole powers and 0.5, as a recorded scalar has them."""
         if not isinstance(n, int):
             from torsor.scalar.ops import sqrt
@@ -78,7 +80,7 @@ class Dual:
             return sqrt(self) if n == 0.5 else NotImplemented
         if n < 0:
             return 1 / self ** (-n)
-        out: Any = 1
+        out: Scalar = 1
         for _ in range(n):
             out = self * out
         return out
@@ -95,19 +97,23 @@ class Dual:
     def __ge__(self, o: Any) -> Any:
         return self.value >= value(o)
 
+    if TYPE_CHECKING:  # float(x) raises TypeError because the method is absent; SymPy would call it in symbol + Dual
+
+        def __float__(self) -> float: ...
+
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.rate!r})"
 
 
-def _quotient(a: Any, b: Any) -> Any:
+def _quotient(a: Scalar, b: Scalar) -> Scalar:
     return 0 if _zero(a) else a / b
 
 
-def value(x: Any) -> Any:
+def value(x: Any) -> Scalar:
     """The scalar itself, of a dual or of a constant."""
     return x.value if x.__class__ is Dual else x
 
 
-def rate(x: Any) -> Any:
+def rate(x: Any) -> Scalar:
     """Its rate; that of a constant is zero."""
     return x.rate if x.__class__ is Dual else 0

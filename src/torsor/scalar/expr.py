@@ -58,7 +58,7 @@ class Graph:
         self.nodes: list[Expr] = []
         self.stretches: list[Any] = []
         self.recording = False
-        self.table: dict[tuple, Expr] = {}
+        self.table: dict[tuple[Any, ...], Expr] = {}
 
     def input(self, k: int) -> Expr:
         return self.node("input", (k,), (k,))
@@ -67,7 +67,7 @@ class Graph:
         value = float(value)
         return self.node("const", (value,), (value, math.copysign(1.0, value)))
 
-    def node(self, op: str, args: tuple, key: tuple) -> Expr:
+    def node(self, op: str, args: tuple[Any, ...], key: tuple[Any, ...]) -> Expr:
         key = (op, *key)
         found = self.table.get(key)
         if found is None:
@@ -103,12 +103,12 @@ class Expr:
     __slots__ = ("args", "graph", "index", "op")
     __array_ufunc__ = None  # numpy scalars and arrays defer to the methods below
 
-    def __init__(self, graph: Graph, op: str, args: tuple, index: int):
+    def __init__(self, graph: Graph, op: str, args: tuple[Any, ...], index: int):
         self.graph, self.op, self.args, self.index = graph, op, args, index
 
-    # -- arithmetic ------------------------------------------------------------------------------------------
+    # -- arithmetic: each result is an Expr, or the plain number that it folds to ------------------------------
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             if other.op == "neg":
                 return self - other.args[0]
@@ -125,7 +125,7 @@ class Expr:
 
     __radd__ = __add__
 
-    def __sub__(self, other):
+    def __sub__(self, other: Any) -> Any:
         if other is self:
             return 0
         if other.__class__ is Expr:
@@ -140,7 +140,7 @@ class Expr:
             return self
         return self + (-other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Any) -> Any:
         if not _is_number(other):
             return NotImplemented
         if other == 0:
@@ -149,7 +149,7 @@ class Expr:
             return self.args[0] + other
         return self.graph.apply("sub", other, self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             if self.op == "neg":
                 return -(self.args[0] * other)
@@ -174,7 +174,7 @@ class Expr:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Any) -> Any:
         if other is self:
             return 1
         if other.__class__ is Expr:
@@ -185,27 +185,27 @@ class Expr:
             return NotImplemented
         return self * (1 / other)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Any) -> Any:
         if not _is_number(other):
             return NotImplemented
         if other == 0:
             return 0
         return self.graph.apply("div", other, self)
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         if self.op == "neg":
             return self.args[0]
         if self.op == "sub":
             return self.args[1] - self.args[0]
         return self.graph.apply("neg", self)
 
-    def __pos__(self):
+    def __pos__(self) -> Expr:
         return self
 
-    def __abs__(self):
+    def __abs__(self) -> Expr:
         return self.graph.apply("abs", self.args[0] if self.op == "neg" else self)
 
-    def __pow__(self, n):
+    def __pow__(self, n: Any) -> Any:
         if not isinstance(n, int):
             if n == 0.5:
                 return self.function("sqrt")
@@ -226,34 +226,37 @@ class Expr:
 
     def function(self, op: str) -> Expr:
         """sin, cos, sqrt, ... of this scalar, with the symmetry of the function applied."""
+        found: Expr
         if self.op == "neg" and op == "cos":
-            return self.args[0].function(op)
-        if self.op == "neg" and op in ("sin", "tanh", "sign"):
-            return -self.args[0].function(op)
-        return self.graph.apply(op, self)
+            found = self.args[0].function(op)
+        elif self.op == "neg" and op in ("sin", "tanh", "sign"):
+            found = -self.args[0].function(op)
+        else:
+            found = self.graph.apply(op, self)
+        return found
 
-    def __lt__(self, other):
+    def __lt__(self, other: Any) -> Expr:
         return self.graph.apply("lt", self, other)
 
-    def __le__(self, other):
+    def __le__(self, other: Any) -> Expr:
         return self.graph.apply("le", self, other)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Any) -> Expr:
         return self.graph.apply("lt", other, self)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Any) -> Expr:
         return self.graph.apply("le", other, self)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise TypeError(
             "the value of a recorded scalar is not known while recording, so it cannot decide a branch; "
             "use torsor.scalar.where(condition, a, b)"
         )
 
-    def __float__(self):
+    def __float__(self) -> float:
         raise TypeError("a recorded scalar has no value yet; use the functions of torsor.scalar instead of math or numpy")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.op == "const":
             return repr(self.args[0])
         if self.op == "input":

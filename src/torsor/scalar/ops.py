@@ -13,6 +13,7 @@ from typing import Any
 
 from torsor.scalar.dual import Dual, rate, value
 from torsor.scalar.expr import BINARY, UNARY, Expr
+from torsor.scalar.scalar import Scalar, Scalars
 
 #: where a library keeps its functions, and what it calls those that have another name there
 LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
@@ -26,7 +27,7 @@ LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def _library(x: Any):
+def _library(x: Any) -> tuple[Any, dict[str, str]]:
     root = type(x).__module__.partition(".")[0]
     row = LIBRARIES.get(root)
     if row is None:
@@ -37,7 +38,7 @@ def _library(x: Any):
     return import_module(row[0]), row[1]
 
 
-def _unary(op: str, x: Any) -> Any:
+def _unary(op: str, x: Any) -> Scalar:
     if x.__class__ is Expr:
         return x.function(op)
     if isinstance(x, (int, float)):
@@ -45,10 +46,11 @@ def _unary(op: str, x: Any) -> Any:
     if x.__class__ is Dual:
         return _chain(op, _unary(op, x.value), x)
     library, names = _library(x)
-    return getattr(library, names.get(op, op))(x)
+    found: Scalar = getattr(library, names.get(op, op))(x)
+    return found
 
 
-def _binary(op: str, a: Any, b: Any) -> Any:
+def _binary(op: str, a: Any, b: Any) -> Scalar:
     if a.__class__ is Dual or b.__class__ is Dual:
         return _chain(op, _binary(op, value(a), value(b)), a, b)
     if a.__class__ is Expr:
@@ -63,73 +65,74 @@ def _binary(op: str, a: Any, b: Any) -> Any:
         library, names = _library(a)
     if op in ("min", "max") and library.__name__ == "mpmath":
         return BINARY[op](a, b)
-    return getattr(library, names.get(op, op))(a, b)
+    found: Scalar = getattr(library, names.get(op, op))(a, b)
+    return found
 
 
-def _chain(op: str, y: Any, *operands: Any) -> Dual:
+def _chain(op: str, y: Scalar, *operands: Any) -> Dual:
     """y = op(operands) and its rate, by the chain rule."""
     from torsor.scalar.partials import PARTIALS  # which is written with the functions here
 
-    total: Any = 0
+    total: Scalar = 0
     for x, d in zip(operands, PARTIALS[op](y, *map(value, operands)), strict=True):
         if x.__class__ is Dual and not (is_constant(x.rate) and x.rate == 0):
             total = total + d * x.rate
     return Dual(y, total)
 
 
-def sin(x):
+def sin(x: Scalar) -> Scalar:
     return _unary("sin", x)
 
 
-def cos(x):
+def cos(x: Scalar) -> Scalar:
     return _unary("cos", x)
 
 
-def sqrt(x):
+def sqrt(x: Scalar) -> Scalar:
     return _unary("sqrt", x)
 
 
-def tanh(x):
+def tanh(x: Scalar) -> Scalar:
     return _unary("tanh", x)
 
 
-def exp(x):
+def exp(x: Scalar) -> Scalar:
     return _unary("exp", x)
 
 
-def log(x):
+def log(x: Scalar) -> Scalar:
     return _unary("log", x)
 
 
-def asin(x):
+def asin(x: Scalar) -> Scalar:
     return _unary("asin", x)
 
 
-def acos(x):
+def acos(x: Scalar) -> Scalar:
     return _unary("acos", x)
 
 
-def sign(x):
+def sign(x: Scalar) -> Scalar:
     return _unary("sign", x)
 
 
-def absolute(x):
+def absolute(x: Scalar) -> Scalar:
     return abs(x)
 
 
-def atan2(y, x):
+def atan2(y: Scalar, x: Scalar) -> Scalar:
     return _binary("atan2", y, x)
 
 
-def minimum(a, b):
+def minimum(a: Scalar, b: Scalar) -> Scalar:
     return _binary("min", a, b)
 
 
-def maximum(a, b):
+def maximum(a: Scalar, b: Scalar) -> Scalar:
     return _binary("max", a, b)
 
 
-def where(condition, a, b):
+def where(condition: Any, a: Scalar, b: Scalar) -> Scalar:
     """``a`` where the condition holds, else ``b``: the branch that can be recorded."""
     if a.__class__ is Dual or b.__class__ is Dual:
         return Dual(where(condition, value(a), value(b)), where(condition, rate(a), rate(b)))
@@ -140,18 +143,21 @@ def where(condition, a, b):
     if isinstance(condition, (bool, int, float)):
         return a if condition else b
     library, _ = _library(condition)
+    chosen: Scalar
     if library.__name__ == "sympy":
-        return library.Piecewise((a, condition), (b, True))
-    if library.__name__ == "casadi":
-        return library.if_else(condition, a, b)
-    return library.where(condition, a, b)
+        chosen = library.Piecewise((a, condition), (b, True))
+    elif library.__name__ == "casadi":
+        chosen = library.if_else(condition, a, b)
+    else:
+        chosen = library.where(condition, a, b)
+    return chosen
 
 
 #: magnitudes whose squares and reciprocal squares are finite, with room: 1e280 and 1e-280
 ORDINARY = (1e-140, 1e140)
 
 
-def ray(*x: Any) -> tuple[Any, ...]:
+def ray(*x: Any) -> tuple[Scalar, ...]:
     """x times a positive power of two that brings its largest component to about 1 where squares would overflow or underflow.
 
     For numbers whose common factor has no meaning, such as a quaternion; ordinary ones keep their bits.  A recorded x stays
@@ -166,7 +172,7 @@ def ray(*x: Any) -> tuple[Any, ...]:
             return x
         exponent = math.frexp(size)[1]
         return tuple(math.ldexp(a, -exponent) for a in x)
-    values = [value(a) for a in x]
+    values: list[Any] = [value(a) for a in x]
     if all(a.__class__ is Expr and a.op == "input" for a in values):
         values[0].graph.rays[tuple(a.args[0] for a in values)] = None
     elif any(type(a).__name__ == "ndarray" for a in x):
@@ -174,7 +180,7 @@ def ray(*x: Any) -> tuple[Any, ...]:
     return x
 
 
-def note_inverse(A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> None:
+def note_inverse(A: Sequence[Scalars], X: Sequence[Scalars]) -> None:
     """Note in the recording, if there is one, that X is the inverse of the symmetric positive definite matrix A.
 
     The operations from A to X stay recorded.  A kernel may compute X from A by a loop instead, which eliminates the rows of A
@@ -185,7 +191,7 @@ def note_inverse(A: Sequence[Sequence[Any]], X: Sequence[Sequence[Any]]) -> None
         recorded.graph.inverses.append((A, X))
 
 
-def _array_ray(x: tuple[Any, ...]) -> tuple[Any, ...]:
+def _array_ray(x: tuple[Any, ...]) -> tuple[Scalar, ...]:
     """:func:`ray` of NumPy arrays, entry by entry."""
     np = import_module("numpy")
     size = np.maximum.reduce([np.abs(a) for a in np.broadcast_arrays(*x)])
@@ -201,7 +207,7 @@ def is_constant(x: Any) -> bool:
     return isinstance(x, (int, float))
 
 
-def tidy(x: Any, snap: float = 4e-16) -> Any:
+def tidy(x: Scalar, snap: float = 4e-16) -> Scalar:
     """A number within rounding of 0, 1 or −1 as that whole number; anything else as a float, non-numbers as they are.
 
     cos(π/2) is 6e-17 in floating point; a right angle should cost nothing.  ``snap`` stays below the rounding error of the

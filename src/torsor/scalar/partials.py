@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from torsor.scalar import ops as s
+from torsor.scalar.scalar import Scalar
 
 #: ∂y/∂(each operand), from the operands and y
-PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
+PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
     "add": lambda y, a, b: (1, 1),
     "sub": lambda y, a, b: (1, -1),
     "mul": lambda y, a, b: (b, a),

@@ -7,9 +7,10 @@ without further algebra, so the compiler can make one piece of machine code of a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.scalar.expr import Expr, Graph
+from torsor.scalar.scalar import Scalar, Scalars
 
 
 class Stretch(NamedTuple):
@@ -20,15 +21,15 @@ class Stretch(NamedTuple):
     ``standins`` are what the function was recorded with.
     """
 
-    function: Callable[..., list[Any]]
+    function: Callable[..., list[Scalar]]
     pattern: tuple[str | None, ...]
-    standins: list[Any]
+    standins: list[Scalar]
     body: list[Expr]
-    results: list[Any]
+    results: list[Scalar]
     copies: list[list[Expr]]
 
 
-def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scalar]]:
     """``function`` of lists of scalars, returning a list, that is recorded once however often it is called over Expr.
 
     It must depend on its arguments alone, and on values that stay the same.  Over other scalars nothing changes.
@@ -39,7 +40,7 @@ def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     (Repeat(starts=(1, 2), length=1),)
     """
 
-    def repeat(*lists: Sequence[Any]) -> list[Any]:
+    def repeat(*lists: Scalars) -> list[Scalar]:
         operands = [x for part in lists for x in part]
         graph = next((x.graph for x in operands if x.__class__ is Expr), None)
         plain = all(x.__class__ is Expr or isinstance(x, (int, float)) for x in operands)
@@ -55,7 +56,9 @@ def repeatable(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     return repeat
 
 
-def _stretch(graph: Graph, function: Callable[..., list[Any]], pattern: tuple, lists: Sequence[Any]) -> Stretch:
+def _stretch(
+    graph: Graph, function: Callable[..., list[Scalar]], pattern: tuple[str | None, ...], lists: Sequence[Scalars]
+) -> Stretch:
     """The function recorded with stand-ins for its operands, which may be values that it uses otherwise too.
 
     The recording shares no node with others, so that copies differ in nothing but their operands.
@@ -83,7 +86,7 @@ def _standin(graph: Graph, x: Expr) -> Expr:
     return node
 
 
-def _copy(graph: Graph, stretch: Stretch, operands: Sequence[Any]) -> list[Any]:
+def _copy(graph: Graph, stretch: Stretch, operands: Scalars) -> list[Scalar]:
     """The results for other operands: each operation once more."""
     new = {x.index: y for x, y in zip(stretch.standins, operands, strict=True) if x.__class__ is Expr}
     copy = []

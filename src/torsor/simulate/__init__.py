@@ -68,7 +68,8 @@ __all__ = [
     "simulate_flexible",
 ]
 
-__getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})
+if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
+    __getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})
 
 
 def __dir__() -> list[str]:

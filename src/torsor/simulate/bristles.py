@@ -88,7 +88,7 @@ def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
     total = np.zeros(len(v))
     for zs, r in zip(z.T, bristle_rows(model), strict=True):
         columns = (x.tolist() for x in (zs, r.k * v[:, r.at], load[:, r.at]))
-        total += [r.law.dissipation(*x) for x in zip(*columns, strict=True)]
+        total += [float(r.law.dissipation(*x)) for x in zip(*columns, strict=True)]
     return total
 
 

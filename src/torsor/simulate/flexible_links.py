@@ -93,11 +93,20 @@ class FlexibleResult:
         eta = [np.interp(t, self.t, column) for column in self.q[:, n:].T]
         return np.concatenate((joints, np.stack(eta, axis=-1)), axis=-1)
 
-    def replay(self, path: str | PathLike[str] | None = None, **how: Any) -> Path:
+    def replay(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        style: str = "auto",
+        roots: Sequence[str | PathLike[str]] = (),
+        fps: float = 30.0,
+    ) -> Path:
         """The motion as one page of HTML that opens from disk, beams bending, as :meth:`torsor.simulate.Result.replay`."""
         from torsor.look.replay import open_in_browser, write
 
-        return open_in_browser(self, **how) if path is None else write(self, path, **how)
+        if path is None:
+            return open_in_browser(self, style=style, roots=roots, fps=fps)
+        return write(self, path, style=style, roots=roots, fps=fps)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
         """The pictures and curves of a replay page."""

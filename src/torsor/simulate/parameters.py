@@ -47,7 +47,7 @@ def _mass(model: Model, key: Varied, factor: Any) -> Model:
     """The link's mass and inertia × factor, its centre of mass where it was."""
     body, X = model.frame(key.name)
     k = factor - 1
-    G = X.T @ key.inertia
+    G = X.T @ (key.inertia or Inertia.zero())
     more = Inertia(G.m * k, G.h * k, Sym(*(x * k for x in G.I)))
     return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more))
 

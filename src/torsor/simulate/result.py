@@ -182,14 +182,23 @@ class Result:
             axes[3].set(ylabel="energy [J]", xlabel="t [s]")
         return axes
 
-    def replay(self, path: str | PathLike[str] | None = None, **how: Any) -> Path:
-        """The motion as one page of HTML that opens from disk; ``how``: ``style``, ``roots``, ``fps`` of :mod:`torsor.replay`.
+    def replay(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        style: str = "auto",
+        roots: Sequence[str | PathLike[str]] = (),
+        fps: float = 30.0,
+    ) -> Path:
+        """The motion as one page of HTML that opens from disk; options as for :func:`torsor.replay.html`.
 
         Without a path the page goes to a file of its own among the temporary ones, and is opened in the browser.
         """
         from torsor.look.replay import open_in_browser, write
 
-        return open_in_browser(self, **how) if path is None else write(self, path, **how)
+        if path is None:
+            return open_in_browser(self, style=style, roots=roots, fps=fps)
+        return write(self, path, style=style, roots=roots, fps=fps)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
         """The pictures and curves of a replay page."""

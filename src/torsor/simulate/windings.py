@@ -98,7 +98,7 @@ class Windings:
             m = drive.motor
             end = V[n] - m.back_emf(drive.motor_speed(v[k]))  # what is left for R and L
             start = self.V[n] - m.back_emf(drive.motor_speed(2 * mean[k] - v[k]))
-            I = risen(float(self.I[n]), float(start), float(end), self._resistance(n), m.inductance, dt)
+            I = risen(float(self.I[n]), float(start), float(end), self._resistance(n), float(m.inductance), dt)
             out.append(float(clip(I, -m.max_current, m.max_current)))
         return np.array(out)
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.scalar import tidy
+from torsor.scalar import Scalar, tidy
 from torsor.spatial import Inertia, Sym, Transform, Vec, from_rpy
 
 
@@ -47,7 +47,7 @@ def plain(x: Any) -> Any:
     return x.tolist() if hasattr(x, "tolist") else x
 
 
-def as_list(x: Any, n: int, what: str) -> list[Any]:
+def as_list(x: Any, n: int, what: str) -> list[Scalar]:
     """x as a list of n entries."""
     x = plain(x)
     if isinstance(x, (str, bytes)) or not hasattr(x, "__iter__"):
@@ -118,7 +118,7 @@ def mass_properties(mass: Any, com: Any, I: Any, rpy: Any, what: str) -> Inertia
     return Inertia.of(m, vector(com, f"{what}: com"), about_com.rotated(R))
 
 
-def per_coordinate(x: Any, n: int, what: str, number: bool = True) -> tuple[Any, ...]:
+def per_coordinate(x: Any, n: int, what: str, number: bool = True) -> tuple[Scalar, ...]:
     """A number, or one a coordinate; None is none at all.  Infinity is allowed (a limit that limits nothing), NaN is not."""
     if x is None:
         return ()

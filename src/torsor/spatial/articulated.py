@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial.inertia import Inertia
 from torsor.spatial.linear import Factors, factor, is_zero, plus_diagonal, solve
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import Force, Forces, Motion, Subspace
-from torsor.spatial.vector import Mat, Scalar, Sym, Vec
+from torsor.spatial.vector import Mat, Sym, Vec
 
 
 class ArticulatedInertia(NamedTuple):
@@ -23,16 +23,20 @@ class ArticulatedInertia(NamedTuple):
     def of(cls, G: Inertia) -> ArticulatedInertia:
         return cls(G.I, G.h.skew(), Sym(G.m, 0, 0, G.m, 0, G.m))
 
-    def __add__(self, o: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]
+    def __add__(self, o: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]  # a sum; tuples join
         return ArticulatedInertia(self.I + o.I, self.H + o.H, self.M + o.M)
 
-    def __matmul__(self, A: Any) -> Any:
+    @overload
+    def __matmul__(self, A: Motion) -> Force: ...
+    @overload
+    def __matmul__(self, A: Subspace) -> Forces: ...
+    def __matmul__(self, A: Motion | Subspace) -> Force | Forces:
         """I^A A of an acceleration, or I^A S column by column."""
         if isinstance(A, Subspace):
             return Forces(self @ column for column in A)
         return Force(self.I @ A.w + self.H @ A.v, self.H.T @ A.w + self.M @ A.v)
 
-    def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Sequence[Scalar] = ()) -> ArticulatedInertia:
+    def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Scalars = ()) -> ArticulatedInertia:
         """I^a = I^A − U D⁻¹ Uᵀ, the inertia of the body as its parent has to accelerate it, past a joint S (F&O 12).
 
         Without an inertia of the ``drive``, I^a S = 0.  Where a column of S is a coordinate axis, that row of I^a is zero in
@@ -76,7 +80,7 @@ class ArticulatedInertia(NamedTuple):
 
 
 def articulate(
-    IA: ArticulatedInertia, S: Subspace, drive: Sequence[Scalar], moment: Force | None = None, name: str = ""
+    IA: ArticulatedInertia, S: Subspace, drive: Scalars, moment: Force | None = None, name: str = ""
 ) -> tuple[Forces, Factors, ArticulatedInertia]:
     """U = I^A S, D = SᵀU + drive, and I^a = I^A − U D⁻¹ Uᵀ past the joint; ``moment`` is its rotor's on the parent (F&O 12)."""
     U = IA @ S
@@ -85,14 +89,14 @@ def articulate(
     return U, D, IA.past_joint(S, U, D, drive)  # F&O 12
 
 
-def innovate(p: Force, S: Subspace, U: Forces, D: Factors, tau: Sequence[Scalar]) -> tuple[Vector, list[Scalar], Force]:
+def innovate(p: Force, S: Subspace, U: Forces, D: Factors, tau: Scalars) -> tuple[Vector, list[Scalar], Force]:
     """ε = τ − Sᵀp^A, u = D⁻¹ε, and p^a = p^A + U u past the joint (F&O 13)."""
     e = Vector(tau) - S.T @ p
     u = solve(D, e)
     return e, u, p + U @ u  # F&O 13
 
 
-def accelerate(A: Motion, S: Subspace, U: Forces, D: Factors, u: Sequence[Scalar]) -> tuple[Motion, Vector]:
+def accelerate(A: Motion, S: Subspace, U: Forces, D: Factors, u: Scalars) -> tuple[Motion, Vector]:
     """q̈ = u − D⁻¹ Uᵀ a_λ and the body's a = a_λ + S q̈; A is a_λ, the parent's, in the body's frame (F&O 14)."""
     a = Vector(u) - solve(D, U.T @ A)  # F&O 14
     return A + S @ a, a

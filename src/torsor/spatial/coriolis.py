@@ -31,7 +31,7 @@ class BodyCoriolis(NamedTuple):
         double = Iw + Iw.T - n.skew() - vh - vh.T
         return cls(Mat(*(row * 0.5 for row in double)), p)
 
-    def __add__(self, o: BodyCoriolis) -> BodyCoriolis:  # type: ignore[override]
+    def __add__(self, o: BodyCoriolis) -> BodyCoriolis:  # type: ignore[override]  # a sum; tuples join
         return BodyCoriolis(self.B + o.B, self.p + o.p)
 
     def __matmul__(self, V: Motion) -> Force:

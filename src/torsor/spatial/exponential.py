@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torsor.scalar import cos, sin, sqrt, where
+from torsor.scalar import Scalar, cos, sin, sqrt, where
 from torsor.spatial.motion import Motion
 from torsor.spatial.rotation import Quaternion
-from torsor.spatial.vector import Scalar, Vec
+from torsor.spatial.vector import Vec
 
 #: below this squared angle [rad²] the coefficients come from their series, to rounding
 _SMALL = 0.01

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor.scalar import Scalar
 from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.motion import Force, Motion
-from torsor.spatial.vector import ZERO, Mat, Scalar, Sym, Vec
+from torsor.spatial.vector import ZERO, Mat, Sym, Vec
 
 
 class Inertia(NamedTuple):
@@ -40,7 +41,7 @@ class Inertia(NamedTuple):
         """Rotational inertia about the centre of mass, in this frame's axes."""
         return self.I - _steiner(self.h, self.com)
 
-    def __add__(self, o: Inertia) -> Inertia:  # type: ignore[override]
+    def __add__(self, o: Inertia) -> Inertia:  # type: ignore[override]  # a sum; tuples join
         return Inertia(self.m + o.m, self.h + o.h, self.I + o.I)
 
     def __sub__(self, o: Inertia) -> Inertia:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from torsor.errors import SingularError
-from torsor.spatial.vector import Scalar
+from torsor.scalar import Scalar, Scalars
+
+#: an entry of a right-hand side: a scalar, or anything that scales and subtracts (a Force, say)
+Entry = TypeVar("Entry")
 
 #: a factorization: L below the diagonal by rows, and 1/D
 Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 
-def symmetric(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def symmetric(A: Sequence[Scalars]) -> list[list[Scalar]]:
     """A with its lower triangle taken from its upper: symmetric to the bit, where rounding would differ."""
     return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
 
 
-def plus_diagonal(A: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> list[list[Scalar]]:
+def plus_diagonal(A: Sequence[Scalars], d: Scalars) -> list[list[Scalar]]:
     """A + diag(d): the rotors' inertia, which only their own joint feels."""
     return [[x + d[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
@@ -29,7 +32,7 @@ MASSLESS = (
 )
 
 
-def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
+def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
     """L and 1/D of a symmetric matrix with nonzero leading minors; only its lower triangle is read.
 
     ``names`` says whose each row is, and ``singular`` what it means that its pivot vanishes: that is the error raised.
@@ -52,16 +55,17 @@ def factor(A: Sequence[Sequence[Scalar]], names: Sequence[str] = (), singular: s
     return L, inverse
 
 
-def solve(factors: Factors, b: Sequence[Any]) -> list[Any]:
+def solve(factors: Factors, b: Sequence[Entry]) -> list[Entry]:
     """x with A x = b.  The entries of b may be scalars or anything that scales and subtracts (a Force, say)."""
     _, inverse = factors
-    return upper_solve(factors, [y * d for y, d in zip(lower_solve(factors, b), inverse, strict=True)])
+    y: list[Any] = lower_solve(factors, b)
+    return upper_solve(factors, [yi * d for yi, d in zip(y, inverse, strict=True)])
 
 
-def lower_solve(factors: Factors, b: Sequence[Any]) -> list[Any]:
+def lower_solve(factors: Factors, b: Sequence[Entry]) -> list[Entry]:
     """y with L y = b."""
     L, _ = factors
-    y = list(b)
+    y: list[Any] = list(b)
     for i in range(len(y)):
         for j in range(i):
             if not is_zero(L[i][j]):
@@ -69,10 +73,10 @@ def lower_solve(factors: Factors, b: Sequence[Any]) -> list[Any]:
     return y
 
 
-def upper_solve(factors: Factors, y: Sequence[Any]) -> list[Any]:
+def upper_solve(factors: Factors, y: Sequence[Entry]) -> list[Entry]:
     """x with Lᵀ x = y."""
     L, _ = factors
-    x = list(y)
+    x: list[Any] = list(y)
     for i in reversed(range(len(x))):
         for j in range(i + 1, len(x)):
             if not is_zero(L[j][i]):
@@ -108,20 +112,20 @@ def _minus_products(x: Scalar, products: Sequence[tuple[Scalar, Scalar]]) -> Sca
     return x
 
 
-def lower_times(factors: Factors, x: Sequence[Any]) -> list[Any]:
+def lower_times(factors: Factors, x: Scalars) -> list[Scalar]:
     """L x."""
     L, _ = factors
     return [x[i] + dot(L[i][:i], x[:i]) for i in range(len(x))]
 
 
-def upper_times(factors: Factors, x: Sequence[Any]) -> list[Any]:
+def upper_times(factors: Factors, x: Scalars) -> list[Scalar]:
     """Lᵀ x."""
     L, _ = factors
     n = len(x)
     return [x[i] + dot([L[j][i] for j in range(i + 1, n)], x[i + 1 :]) for i in range(n)]
 
 
-def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def dot(a: Scalars, b: Scalars) -> Scalar:
     """Σ aᵢ bᵢ; a zero that is known to be one costs nothing."""
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from torsor.scalar import Scalar
 
-class Vector(tuple):
+
+class Vector(tuple[Scalar, ...]):
     """A column of scalars that adds; ``numpy.array`` takes it.
 
     >>> Vector([1, 2]) + Vector([3, 4])
@@ -14,7 +16,7 @@ class Vector(tuple):
 
     __slots__ = ()
 
-    def __add__(self, o: Any) -> Vector:  # type: ignore[override]
+    def __add__(self, o: Any) -> Vector:
         return Vector(x + y for x, y in zip(self, o, strict=True))
 
     def __sub__(self, o: Any) -> Vector:
@@ -24,7 +26,7 @@ class Vector(tuple):
         return f"Vector({list(self)})"
 
 
-class Matrix(tuple):
+class Matrix(tuple[tuple[Scalar, ...], ...]):
     """A matrix by rows, over any scalar, with ``@ + − .T``; whole zeros cost nothing.  ``numpy.array`` takes it.
 
     >>> Matrix([[1, 2], [0, 1]]) @ Vector([3, 4])
@@ -40,7 +42,7 @@ class Matrix(tuple):
     def T(self) -> Matrix:
         return Matrix(zip(*self, strict=True))
 
-    def __add__(self, o: Any) -> Matrix:  # type: ignore[override]
+    def __add__(self, o: Any) -> Matrix:
         return Matrix([x + y for x, y in zip(a, b, strict=True)] for a, b in zip(self, o, strict=True))
 
     def __sub__(self, o: Any) -> Matrix:
@@ -53,7 +55,7 @@ class Matrix(tuple):
         kept = [[(j, y) for j, y in enumerate(row) if not _nothing(y)] for row in o]
         out = []
         for row in self:
-            total: list[Any] = [0] * width
+            total: list[Scalar] = [0] * width
             for x, entries in zip(row, kept, strict=True):
                 if not _nothing(x):
                     for j, y in entries:

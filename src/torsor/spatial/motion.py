@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial.matrix import Matrix, Vector
-from torsor.spatial.vector import ZERO, Scalar, Vec
+from torsor.spatial.vector import ZERO, Vec
 
 
 class Motion(NamedTuple):
@@ -23,10 +24,10 @@ class Motion(NamedTuple):
         return cls(ZERO, ZERO)
 
     @classmethod
-    def of(cls, six: Sequence[Scalar]) -> Motion:
+    def of(cls, six: Scalars) -> Motion:
         return cls(Vec(*six[:3]), Vec(*six[3:]))
 
-    def __add__(self, o: Motion) -> Motion:  # type: ignore[override]
+    def __add__(self, o: Motion) -> Motion:  # type: ignore[override]  # a sum; tuples join
         return Motion(self.w + o.w, self.v + o.v)
 
     def __sub__(self, o: Motion) -> Motion:
@@ -35,13 +36,17 @@ class Motion(NamedTuple):
     def __neg__(self) -> Motion:
         return Motion(-self.w, -self.v)
 
-    def __mul__(self, k: Scalar) -> Motion:  # type: ignore[override]
+    def __mul__(self, k: Scalar) -> Motion:  # type: ignore[override]  # scaled; tuples repeat
         return Motion(self.w * k, self.v * k)
 
-    def __rmul__(self, k: Scalar) -> Motion:  # type: ignore[override]
+    def __rmul__(self, k: Scalar) -> Motion:  # type: ignore[override]  # scaled; tuples repeat
         return self * k
 
-    def cross(self, o: Any) -> Any:
+    @overload
+    def cross(self, o: Motion) -> Motion: ...
+    @overload
+    def cross(self, o: Force) -> Force: ...
+    def cross(self, o: Motion | Force) -> Motion | Force:
         """V × M = [ad_V] M (MR 8.38) of a motion; V ×* F = −[ad_V]ᵀ F (MR 8.39) of a force."""
         if isinstance(o, Force):
             return Force(self.w.cross(o.m) + self.v.cross(o.f), self.w.cross(o.f))
@@ -63,10 +68,10 @@ class Force(NamedTuple):
         return cls(ZERO, ZERO)
 
     @classmethod
-    def of(cls, six: Sequence[Scalar]) -> Force:
+    def of(cls, six: Scalars) -> Force:
         return cls(Vec(*six[:3]), Vec(*six[3:]))
 
-    def __add__(self, o: Force) -> Force:  # type: ignore[override]
+    def __add__(self, o: Force) -> Force:  # type: ignore[override]  # a sum; tuples join
         return Force(self.m + o.m, self.f + o.f)
 
     def __sub__(self, o: Force) -> Force:
@@ -75,10 +80,10 @@ class Force(NamedTuple):
     def __neg__(self) -> Force:
         return Force(-self.m, -self.f)
 
-    def __mul__(self, k: Scalar) -> Force:  # type: ignore[override]
+    def __mul__(self, k: Scalar) -> Force:  # type: ignore[override]  # scaled; tuples repeat
         return Force(self.m * k, self.f * k)
 
-    def __rmul__(self, k: Scalar) -> Force:  # type: ignore[override]
+    def __rmul__(self, k: Scalar) -> Force:  # type: ignore[override]  # scaled; tuples repeat
         return self * k
 
     def dot(self, V: Motion) -> Scalar:
@@ -100,7 +105,7 @@ def six_by_six(operator: Callable[[Motion], Motion | Force]) -> Matrix:
     return Matrix(zip(*(six_numbers(operator(e)) for e in units), strict=True))
 
 
-class Subspace(tuple):
+class Subspace(tuple[Motion, ...]):
     """The motion freedom S (6×d) of a joint: d twists, as columns (F&O's h).
 
     ``S @ v`` is the twist of joint velocities v; ``S.T @ F`` the joint forces of a wrench (F&O 8).
@@ -111,7 +116,7 @@ class Subspace(tuple):
     def __new__(cls, columns: Sequence[Motion]) -> Subspace:
         return super().__new__(cls, columns)
 
-    def __matmul__(self, v: Sequence[Scalar]) -> Motion:
+    def __matmul__(self, v: Scalars) -> Motion:
         total = Motion.zero()
         for column, rate in zip(self, v, strict=True):
             total = total + column * rate
@@ -125,14 +130,18 @@ class Subspace(tuple):
 class _Transposed(NamedTuple):
     S: Subspace
 
-    def __matmul__(self, F: Any) -> Any:
+    @overload
+    def __matmul__(self, F: Force) -> Vector: ...
+    @overload
+    def __matmul__(self, F: Sequence[Force]) -> list[list[Scalar]]: ...
+    def __matmul__(self, F: Force | Sequence[Force]) -> Vector | list[list[Scalar]]:
         """SᵀF of one wrench, or SᵀU of several (a matrix by rows)."""
         if isinstance(F, Force):
             return Vector(column.dot(F) for column in self.S)
         return [[column.dot(f) for f in F] for column in self.S]
 
 
-class Forces(tuple):
+class Forces(tuple[Force, ...]):
     """Wrenches as the columns of a 6×d matrix U: ``U @ u`` is a wrench, ``U.T @ V`` the power of each on a twist V."""
 
     __slots__ = ()
@@ -140,7 +149,7 @@ class Forces(tuple):
     def __new__(cls, columns: Iterable[Force]) -> Forces:
         return super().__new__(cls, columns)
 
-    def __matmul__(self, u: Sequence[Scalar]) -> Force:
+    def __matmul__(self, u: Scalars) -> Force:
         total = Force.zero()
         for column, x in zip(self, u, strict=True):
             total = total + column * x

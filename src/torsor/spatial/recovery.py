@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torsor.scalar import atan2, where
+from torsor.scalar import Scalar, atan2, where
 from torsor.spatial.rotation import Quaternion
-from torsor.spatial.vector import Mat, Scalar, Vec
+from torsor.spatial.vector import Mat, Vec
 
 
 def angle_about(axis: Vec, R: Mat) -> Scalar:
@@ -44,7 +42,7 @@ def quaternion_of(R: Mat) -> Quaternion:
     return Quaternion(*(x * sign for x in q))
 
 
-Ranked = tuple[Scalar, tuple[Any, ...]]
+Ranked = tuple[Scalar, tuple[Scalar, ...]]
 
 
 def _larger(a: Ranked, b: Ranked) -> Ranked:

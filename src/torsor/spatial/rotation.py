@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from torsor.scalar import atan2, cos, ray, sin, sqrt, tidy, where
-from torsor.spatial.vector import Mat, Scalar, Vec
+from torsor.scalar import Scalar, atan2, cos, ray, sin, sqrt, tidy, where
+from torsor.spatial.vector import Mat, Vec
 
 #: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
 _SMALL = 1e-3

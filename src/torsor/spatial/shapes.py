@@ -11,9 +11,9 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError
-from torsor.scalar import acos
+from torsor.scalar import Scalar, Scalars, acos
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.vector import ZERO, Scalar, Sym, Vec
+from torsor.spatial.vector import ZERO, Sym, Vec
 
 
 class Solid(NamedTuple):
@@ -139,7 +139,7 @@ def rod(length: Scalar) -> Solid:
     return Solid(0, ZERO, _diagonal(l * l / 12, l * l / 12, 0))
 
 
-def from_points(masses: Sequence[Scalar], points: Sequence[Sequence[Scalar]]) -> Inertia:
+def from_points(masses: Scalars, points: Sequence[Scalars]) -> Inertia:
     """m = Σ m_i, h = Σ m_i r_i, I_o = −Σ m_i [r_i]²: point masses [kg] at r_i [m], about the points' frame (MR 8.2.1, 8.23).
 
     >>> from_points([1, 1], [(1, 0, 0), (-1, 0, 0)]).I
@@ -161,7 +161,7 @@ def _diagonal(xx: Scalar, yy: Scalar, zz: Scalar) -> Sym:
     return Sym(xx, 0, 0, yy, 0, zz)
 
 
-def _whole_zero(x: Any) -> bool:
+def _whole_zero(x: Scalar) -> bool:
     return isinstance(x, int) and x == 0
 
 

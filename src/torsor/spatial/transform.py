@@ -6,11 +6,17 @@ X = [[E, 0], [−E[r], E]] (MR's [Ad_T] with T = T_BA; Featherstone's plux(E, r)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar, overload
 
 from torsor.spatial.acceleration import Acceleration
+from torsor.spatial.articulated import ArticulatedInertia
+from torsor.spatial.coriolis import BodyCoriolis
+from torsor.spatial.inertia import Inertia
 from torsor.spatial.motion import Force, Motion
 from torsor.spatial.vector import IDENTITY, ZERO, Mat, Vec
+
+#: the 6×6 matrices that Xᵀ G X takes to another frame
+Inertial = TypeVar("Inertial", Inertia, ArticulatedInertia, BodyCoriolis)
 
 
 class Transform(NamedTuple):
@@ -41,7 +47,13 @@ class Transform(NamedTuple):
     def T(self) -> _Transposed:
         return _Transposed(self.E.T, self.r)
 
-    def __matmul__(self, o: Any) -> Any:
+    @overload
+    def __matmul__(self, o: Motion) -> Motion: ...
+    @overload
+    def __matmul__(self, o: Acceleration) -> Acceleration: ...
+    @overload
+    def __matmul__(self, o: Transform) -> Transform: ...
+    def __matmul__(self, o: Motion | Acceleration | Transform) -> Motion | Acceleration | Transform:
         if isinstance(o, Motion):
             return Motion(self.E @ o.w, self.E @ (o.v - self.r.cross(o.w)))
         if isinstance(o, Acceleration):
@@ -53,7 +65,11 @@ class _Transposed(NamedTuple):
     R: Mat
     r: Vec
 
-    def __matmul__(self, o: Any) -> Any:
+    @overload
+    def __matmul__(self, o: Force) -> Force: ...
+    @overload
+    def __matmul__(self, o: Inertial) -> Inertial: ...
+    def __matmul__(self, o: Force | Inertial) -> Force | Inertial:
         """Xᵀ F of a wrench, or Xᵀ I X of an inertia: what lives in B, as A sees it."""
         if isinstance(o, Force):
             f = self.R @ o.f

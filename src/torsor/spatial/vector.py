@@ -6,10 +6,10 @@ They are not arrays: no broadcasting, no item assignment, no dtype.  That is wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
-Scalar = Any
+from torsor.scalar import Scalar, Scalars
 
 
 class Vec(NamedTuple):
@@ -23,7 +23,7 @@ class Vec(NamedTuple):
     y: Scalar
     z: Scalar
 
-    def __add__(self, o: Vec) -> Vec:  # type: ignore[override]
+    def __add__(self, o: Vec) -> Vec:  # type: ignore[override]  # a sum; tuples join
         return Vec(self.x + o.x, self.y + o.y, self.z + o.z)
 
     def __sub__(self, o: Vec) -> Vec:
@@ -32,10 +32,10 @@ class Vec(NamedTuple):
     def __neg__(self) -> Vec:
         return Vec(-self.x, -self.y, -self.z)
 
-    def __mul__(self, k: Scalar) -> Vec:  # type: ignore[override]
+    def __mul__(self, k: Scalar) -> Vec:  # type: ignore[override]  # scaled; tuples repeat
         return Vec(self.x * k, self.y * k, self.z * k)
 
-    def __rmul__(self, k: Scalar) -> Vec:  # type: ignore[override]
+    def __rmul__(self, k: Scalar) -> Vec:  # type: ignore[override]  # scaled; tuples repeat
         return self * k
 
     def dot(self, o: Vec) -> Scalar:
@@ -64,13 +64,17 @@ class Mat(NamedTuple):
     def T(self) -> Mat:
         return Mat(*(Vec(*column) for column in zip(self.x, self.y, self.z, strict=True)))
 
-    def __matmul__(self, o: Any) -> Any:
+    @overload
+    def __matmul__(self, o: Vec) -> Vec: ...
+    @overload
+    def __matmul__(self, o: Mat | Sym) -> Mat: ...
+    def __matmul__(self, o: Vec | Mat | Sym) -> Vec | Mat:
         if isinstance(o, Vec):
             return Vec(self.x.dot(o), self.y.dot(o), self.z.dot(o))
         columns = o.T
         return Mat(*(Vec(row.dot(columns.x), row.dot(columns.y), row.dot(columns.z)) for row in self))
 
-    def __add__(self, o: Mat) -> Mat:  # type: ignore[override]
+    def __add__(self, o: Mat) -> Mat:  # type: ignore[override]  # a sum; tuples join
         return Mat(self.x + o.x, self.y + o.y, self.z + o.z)
 
     def __sub__(self, o: Mat) -> Mat:
@@ -95,7 +99,7 @@ class Sym(NamedTuple):
         return cls(0, 0, 0, 0, 0, 0)
 
     @classmethod
-    def of(cls, m: Any) -> Sym:
+    def of(cls, m: Sequence[Scalars]) -> Sym:
         """The upper triangle of a matrix given by rows."""
         return cls(m[0][0], m[0][1], m[0][2], m[1][1], m[1][2], m[2][2])
 
@@ -107,10 +111,14 @@ class Sym(NamedTuple):
     def T(self) -> Mat:
         return self.rows
 
-    def __matmul__(self, v: Any) -> Any:
-        return self.rows @ v
+    @overload
+    def __matmul__(self, o: Vec) -> Vec: ...
+    @overload
+    def __matmul__(self, o: Mat | Sym) -> Mat: ...
+    def __matmul__(self, o: Vec | Mat | Sym) -> Vec | Mat:
+        return self.rows @ o
 
-    def __add__(self, o: Sym) -> Sym:  # type: ignore[override]
+    def __add__(self, o: Sym) -> Sym:  # type: ignore[override]  # a sum; tuples join
         return Sym(*(a + b for a, b in zip(self, o, strict=True)))
 
     def __sub__(self, o: Sym) -> Sym:
@@ -146,7 +154,7 @@ def _weight(row: Vec) -> int:
     return sum(0 if isinstance(a, int) else 1 for a in row)
 
 
-def _total(items: list) -> Scalar:
+def _total(items: Scalars) -> Scalar:
     total: Scalar = 0
     for item in items:
         total = total + item

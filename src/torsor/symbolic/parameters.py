@@ -142,13 +142,13 @@ class Parameters:
         """Right angles as whole numbers, other angles by name: R = Rz(yaw) Ry(pitch) Rx(roll)."""
         if not all(isinstance(x, (int, float)) for row in R for x in row):
             return Mat(*(Vec(*(self._given(x, 0.0) for x in row)) for row in R))
-        whole = Mat(*(Vec(*(round(x) if abs(x - round(x)) < SNAP else x for x in row)) for row in R))
+        whole = Mat(*(Vec(*(round(float(x)) if abs(x - round(float(x))) < SNAP else x for x in row)) for row in R))
         if any(a != b and abs(a - b) > 4e-16 for p, q in zip(R, whole, strict=True) for a, b in zip(p, q, strict=True)):
             self.notes.append(f"{whose}: its rotation is within {SNAP:g} of right angles, which are taken as exact")
         if all(isinstance(x, int) for row in whole for x in row):
             return whole
         out = IDENTITY
-        angles = to_rpy(whole)
+        angles = [float(x) for x in to_rpy(whole)]
         count = sum(_quarter(a) is None for a in angles)
         for axis, word, angle in zip((2, 1, 0), ("yaw", "pitch", "roll"), angles[::-1], strict=True):
             quarter = _quarter(angle)

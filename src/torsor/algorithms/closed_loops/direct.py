@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torsor.algorithms.closed_loops.multipliers import DEPENDENT, Saddle, shares
 from torsor.algorithms.crba import crba
-from torsor.algorithms.kinematics import Scalars
 from torsor.model.model import Model
+from torsor.scalar import Scalars
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 

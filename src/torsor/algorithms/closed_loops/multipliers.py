@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms.inverse_mass import InverseMass
-from torsor.algorithms.kinematics import Scalars
-from torsor.scalar import maximum
+from torsor.scalar import Scalar, Scalars, maximum
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
@@ -23,9 +22,9 @@ SHORT = 1e-6
 class Saddle(NamedTuple):
     """M x − Aᵀλ = f, A x = g, solved; ``pivots`` are what each row adds to those before it, 1 at best, 0 if it repeats them."""
 
-    x: list[Any]
-    multipliers: list[Any]
-    pivots: list[Any]
+    x: list[Scalar]
+    multipliers: list[Scalar]
+    pivots: list[Scalar]
 
 
 def solve_by_multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
@@ -43,7 +42,7 @@ def solve_by_multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Sc
     return Saddle(M.outward(u), lam, pivots)  # F&O 15
 
 
-def shares(inverse: Sequence[Any], lengths: Sequence[Any]) -> list[Any]:
+def shares(inverse: Scalars, lengths: Scalars) -> list[Scalar]:
     """What each row adds to those before it (1/``inverse``) against its own length or, if that is nothing, the longest's."""
     longest = reduce(maximum, lengths) if lengths else 0
     return [1 / (d * maximum(x, longest * SHORT)) for d, x in zip(inverse, lengths, strict=True)]

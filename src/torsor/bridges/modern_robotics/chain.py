@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -16,14 +16,13 @@ from torsor.io.screws import from_mr
 from torsor.kernels import Kernels, Quantity, Spec, Table
 from torsor.model import Model, assemble
 from torsor.model.regrouping import with_fewest_parameters
-from torsor.scalar import tidy
+from torsor.scalar import Scalars, tidy
 from torsor.spatial import Vec
 from torsor.support.given import as_array
 
 #: robots kept, the least recently used one goes
 KEPT = 64
 TIP = "end_effector"
-Scalars = Sequence[Any]
 
 
 def chain(Mlist: Any, Glist: Any, Slist: Any) -> Chain:

@@ -5,7 +5,7 @@ The list of screws is an input of the functions that are compiled, so that all r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -17,12 +17,12 @@ from torsor.bridges.modern_robotics.patience import PatientFunction
 from torsor.compile import Argument
 from torsor.errors import ArgumentError
 from torsor.kernels.functions import function_kernel
+from torsor.scalar import Scalars
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
 from torsor.support.given import as_array
 
 Array = np.ndarray
-Scalars = Sequence[Any]
 #: iterations after which inverse kinematics gives up
 ITERATIONS = 20
 

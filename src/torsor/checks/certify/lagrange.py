@@ -42,7 +42,7 @@ def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
     each = list(np.eye(model.nv))
     moving = [Dual(Dual(0, vk)) for vk in vs]
     rates = [Dual(Dual(vk, ak), e) for vk, ak, e in zip(vs, accelerations, each, strict=True)]
-    momentum_rate = rate(rate(lagrangian(model, qs, moving, rates)))  # d/dt ∂L/∂ẋ
+    momentum_rate: Any = rate(rate(lagrangian(model, qs, moving, rates)))  # d/dt ∂L/∂ẋ
     displaced = [Dual(0, e) for e in each]
     gradient = rate(lagrangian(model, qs, displaced, [Dual(vk) for vk in vs]))  # ∂L/∂x
     armatures = model.gather_forces(

@@ -7,6 +7,8 @@ before it does.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from torsor import algorithms as alg
@@ -82,7 +84,8 @@ def energy_rate(s: Subject, q: Array, v: Array, a: Array) -> Array:
     qs, vs = list(q.T), list(v.T)
     later = alg.integrate(s.model, qs, [Dual(0, x) for x in vs], 1)
     K = alg.kinetic_energy(s.model, later, [Dual(x, y) for x, y in zip(vs, a.T, strict=True)])
-    return np.broadcast_to(rate(K) + rate(alg.potential_energy(s.model, later)), (len(q),))
+    found: Any = rate(K) + rate(alg.potential_energy(s.model, later))
+    return np.broadcast_to(found, (len(q),))
 
 
 def wrenches(s: Subject) -> Comparison:
@@ -146,7 +149,7 @@ def _out_of_order(s: Subject) -> Array:
     near = list(s.model.inertia)
     for i, p in s.model.outward():
         near[p] = near[p] + X[i].T @ s.model.inertia[i]
-    rows = list(zip(s.model.inertia, near, S, s.model.armature, strict=True))[1:]
+    rows: list[Any] = list(zip(s.model.inertia, near, S, s.model.armature, strict=True))[1:]
     found = [(x.dot(G @ x) + m, x.dot(N @ x) + m) for G, N, columns, ms in rows for x, m in zip(columns, ms, strict=True)]
     share = np.array([np.broadcast_to(own / (both + 1e-300), (len(s.q),)) for own, both in found])
     rho = 1 / np.where(share < LIGHT, 1.0, share).min(axis=0)

@@ -103,7 +103,8 @@ def compile_ir(ir: str) -> bytes:
         try:
             module = llvm.parse_assembly(ir, context)
             llvm.set_option("torsor", f"-{SCHEDULER}=false")
-            return _machine().emit_object(module)
+            image: bytes = _machine().emit_object(module)
+            return image
         except RuntimeError as error:
             raise CompileError(f"LLVM refused a kernel; this is a fault of torsor, please report it: {error}") from error
         finally:
@@ -130,7 +131,7 @@ class Library:
     def fill(self, first: int, addresses: list[int]) -> None:
         """Put outside addresses into the module's table."""
         table = (ctypes.c_uint64 * len(addresses)).from_address(self._table + 8 * first)
-        table[:] = addresses  # type: ignore[assignment]
+        table[:] = addresses  # type: ignore[assignment]  # ctypes takes a list
 
     def read(self, place: int) -> int:
         """One entry of the module's table."""

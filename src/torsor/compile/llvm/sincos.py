@@ -28,7 +28,7 @@ _HALF_PI_SPLIT = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226
 _MAGIC = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to the nearest whole number and leaves that in the low bits
 
 
-def sincos(b, fma: bool) -> str:
+def sincos(b: IRWriter, fma: bool) -> str:
     """The text of ``{T, T} @sincos(T x, ptr table)`` for a builder ``b`` (its vector type, constants and intrinsics)."""
     T, I = b.T, b.I
     o = b.lines = []

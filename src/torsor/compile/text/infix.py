@@ -56,7 +56,9 @@ class Language:
 class Lines:
     """The lines of one chunk after the other: ``chunk(c)``.  ``names`` are the arguments', inputs first."""
 
-    def __init__(self, s: Schedule, inputs: Iterable[Argument], names: list[str], language: Language, store: Callable):
+    def __init__(
+        self, s: Schedule, inputs: Iterable[Argument], names: list[str], language: Language, store: Callable[..., str]
+    ):
         self.s, self.language, self.store = s, language, store
         self.source: list[tuple[str, str]] = []  # of each input, laid end to end: its local name, and where it comes from
         for argument, name in zip(inputs, names, strict=False):

@@ -14,7 +14,7 @@ import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torsor.look.replay.document import page
 from torsor.look.replay.film import film_of
@@ -45,10 +45,10 @@ def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", ro
     return Path(path)
 
 
-def open_in_browser(shown: Shown, **how: Any) -> Path:
+def open_in_browser(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
     """The page in a temporary file that stays, and shown in the browser."""
     folder = Path(tempfile.mkdtemp(prefix="torsor-"))
-    path = write(shown, folder / "replay.html", **how)
+    path = write(shown, folder / "replay.html", style=style, roots=roots, fps=fps)
     webbrowser.open(path.as_uri())
     return path
 

@@ -28,7 +28,7 @@ def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> Film:
 
 def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:
     """How far the end of each beam is across from where it is straight, along ŷ and ẑ of the beam, where it bends so."""
-    curves: dict[str, Array] = {}
+    curves: dict[str, Any] = {}
     for link, beam in flexible.beams.items():
         start = flexible.flexible.starts[link]
         columns = list(eta[:, start : start + beam.count].T)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,8 @@ class Scene:
 def placements(T: Array) -> Array:
     """``(..., 7)``: position and quaternion (x, y, z, w) of poses ``(..., 4, 4)``."""
     R = Mat(*(Vec(*np.moveaxis(row, -1, 0)) for row in np.moveaxis(T[..., :3, :3], -2, 0)))  # a batch in place of each number
-    return np.concatenate((T[..., :3, 3], np.stack(quaternion_of(R), axis=-1)), axis=-1)
+    quaternion: tuple[Any, ...] = quaternion_of(R)
+    return np.concatenate((T[..., :3, 3], np.stack(quaternion, axis=-1)), axis=-1)
 
 
 def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:

@@ -101,7 +101,7 @@ def _range(lower: float, upper: float, free: float) -> tuple[float, float]:
 
 
 def _angles(xyzw: Sequence[float]) -> list[float]:
-    return list(to_rpy(Quaternion.of(xyzw).matrix))
+    return [float(x) for x in to_rpy(Quaternion.of(xyzw).matrix)]
 
 
 def _quaternion(rpy: Sequence[float]) -> list[float]:

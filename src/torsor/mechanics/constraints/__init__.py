@@ -52,14 +52,14 @@ __all__ = [
     "rolling",
 ]
 
-# a constraint that is only described needs no kernels
-__getattr__ = lazy(
-    __name__,
-    {
-        "ConstrainedRobot": "torsor.mechanics.constraints.constrained_robot",
-        "ConstrainedMotion": "torsor.mechanics.constraints.constrained_robot",
-        "Impact": "torsor.mechanics.constraints.constrained_robot",
-        "Mobility": "torsor.mechanics.constraints.mobility",
-        "Stabilization": "torsor.mechanics.constraints.constrained_robot",
-    },
-)
+#: imported when first used: a constraint that is only described needs no kernels
+_HOMES = {
+    "ConstrainedRobot": "torsor.mechanics.constraints.constrained_robot",
+    "ConstrainedMotion": "torsor.mechanics.constraints.constrained_robot",
+    "Impact": "torsor.mechanics.constraints.constrained_robot",
+    "Mobility": "torsor.mechanics.constraints.mobility",
+    "Stabilization": "torsor.mechanics.constraints.constrained_robot",
+}
+
+if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
+    __getattr__ = lazy(__name__, _HOMES)

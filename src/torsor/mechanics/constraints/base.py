@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
-from torsor.scalar import Dual
+from torsor.scalar import Dual, Scalars
 from torsor.spatial import Force, Subspace, Transform
-
-Scalars = Sequence[Any]
 
 
 class ConstraintState:

@@ -8,9 +8,9 @@ from typing import Any
 
 from torsor.algorithms.configuration import integrate
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState, Scalars
+from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Model
-from torsor.scalar import Dual, rate, value
+from torsor.scalar import Dual, Scalars, rate, value
 from torsor.spatial.linear import dot
 
 

@@ -21,7 +21,7 @@ from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model import Model
 from torsor.model.regrouping import with_fewest_parameters
-from torsor.scalar import maximum, minimum
+from torsor.scalar import Scalar, maximum, minimum
 from torsor.spatial import Force
 from torsor.spatial.linear import dot
 
@@ -189,7 +189,8 @@ def _solution(
         lam[k] = x
     doubt: Any = 0.0
     if rows:
-        least, second = s.pivots[0], 1
+        least: Scalar = s.pivots[0]
+        second: Scalar = 1
         for pivot in s.pivots[1:]:
             least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
         # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is known less well

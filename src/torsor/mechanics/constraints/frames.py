@@ -98,7 +98,7 @@ def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> l
     """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
     model, (Xs, S) = state.model, state.kinematics
     root = meeting(model, p.body, s.body)
-    forces: list[list[Any]] = [[] for _ in model.parent]
+    forces: list[Sequence[Any]] = [[] for _ in model.parent]
     for frame, push in ((s, F), (p, -(X.T @ F))):
         here = frame.X.T @ push
         for i in model.path(frame.body):

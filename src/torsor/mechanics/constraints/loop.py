@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.mechanics.constraints.base import ConstraintState, Scalars
+from torsor.mechanics.constraints.base import ConstraintState
 from torsor.mechanics.constraints.frames import BetweenFrames, relative
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
 from torsor.model.model import Frame, Model
+from torsor.scalar import Scalars
 from torsor.spatial import Force, Motion, Transform, factor, solve
 from torsor.spatial.exponential import log
 from torsor.spatial.linear import is_zero

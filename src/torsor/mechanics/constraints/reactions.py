@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torsor.algorithms.kinematics import Scalars
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.errors import ArgumentError
 from torsor.mechanics.constraints.base import Constraint, ConstraintState
 from torsor.mechanics.constraints.frames import BetweenFrames, relative
 from torsor.model.model import Model
+from torsor.scalar import Scalars
 from torsor.spatial import Force
 
 

@@ -73,7 +73,7 @@ def _cut_into_slices(d: Description, link: str, beam: Beam) -> Description:
 
     def carrier(origin: Transform) -> tuple[str, Transform]:
         """The section nearest to a place on the link, and the place as seen from there."""
-        x = min((origin @ beam.origin.inverse).r.x, beam.length)
+        x = float(min((origin @ beam.origin.inverse).r.x, beam.length))
         if x <= AT_ROOT * beam.length:
             return link, origin
         if beam.length - x <= AT_ROOT * beam.length:

@@ -175,10 +175,26 @@ def beam(
     )  # fmt: skip
 
 
-def tube(length: float, radius: float, thickness: float, *, E: float, G: float, density: float, **options: Any) -> Beam:
+def tube(
+    length: float,
+    radius: float,
+    thickness: float,
+    *,
+    E: float,
+    G: float,
+    density: float,
+    rotary_per_length: Sequence[float] = (0, 0),
+    modes: Sequence[int] = (2, 2, 1),
+    shapes: str = "polynomial",
+    damping: float = 0,
+    foreshortening: bool = True,
+    slices: int | None = None,
+    xyz: Sequence[float] = (0, 0, 0),
+    rpy: Sequence[float] = (0, 0, 0),
+) -> Beam:
     """A round tube: outer ``radius`` and ``thickness`` of the wall [m], moduli E and G [Pa], ``density`` [kg/m³].
 
-    ``options`` as for :func:`beam`.
+    The other options as for :func:`beam`.
 
     >>> round(tube(1.0, 0.02, 0.002, E=70e9, G=26e9, density=2700.0).mass, 4)
     0.6447
@@ -187,25 +203,73 @@ def tube(length: float, radius: float, thickness: float, *, E: float, G: float, 
         raise ArgumentError(f"a tube's thickness must be positive and at most its radius {radius!r}, not {thickness!r}")
     inner = radius - thickness
     A, I = math.pi * (radius**2 - inner**2), math.pi / 4 * (radius**4 - inner**4)
-    return _section(length, A, I, I, 2 * I, E, G, density, options)
+    return beam(
+        length, **_section(A, I, I, 2 * I, E, G, density),
+        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
+        slices=slices, xyz=xyz, rpy=rpy,
+    )  # fmt: skip
 
 
-def rod(length: float, radius: float, *, E: float, G: float, density: float, **options: Any) -> Beam:
+def rod(
+    length: float,
+    radius: float,
+    *,
+    E: float,
+    G: float,
+    density: float,
+    rotary_per_length: Sequence[float] = (0, 0),
+    modes: Sequence[int] = (2, 2, 1),
+    shapes: str = "polynomial",
+    damping: float = 0,
+    foreshortening: bool = True,
+    slices: int | None = None,
+    xyz: Sequence[float] = (0, 0, 0),
+    rpy: Sequence[float] = (0, 0, 0),
+) -> Beam:
     """A solid round bar, as :func:`tube`."""
-    return tube(length, radius, radius, E=E, G=G, density=density, **options)
+    return tube(
+        length, radius, radius, E=E, G=G, density=density,
+        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
+        slices=slices, xyz=xyz, rpy=rpy,
+    )  # fmt: skip
 
 
-def box(length: float, width: float, height: float, *, E: float, G: float, density: float, **options: Any) -> Beam:
+def box(
+    length: float,
+    width: float,
+    height: float,
+    *,
+    E: float,
+    G: float,
+    density: float,
+    rotary_per_length: Sequence[float] = (0, 0),
+    modes: Sequence[int] = (2, 2, 1),
+    shapes: str = "polynomial",
+    damping: float = 0,
+    foreshortening: bool = True,
+    slices: int | None = None,
+    xyz: Sequence[float] = (0, 0, 0),
+    rpy: Sequence[float] = (0, 0, 0),
+) -> Beam:
     """A solid rectangular bar, ``width`` along ŷ and ``height`` along ẑ [m]; Saint-Venant's torsion constant."""
     a, b = max(width, height), min(width, height)
     if b <= 0:
         raise ArgumentError(f"a box's width and height must be positive, not {width!r} and {height!r}")
     series = sum(math.tanh(n * math.pi * a / (2 * b)) / n**5 for n in range(1, 30, 2))
     J = a * b**3 * (1 / 3 - 64 / math.pi**5 * (b / a) * series)
-    return _section(length, width * height, width * height**3 / 12, height * width**3 / 12, J, E, G, density, options)
-
-
-def _section(L: float, A: float, Iy: float, Iz: float, J: float, E: float, G: float, density: float, options: Any) -> Beam:
     return beam(
-        L, mass_per_length=density * A, EI_y=E * Iy, EI_z=E * Iz, GJ=G * J, polar_per_length=density * (Iy + Iz), **options
+        length, **_section(width * height, width * height**3 / 12, height * width**3 / 12, J, E, G, density),
+        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
+        slices=slices, xyz=xyz, rpy=rpy,
     )  # fmt: skip
+
+
+def _section(A: float, Iy: float, Iz: float, J: float, E: float, G: float, density: float) -> dict[str, Any]:
+    """ρA, EI, GJ and ρI_p of a section: area A, second moments I_y and I_z, torsion constant J."""
+    return {
+        "mass_per_length": density * A,
+        "EI_y": E * Iy,
+        "EI_z": E * Iz,
+        "GJ": G * J,
+        "polar_per_length": density * (Iy + Iz),
+    }

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars
+from torsor.model.joints.base import JointType
+from torsor.scalar import Scalars
 from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
 

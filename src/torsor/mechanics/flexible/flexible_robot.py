@@ -23,7 +23,7 @@ from torsor.support.given import as_array
 if TYPE_CHECKING:
     from torsor.kernels.methods import Wrenches
     from torsor.robot import Robot
-    from torsor.simulate.flexible_links import FlexibleResult
+    from torsor.simulate.flexible_links import FlexibleResult, Law
 
 #: Newton steps towards equilibrium; from the straight beam a handful is enough
 STEPS = 30
@@ -152,11 +152,20 @@ class FlexibleRobot:
         """(τ, η̈) of joint accelerations a (``robot.nv``) in the elastic state (η, η̇) that q and v have."""
         return Response(*self._kernels.run("inverse_dynamics", q, v, a, wrenches=wrenches, expressed_in=expressed_in))
 
-    def simulate(self, q: ArrayLike, v: ArrayLike, duration: float, control: Any = None, **how: Any) -> FlexibleResult:
-        """The motion from (q, v) over ``duration`` [s]; options as :func:`torsor.simulate.simulate_flexible` has them."""
+    def simulate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        control: ArrayLike | Law | None = None,
+        *,
+        wrenches: Mapping[str, ArrayLike | Law] | None = None,
+        dt: float | None = None,
+    ) -> FlexibleResult:
+        """The motion from (q, v) over ``duration`` [s]; options as for :func:`torsor.simulate.simulate_flexible`."""
         from torsor.simulate.flexible_links import simulate_flexible
 
-        return simulate_flexible(self, q, v, duration, control, **how)
+        return simulate_flexible(self, q, v, duration, control, wrenches=wrenches, dt=dt)
 
     # -- energy ----------------------------------------------------------------------------------------------
 

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from torsor import algorithms
 from torsor.algorithms.configuration import configuration_rate, integrate
-from torsor.algorithms.kinematics import Scalars
 from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.model import Model
-from torsor.scalar import Dual, rate, value
+from torsor.scalar import Dual, Scalar, Scalars, rate, value
 
 ForwardDynamics = Callable[..., list[Any]]
 
@@ -28,7 +27,7 @@ class Transmission(NamedTuple):
     q: int
     v: int
     spring: Spring | SpringLaw
-    B: float
+    B: Scalar
 
 
 @dataclass(frozen=True)

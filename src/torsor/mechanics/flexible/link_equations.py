@@ -11,9 +11,9 @@ from typing import Any
 from torsor import algorithms
 from torsor.algorithms import configuration
 from torsor.algorithms.configuration import configuration_rate
-from torsor.algorithms.kinematics import Scalars
 from torsor.mechanics.flexible.assembly import Flexible
 from torsor.mechanics.flexible.joint_equations import gravity_stiffness
+from torsor.scalar import Scalars
 from torsor.spatial import linear, symmetric
 
 MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to what it carries"

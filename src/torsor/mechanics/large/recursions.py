@@ -22,6 +22,7 @@ from torsor.kernels.functions import record_function
 from torsor.mechanics.large.joints import joint_states
 from torsor.spatial import Acceleration, ArticulatedInertia, Force, Forces, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
 from torsor.spatial.articulated import accelerate, articulate, innovate
+from torsor.spatial.linear import Factors
 from torsor.spatial.vector import flat
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def _articulate(
 
 def _accelerate(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and what it adds to the body's."""
-    s, D = Subspace((Motion.of(S),)), ([[0]], d)
+    s = Subspace((Motion.of(S),))
+    D: Factors = ([[0]], d)
     here, a = accelerate(_transform(E, r) @ Motion.of(A), s, Forces([Force.of(U)]), D, u)  # F&O 14
     return {"a": a[0], "next": _flat(here)}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.model.actuators.gearbox import Gearbox
 from torsor.model.actuators.motor import Motor
 from torsor.model.actuators.region import Region
+from torsor.scalar import Scalar
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,23 @@ class Drive:
     gearbox: Gearbox = Gearbox(1)
 
     @property
-    def apparent_inertia(self) -> Any:
+    def apparent_inertia(self) -> Scalar:
         """G² (I_rotor + I_gears) [kg·m²]: the rotor as the joint feels it, also called reflected inertia (MR §8.9.2)."""
         return self.gearbox.ratio**2 * self._turning
 
     @property
-    def _turning(self) -> Any:
+    def _turning(self) -> Scalar:
         return self.motor.rotor_inertia + self.gearbox.inertia
 
-    def inertia(self, load: Any) -> Any:
+    def inertia(self, load: Scalar) -> Scalar:
         """I_link + G² I_rotor [kg·m²]: load and drive together, about the joint."""
         return load + self.apparent_inertia
 
-    def motor_speed(self, speed: Any) -> Any:
+    def motor_speed(self, speed: Scalar) -> Scalar:
         """w_m = G w [rad/s]."""
         return self.gearbox.input_speed(speed)
 
-    def motor_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+    def motor_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
         """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: what the motor must make (MR 8.112 for one axis).
 
         τ_m = k_t I.  Where the load drives, ηG is G/η_b: :class:`Gearbox` says when.
@@ -52,16 +52,16 @@ class Drive:
         tau = self.gearbox.input_torque(torque, speed)
         return tau + self._turning * (self.gearbox.ratio * acceleration) + self.motor.friction_torque(self.motor_speed(speed))
 
-    def torque(self, motor_torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+    def torque(self, motor_torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
         """τ = ηG (τ_m − I_rotor G θ̈ − friction(G w)) [N·m]: the inverse of :meth:`motor_torque`."""
         rotor = self._turning * (self.gearbox.ratio * acceleration)
         return self.gearbox.output_torque(motor_torque - rotor - self.motor.friction_torque(self.motor_speed(speed)), speed)
 
-    def current(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+    def current(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
         """The current [A] for a joint torque."""
         return self.motor.current(self.motor_torque(torque, speed, acceleration=acceleration))
 
-    def saturated_torque(self, torque: Any, speed: Any, *, acceleration: Any = 0) -> Any:
+    def saturated_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
         """The joint torque [N·m] that comes of a joint torque command, within the motor's limits of current and voltage."""
         wanted = self.motor_torque(torque, speed, acceleration=acceleration)
         return self.torque(self.motor.saturated_torque(wanted, self.motor_speed(speed)), speed, acceleration=acceleration)
@@ -77,19 +77,19 @@ class Drive:
         return self.motor.continuous_region.through(self.gearbox)
 
     @property
-    def no_load_speed(self) -> Any:
+    def no_load_speed(self) -> Scalar:
         """w_0/G [rad/s]."""
         return abs(self.gearbox.output_speed(self.motor.no_load_speed))
 
     @property
-    def peak_torque(self) -> Any:
+    def peak_torque(self) -> Scalar:
         """ηG min(k_t I_max, τ_stall) [N·m]: the most the joint gets from rest, for a moment."""
         return self._driving(self.motor.peak_torque)
 
     @property
-    def continuous_torque(self) -> Any:
+    def continuous_torque(self) -> Scalar:
         """ηG τ_cont [N·m]: continuous joint torque at standstill."""
         return self._driving(self.motor.continuous_torque)
 
-    def _driving(self, torque: Any) -> Any:
+    def _driving(self, torque: Scalar) -> Scalar:
         return abs(self.gearbox.ratio) * self.gearbox.efficiency * torque

@@ -7,7 +7,7 @@ from typing import Any
 
 from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import require
-from torsor.scalar import is_constant, tanh, where
+from torsor.scalar import Scalar, is_constant, tanh, where
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Gearbox:
     (0.5, -0.5)
     """
 
-    ratio: Any
-    efficiency: Any = 1
+    ratio: Scalar
+    efficiency: Scalar = 1
     _: KW_ONLY
-    inertia: Any = 0
-    back_efficiency: Any = None
-    smoothing: Any = 0
+    inertia: Scalar = 0
+    back_efficiency: Any = None  # a scalar once made
+    smoothing: Scalar = 0
 
     def __post_init__(self) -> None:
         require("Gearbox", "ratio", self.ratio, "input turns per output turn")
@@ -54,29 +54,29 @@ class Gearbox:
         """Whether both efficiencies are the number 1."""
         return all(is_constant(x) and x == 1 for x in (self.efficiency, self.back_efficiency))
 
-    def input_speed(self, speed: Any) -> Any:
+    def input_speed(self, speed: Scalar) -> Scalar:
         """w_in = G w_out [rad/s]."""
         return self.ratio * speed
 
-    def output_speed(self, speed: Any) -> Any:
+    def output_speed(self, speed: Scalar) -> Scalar:
         """w_out = w_in/G [rad/s]."""
         return speed / self.ratio
 
-    def output_torque(self, torque: Any, speed: Any) -> Any:
+    def output_torque(self, torque: Scalar, speed: Scalar) -> Scalar:
         """τ_out = G τ_in · (η if τ_in w_in ≥ 0 else 1/η_b) [N·m]; ``speed`` is that of the output."""
         tau = self.ratio * torque
         return tau if self.lossless else tau * self._factor(tau * speed, self.efficiency, 1 / self.back_efficiency)
 
-    def input_torque(self, torque: Any, speed: Any) -> Any:
+    def input_torque(self, torque: Scalar, speed: Scalar) -> Scalar:
         """τ_in = (τ_out/G) · (1/η if τ_out w_out ≥ 0 else η_b) [N·m]; ``speed`` is that of the output."""
         tau = torque / self.ratio
         return tau if self.lossless else tau * self._factor(torque * speed, 1 / self.efficiency, self.back_efficiency)
 
-    def loss(self, torque: Any, speed: Any) -> Any:
+    def loss(self, torque: Scalar, speed: Scalar) -> Scalar:
         """P_in − P_out ≥ 0 [W] at an output torque and speed."""
         return (self.ratio * self.input_torque(torque, speed) - torque) * speed
 
-    def _factor(self, power: Any, driving: Any, driven: Any) -> Any:
+    def _factor(self, power: Scalar, driving: Scalar, driven: Scalar) -> Scalar:
         factor = where(power >= 0, driving, driven)
         if is_constant(self.smoothing) and self.smoothing == 0:
             return factor

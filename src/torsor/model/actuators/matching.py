@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import require
-from torsor.scalar import is_constant, sqrt
+from torsor.scalar import Scalar, is_constant, sqrt
 
 
 def load_acceleration(
-    ratio: Any, *, motor_torque: Any, load_inertia: Any, rotor_inertia: Any, opposing_torque: Any = 0, efficiency: Any = 1
-) -> Any:
+    ratio: Scalar,
+    *,
+    motor_torque: Scalar,
+    load_inertia: Scalar,
+    rotor_inertia: Scalar,
+    opposing_torque: Scalar = 0,
+    efficiency: Scalar = 1,
+) -> Scalar:
     """θ̈ = (ηG τ_m − τ_L)/(I_link + ηG² I_rotor) [rad/s²] (MR Exercise 8.9, there with η = 1 and τ_L = 0).
 
     ``opposing_torque`` τ_L [N·m] acts on the load: friction, or gravity.  From ηG (τ_m − I_rotor G θ̈) = I_link θ̈ + τ_L.
@@ -24,8 +28,13 @@ def load_acceleration(
 
 
 def inertia_matching_ratio(
-    load_inertia: Any, rotor_inertia: Any, *, opposing_torque: Any = 0, motor_torque: Any = None, efficiency: Any = 1
-) -> Any:
+    load_inertia: Scalar,
+    rotor_inertia: Scalar,
+    *,
+    opposing_torque: Scalar = 0,
+    motor_torque: Scalar | None = None,
+    efficiency: Scalar = 1,
+) -> Scalar:
     """G* = √(I_link/I_rotor): dθ̈/dG = 0, so the link feels as much of the rotor as of itself (MR Exercise 8.9).
 
     Against an opposing torque τ_L [N·m] the ratio must grow: G* = s + √(s² + I_link/(η I_rotor)) with s = τ_L/(η τ_m); then it

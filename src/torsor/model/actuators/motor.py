@@ -11,7 +11,7 @@ from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import clip, is_unlimited, require, require_limit
 from torsor.model.actuators.region import OperatingLimit, Region
 from torsor.model.actuators.thermal import Thermal
-from torsor.scalar import is_constant, maximum, minimum, where
+from torsor.scalar import Scalar, is_constant, maximum, minimum, where
 
 if TYPE_CHECKING:
     from torsor.model.friction import Friction
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class OperatingPoint(NamedTuple):
     """A place on the speed–torque curve: speed [rad/s], torque [N·m] and their product [W]."""
 
-    speed: Any
-    torque: Any
-    power: Any
+    speed: Scalar
+    torque: Scalar
+    power: Scalar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +43,15 @@ class Motor:
     (480, 2.4, 126.0)
     """
 
-    torque_constant: Any
-    resistance: Any
-    inductance: Any = 0
-    rotor_inertia: Any = 0
-    max_voltage: Any = math.inf
-    max_current: Any = math.inf
-    continuous_current: Any = None
-    max_speed: Any = math.inf
-    friction: Friction | Callable[[Any], Any] | None = None
+    torque_constant: Scalar
+    resistance: Scalar
+    inductance: Scalar = 0
+    rotor_inertia: Scalar = 0
+    max_voltage: Scalar = math.inf
+    max_current: Scalar = math.inf
+    continuous_current: Scalar | None = None
+    max_speed: Scalar = math.inf
+    friction: Friction | Callable[[Scalar], Scalar] | None = None
     thermal: Thermal | None = None
 
     def __post_init__(self) -> None:
@@ -73,45 +73,45 @@ class Motor:
 
     # -- the equations ---------------------------------------------------------------------------------------
 
-    def torque(self, current: Any) -> Any:
+    def torque(self, current: Scalar) -> Scalar:
         """τ = k_t I [N·m]."""
         return self.torque_constant * current
 
-    def current(self, torque: Any) -> Any:
+    def current(self, torque: Scalar) -> Scalar:
         """I = τ/k_t [A]: a torque command is a current command."""
         return torque / self.torque_constant
 
-    def back_emf(self, speed: Any) -> Any:
+    def back_emf(self, speed: Scalar) -> Scalar:
         """k_t w [V]: what the turning motor generates."""
         return self.torque_constant * speed
 
-    def voltage(self, current: Any, speed: Any, *, current_rate: Any = 0) -> Any:
+    def voltage(self, current: Scalar, speed: Scalar, *, current_rate: Scalar = 0) -> Scalar:
         """V = k_t w + I R + L dI/dt [V] (MR 8.103)."""
         return self.torque_constant * speed + current * self.resistance + self.inductance * current_rate  # MR 8.103
 
-    def current_rate(self, current: Any, speed: Any, voltage: Any) -> Any:
+    def current_rate(self, current: Scalar, speed: Scalar, voltage: Scalar) -> Scalar:
         """dI/dt = (V − k_t w − I R)/L [A/s] (MR 8.103): the state equation of the current."""
         if is_constant(self.inductance) and self.inductance == 0:
             raise ArgumentError("Motor: inductance is 0 H, so the current is no state: use quasi_static_current")
         return (voltage - self.torque_constant * speed - current * self.resistance) / self.inductance  # MR 8.103
 
-    def quasi_static_current(self, voltage: Any, speed: Any) -> Any:
+    def quasi_static_current(self, voltage: Scalar, speed: Scalar) -> Scalar:
         """I = (V − k_t w)/R [A]: with L dI/dt left out."""
         return (voltage - self.torque_constant * speed) / self.resistance
 
-    def quasi_static_torque(self, voltage: Any, speed: Any) -> Any:
+    def quasi_static_torque(self, voltage: Scalar, speed: Scalar) -> Scalar:
         """τ = k_t (V − k_t w)/R [N·m]: with L dI/dt left out."""
         return self.torque(self.quasi_static_current(voltage, speed))
 
-    def speed(self, torque: Any, voltage: Any) -> Any:
+    def speed(self, torque: Scalar, voltage: Scalar) -> Scalar:
         """w = V/k_t − (R/k_t²) τ [rad/s]: the speed–torque line of a voltage."""
         return voltage / self.torque_constant - self.resistance / self.torque_constant**2 * torque
 
-    def shaft_torque(self, current: Any, speed: Any) -> Any:
+    def shaft_torque(self, current: Scalar, speed: Scalar) -> Scalar:
         """k_t I − friction(w) [N·m]: what leaves the motor at constant speed."""
         return self.torque(current) - self.friction_torque(speed)
 
-    def friction_torque(self, speed: Any) -> Any:
+    def friction_torque(self, speed: Scalar) -> Scalar:
         """The torque the motor's own friction takes [N·m]; 0 without a law."""
         law: Any = self.friction
         return 0 if law is None else getattr(law, "force", law)(speed)
@@ -125,19 +125,19 @@ class Motor:
 
     # -- power -----------------------------------------------------------------------------------------------
 
-    def heat(self, current: Any) -> Any:
+    def heat(self, current: Scalar) -> Scalar:
         """P_heat = I² R [W]."""
         return current**2 * self.resistance
 
-    def mechanical_power(self, current: Any, speed: Any) -> Any:
+    def mechanical_power(self, current: Scalar, speed: Scalar) -> Scalar:
         """P_mech = τ w at the shaft [W]; negative where the motor brakes."""
         return self.shaft_torque(current, speed) * speed
 
-    def electrical_power(self, current: Any, speed: Any, *, current_rate: Any = 0) -> Any:
+    def electrical_power(self, current: Scalar, speed: Scalar, *, current_rate: Scalar = 0) -> Scalar:
         """P_elec = I V = τ w + I² R + L I dI/dt + friction [W]; negative where the motor generates."""
         return current * self.voltage(current, speed, current_rate=current_rate)
 
-    def efficiency(self, current: Any, speed: Any) -> Any:
+    def efficiency(self, current: Scalar, speed: Scalar) -> Scalar:
         """Power out over power in, quasi-static: motoring or generating; 0 where power only goes in.
 
         >>> Motor(torque_constant=0.05, resistance=0.5).efficiency(10, 300)  # 150 W of 200 W
@@ -150,12 +150,12 @@ class Motor:
 
     # -- temperature -----------------------------------------------------------------------------------------
 
-    def temperature_rate(self, temperature: Any, current: Any) -> Any:
+    def temperature_rate(self, temperature: Scalar, current: Scalar) -> Scalar:
         """dT/dt [K/s] of the winding at T [°C]: heated by I² R(T), cooled through its thermal resistance."""
         thermal = self._thermal("its temperature")
         return thermal.rate(temperature, self.heat(current) * thermal.growth(temperature))
 
-    def at_temperature(self, temperature: Any) -> Motor:
+    def at_temperature(self, temperature: Scalar) -> Motor:
         """The same motor with the resistance that its winding has at this temperature [°C], held there."""
         R = self.resistance * self._thermal("its temperature").growth(temperature)
         return replace(self, resistance=R, continuous_current=self._continuous_current, thermal=None)
@@ -167,7 +167,7 @@ class Motor:
 
     # -- commands --------------------------------------------------------------------------------------------
 
-    def saturated_current(self, torque: Any, speed: Any = None) -> Any:
+    def saturated_current(self, torque: Scalar, speed: Scalar | None = None) -> Scalar:
         """The current [A] an amplifier gives for a torque command: τ/k_t within ±I_max and, at a speed, what ±V_max can drive.
 
         Where the two disagree (driven beyond the speed at which V_max still holds −I_max) the voltage wins, as in the motor.
@@ -178,33 +178,33 @@ class Motor:
         V = self.max_voltage
         return clip(current, self.quasi_static_current(-V, speed), self.quasi_static_current(V, speed))
 
-    def saturated_torque(self, torque: Any, speed: Any = None) -> Any:
+    def saturated_torque(self, torque: Scalar, speed: Scalar | None = None) -> Scalar:
         """The torque [N·m] that comes of a torque command: k_t times :meth:`saturated_current`."""
         return self.torque(self.saturated_current(torque, speed))
 
     # -- the speed–torque curve ------------------------------------------------------------------------------
 
     @property
-    def no_load_speed(self) -> Any:
+    def no_load_speed(self) -> Scalar:
         """w_0 = V_max/k_t [rad/s]: the back-emf takes the whole voltage."""
         return self.max_voltage / self.torque_constant
 
     @property
-    def stall_torque(self) -> Any:
+    def stall_torque(self) -> Scalar:
         """τ_stall = k_t V_max/R [N·m]: blocked, there is no back-emf.  ``peak_torque`` may be less."""
         return self.torque_constant * self.max_voltage / self.resistance
 
     @property
-    def peak_torque(self) -> Any:
+    def peak_torque(self) -> Scalar:
         """min(k_t I_max, τ_stall) [N·m]: the most at rest, for a moment."""
         return self._at_most_stall(self.max_current)
 
     @property
-    def continuous_torque(self) -> Any:
+    def continuous_torque(self) -> Scalar:
         """τ_cont = k_t I_cont [N·m], or τ_stall if that is less: the most at rest, for ever."""
         return self._at_most_stall(self._continuous_current)
 
-    def curve_torque(self, speed: Any) -> Any:
+    def curve_torque(self, speed: Scalar) -> Scalar:
         """The most torque [N·m] at a speed: min(k_t I_max, k_t (V_max − k_t w)/R), the speed–torque curve of Fig. 8.12."""
         return self.torque(clip(self.quasi_static_current(self.max_voltage, speed), -math.inf, self.max_current))
 
@@ -221,17 +221,17 @@ class Motor:
         w = self.no_load_speed / 2
         return self._curve_point(self.curve_torque(w if is_unlimited(self.max_speed) else minimum(w, self.max_speed)))
 
-    def _curve_point(self, torque: Any) -> OperatingPoint:
+    def _curve_point(self, torque: Scalar) -> OperatingPoint:
         w = clip(self.speed(torque, self.max_voltage), -math.inf, self.max_speed)
         return OperatingPoint(w, torque, torque * w)
 
-    def _at_most_stall(self, current: Any) -> Any:
+    def _at_most_stall(self, current: Scalar) -> Scalar:
         if is_unlimited(current):
             return self.stall_torque
         return clip(self.torque(current), -math.inf, self.stall_torque)
 
     @property
-    def _continuous_current(self) -> Any:
+    def _continuous_current(self) -> Scalar:
         if self.continuous_current is not None:
             return self.continuous_current
         if self.thermal is None:
@@ -254,7 +254,7 @@ class Motor:
         """Where the motor may stay (MR Fig. 8.12, dark gray): as :attr:`region`, with |τ| ≤ τ_cont."""
         return self._region(self._continuous_current)
 
-    def _region(self, current: Any) -> Region:
+    def _region(self, current: Scalar) -> Region:
         k, R = self.torque_constant, self.resistance
         sides = (
             OperatingLimit("current", 0, 1 / k, current, "A"),

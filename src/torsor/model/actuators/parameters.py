@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.scalar import is_constant, maximum, minimum
+from torsor.scalar import Scalar, is_constant, maximum, minimum
 
 #: revolutions per minute in rad/s: 10_000 * RPM is a speed
 RPM = 2 * math.pi / 60
@@ -32,12 +32,12 @@ def require_limit(what: str, name: str, value: Any, unit: str) -> None:
         require(what, name, value, unit, above=0)
 
 
-def is_unlimited(limit: Any) -> bool:
+def is_unlimited(limit: Scalar) -> bool:
     """Whether a limit is +∞: nothing is compared with it, so nothing is recorded."""
     return is_constant(limit) and limit == math.inf
 
 
-def clip(x: Any, lowest: Any, highest: Any) -> Any:
+def clip(x: Scalar, lowest: Scalar, highest: Scalar) -> Scalar:
     """x in [lowest, highest], over any scalar; where the two cross, ``highest`` wins."""
     if not (is_constant(lowest) and lowest == -math.inf):
         x = maximum(x, lowest)

@@ -9,28 +9,28 @@ from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError
-from torsor.scalar import is_constant, maximum
+from torsor.scalar import Scalar, is_constant, maximum
 
 if TYPE_CHECKING:
     from torsor.model.actuators.gearbox import Gearbox
 
-Vertex = tuple[float, float]
+Vertex = tuple[Scalar, Scalar]
 
 
 class OperatingLimit(NamedTuple):
     """One limit of a motor: |by_speed · w + by_torque · τ| ≤ limit."""
 
     name: str
-    by_speed: Any
-    by_torque: Any
-    limit: Any
+    by_speed: Scalar
+    by_torque: Scalar
+    limit: Scalar
     unit: str
 
-    def value(self, speed: Any, torque: Any) -> Any:
+    def value(self, speed: Scalar, torque: Scalar) -> Scalar:
         """What the limit limits, with its sign: the current, the voltage, the speed."""
         return self.by_speed * speed + self.by_torque * torque
 
-    def usage(self, speed: Any, torque: Any) -> Any:
+    def usage(self, speed: Scalar, torque: Scalar) -> Scalar:
         """The magnitude as a fraction of the limit: 1 on the boundary."""
         return abs(self.value(speed, torque)) / self.limit
 
@@ -55,21 +55,21 @@ class Region:
         """The same region, seen from the gear's output (MR Fig. 8.13)."""
         return replace(self, gearbox=gearbox if self.gearbox is None else self.gearbox.then(gearbox))
 
-    def usages(self, speed: Any, torque: Any) -> dict[str, Any]:
+    def usages(self, speed: Scalar, torque: Scalar) -> dict[str, Scalar]:
         """For each side by name, the fraction of its limit that is used, over any scalar."""
         w, tau = speed, torque
         if self.gearbox is not None:
             w, tau = self.gearbox.input_speed(speed), self.gearbox.input_torque(torque, speed)
         return {side.name: side.usage(w, tau) for side in self.sides}
 
-    def usage(self, speed: Any, torque: Any) -> Any:
+    def usage(self, speed: Scalar, torque: Scalar) -> Scalar:
         """The largest of :meth:`usages`: below 1 inside, 1 on the boundary; 0 where nothing is limited."""
-        total: Any = None
+        total: Scalar | None = None
         for used in self.usages(speed, torque).values():
             total = used if total is None else maximum(total, used)
         return 0 if total is None else total
 
-    def contains(self, speed: Any, torque: Any) -> Any:
+    def contains(self, speed: Scalar, torque: Scalar) -> Scalar:
         """Whether the point is inside or on the boundary (to a part in 10¹², which rounding may take); arrays give arrays."""
         inside = self.usage(speed, torque) <= 1 + 1e-12
         return bool(inside) if getattr(inside, "shape", None) == () else inside

@@ -36,17 +36,17 @@ class SizingReport:
     @property
     def current(self) -> np.ndarray:
         """I = τ/k_t [A]."""
-        return self.drive.motor.current(self.torque)
+        return _array(self.drive.motor.current(self.torque))
 
     @property
     def voltage(self) -> np.ndarray:
         """k_t w + I R [V], quasi-static."""
-        return self.drive.motor.voltage(self.current, self.speed)
+        return _array(self.drive.motor.voltage(self.current, self.speed))
 
     @property
     def power(self) -> np.ndarray:
         """I V [W] from the supply, quasi-static."""
-        return self.drive.motor.electrical_power(self.current, self.speed)
+        return _array(self.drive.motor.electrical_power(self.current, self.speed))
 
     @property
     def peak_torque(self) -> float:
@@ -81,7 +81,7 @@ class SizingReport:
     @property
     def heat(self) -> float:
         """∫ I² R dt [J]."""
-        return self._integral(self.drive.motor.heat(self.current))
+        return self._integral(_array(self.drive.motor.heat(self.current)))
 
     @property
     def temperature(self) -> float | None:
@@ -98,9 +98,10 @@ class SizingReport:
         Limits that the motor does not have are left out.
         """
         motor = self.drive.motor
-        found = {name: float(used.max()) for name, used in motor.region.usages(self.speed, self.torque).items()}
-        if np.isfinite(motor.continuous_torque):
-            found["continuous torque"] = self.rms_torque / motor.continuous_torque
+        found = {name: float(_array(used).max()) for name, used in motor.region.usages(self.speed, self.torque).items()}
+        continuous = float(motor.continuous_torque)
+        if np.isfinite(continuous):
+            found["continuous torque"] = self.rms_torque / continuous
         return found
 
     @property
@@ -111,7 +112,7 @@ class SizingReport:
     @property
     def worst(self) -> int:
         """The sample that is deepest in the region's corner, or farthest outside: ``times[worst]`` is when."""
-        return int(np.argmax(np.broadcast_to(self.drive.motor.region.usage(self.speed, self.torque), self.speed.shape)))
+        return int(np.argmax(np.broadcast_to(_array(self.drive.motor.region.usage(self.speed, self.torque)), self.speed.shape)))
 
     @property
     def fits(self) -> bool:
@@ -171,9 +172,14 @@ def size_motor(
         if given.shape != w.shape:
             raise ArgumentError(f"{label} has shape {given.shape}, expected that of speeds, {w.shape}")
     times = dt * np.arange(len(w))
-    motor_torque = drive.motor_torque(tau, w, acceleration=a)
-    work, loss = np.trapezoid(tau * w, times), np.trapezoid(drive.gearbox.loss(tau, w), times)
-    return SizingReport(name, drive, times, drive.motor_speed(w), motor_torque, float(work), float(loss))
+    motor_speed, motor_torque = _array(drive.motor_speed(w)), _array(drive.motor_torque(tau, w, acceleration=a))
+    work, loss = np.trapezoid(tau * w, times), np.trapezoid(_array(drive.gearbox.loss(tau, w)), times)
+    return SizingReport(name, drive, times, motor_speed, motor_torque, float(work), float(loss))
+
+
+def _array(x: Any) -> np.ndarray:
+    """The result of a motor's formula over arrays."""
+    return np.asarray(x)
 
 
 def size_motors(

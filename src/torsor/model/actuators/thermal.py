@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import require
-from torsor.scalar import is_constant, sqrt
+from torsor.scalar import Scalar, is_constant, sqrt
 
 #: how the resistance of copper grows with its temperature, at 25 °C [1/K]
 COPPER = 0.00385
@@ -27,12 +26,12 @@ class Thermal:
     (100, 65)
     """
 
-    resistance: Any
-    capacitance: Any
-    max_temperature: Any
-    ambient: Any = 25
-    reference: Any = 25
-    coefficient: Any = COPPER
+    resistance: Scalar
+    capacitance: Scalar
+    max_temperature: Scalar
+    ambient: Scalar = 25
+    reference: Scalar = 25
+    coefficient: Scalar = COPPER
 
     def __post_init__(self) -> None:
         require("Thermal", "resistance", self.resistance, "K/W", above=0)
@@ -46,23 +45,23 @@ class Thermal:
             )
 
     @property
-    def time_constant(self) -> Any:
+    def time_constant(self) -> Scalar:
         """R_th C [s]: after so long, 63 % of the way to the steady temperature."""
         return self.resistance * self.capacitance
 
-    def rate(self, temperature: Any, heat: Any) -> Any:
+    def rate(self, temperature: Scalar, heat: Scalar) -> Scalar:
         """dT/dt [K/s] at a winding temperature [°C] and a heat [W]."""
         return (heat - (temperature - self.ambient) / self.resistance) / self.capacitance
 
-    def steady_temperature(self, heat: Any) -> Any:
+    def steady_temperature(self, heat: Scalar) -> Scalar:
         """T_ambient + R_th P: where a constant heat [W] leads [°C]."""
         return self.ambient + self.resistance * heat
 
-    def growth(self, temperature: Any) -> Any:
+    def growth(self, temperature: Scalar) -> Scalar:
         """R(T)/R = 1 + α (T − T_reference)."""
         return 1 + self.coefficient * (temperature - self.reference)
 
-    def steady_temperature_of(self, current: Any, resistance: Any) -> Any:
+    def steady_temperature_of(self, current: Scalar, resistance: Scalar) -> Scalar:
         """Where a constant (or RMS) current [A] through R [Ω] leads, the growth of R included [°C]; ∞ where it runs away.
 
         T − T_a = R_th I² R (1 + α (T − T_r)), solved for T.
@@ -73,7 +72,7 @@ class Thermal:
             return math.inf
         return self.ambient + gain * self.growth(self.ambient) / damping
 
-    def continuous_current(self, resistance: Any) -> Any:
+    def continuous_current(self, resistance: Scalar) -> Scalar:
         """I [A] with I² R(T_max) = (T_max − T_a)/R_th: what a winding of R [Ω] (at the reference temperature) bears for ever.
 
         >>> round(Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0).continuous_current(0.25), 6)

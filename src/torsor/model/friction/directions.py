@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.model.friction.law import Friction, Levels, check
+from torsor.scalar import Scalar
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Directional(Friction):
     backward: Friction
     formula = "forward's for v > 0, backward's for v < 0"
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.backward.breakaway(load).backward, self.forward.breakaway(load).forward)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         return Levels(self.backward.kinetic(v, load).backward, self.forward.kinetic(v, load).forward)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         # max(v, 0) and min(v, 0), which together have the derivative 1 at rest too
         return self.forward.drag((v + abs(v)) / 2) + self.backward.drag((v - abs(v)) / 2)
 
@@ -52,22 +52,22 @@ class LoadDependent(Friction):
     """
 
     law: Friction
-    mu: Any
+    mu: Scalar
     formula = "law's, each level + mu |load|"
 
     def __post_init__(self) -> None:
         check(self, "mu")
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return self._with_load(self.law.breakaway(load), load)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         return self._with_load(self.law.kinetic(v, load), load)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.law.drag(v)
 
-    def _with_load(self, levels: Levels, load: Any) -> Levels:
+    def _with_load(self, levels: Levels, load: Scalar) -> Levels:
         more = self.mu * abs(load)
         return Levels(levels.backward + more, levels.forward + more)
 

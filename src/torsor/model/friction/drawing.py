@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from torsor.scalar import Scalar
+
 if TYPE_CHECKING:
     from torsor.model.friction.law import Friction
     from torsor.model.friction.lugre import LuGre
@@ -40,7 +42,7 @@ def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict
     return _label(ax, v, tau, {"label": type(law).__name__, **style})
 
 
-def _label(ax: Any, v: list[float], tau: list[float], style: dict[str, Any]) -> Any:
+def _label(ax: Any, v: list[float], tau: list[Scalar], style: dict[str, Any]) -> Any:
     from torsor.support.plotting import drawing
 
     with drawing(ax) as ax:

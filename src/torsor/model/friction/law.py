@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from torsor.errors import ModelError
-from torsor.scalar import sign
+from torsor.scalar import Scalar, sign
 
 if TYPE_CHECKING:
     from torsor.model.friction.smooth import Smooth
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class Levels(NamedTuple):
     """How large dry friction is in each direction of motion [N·m or N], both counted positive."""
 
-    backward: Any
-    forward: Any
+    backward: Scalar
+    forward: Scalar
 
-    def along(self, s: Any) -> Any:
+    def along(self, s: Scalar) -> Scalar:
         """The force for a direction s of motion: ``forward`` at s = 1, −``backward`` at s = −1, nothing at s = 0.
 
         F̄ s + ½(F₊ − F₋) s² with F̄ the mean of the two: no branch, and as smooth in s as s is in v.
@@ -28,7 +28,7 @@ class Levels(NamedTuple):
         mean, half = (self.forward + self.backward) / 2, (self.forward - self.backward) / 2
         return mean * s + half * (s * s)
 
-    def at(self, s: Any) -> Any:
+    def at(self, s: Scalar) -> Scalar:
         """The level itself, positive: ``forward`` at s = 1, ``backward`` at s = −1, their mean at s = 0."""
         return (self.forward + self.backward) / 2 + (self.forward - self.backward) / 2 * s
 
@@ -48,30 +48,30 @@ class Friction(ABC):
     states: ClassVar[int] = 0
 
     @abstractmethod
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         """What holds the joint at rest: at v = 0 friction takes any value in [−backward, forward]."""
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         """The levels of dry friction while sliding at speed |v|, either way; at v = 0 those that motion starts with."""
         return self.breakaway(load)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         """The part that grows with speed and vanishes at rest: b v."""
         return 0
 
-    def force(self, v: Any, *, load: Any = 0) -> Any:
+    def force(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """τ_fric(v) [N·m or N].  At rest 0, one of the values it may have there: see :meth:`breakaway`."""
         return self.kinetic(v, load).along(sign(v)) + self.drag(v)
 
-    def steady(self, v: Any, load: Any = 0) -> Any:
+    def steady(self, v: Scalar, load: Scalar = 0) -> Scalar:
         """The force after a long time at velocity v: :meth:`force` itself, for a law without memory."""
         return self.force(v, load=load)
 
-    def power(self, v: Any, *, load: Any = 0) -> Any:
+    def power(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """τ_fric(v) v ≥ 0 [W]: what turns to heat."""
         return self.force(v, load=load) * v
 
-    def smooth(self, width: Any, kind: str = "tanh") -> Smooth:
+    def smooth(self, width: Scalar, kind: str = "tanh") -> Smooth:
         """The law with sgn(v) replaced by a smooth function that is steep over ``width``: see :class:`Smooth`."""
         from torsor.model.friction.smooth import Smooth
 
@@ -85,7 +85,7 @@ class Friction(ABC):
     @property
     def numeric(self) -> bool:
         """Whether every constant is a number."""
-        return all(_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return all(_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # each law is a dataclass
 
     def describe(self) -> str:
         """The law, its formula and its constants."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from torsor.errors import ArgumentError, ModelError
 from torsor.model.friction.law import Friction, Levels, check, check_order
-from torsor.scalar import exp
+from torsor.scalar import Scalar, exp
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,17 @@ class Viscous(Friction):
     -1.0
     """
 
-    b_viscous: Any
+    b_viscous: Scalar
     formula = "b_viscous v"
     figure = "MR Fig. 8.15 a"
 
     def __post_init__(self) -> None:
         check(self, "b_viscous")
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(0, 0)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.b_viscous * v
 
 
@@ -45,14 +45,14 @@ class Coulomb(Friction):
     (3.0, 0.0, Levels(backward=3.0, forward=3.0))
     """
 
-    b_static: Any
+    b_static: Scalar
     formula = "b_static sgn(v)"
     figure = "MR Fig. 8.15 b"
 
     def __post_init__(self) -> None:
         check(self, "b_static")
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.b_static, self.b_static)
 
 
@@ -64,18 +64,18 @@ class StaticViscous(Friction):
     -4.0
     """
 
-    b_static: Any
-    b_viscous: Any
+    b_static: Scalar
+    b_viscous: Scalar
     formula = "b_static sgn(v) + b_viscous v"
     figure = "MR Fig. 8.15 c"
 
     def __post_init__(self) -> None:
         check(self, "b_static", "b_viscous")
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.b_static, self.b_static)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.b_viscous * v
 
 
@@ -90,8 +90,8 @@ class StaticKinetic(Friction):
     (3.0, 2.0)
     """
 
-    b_static: Any
-    b_kinetic: Any
+    b_static: Scalar
+    b_kinetic: Scalar
     formula = "b_kinetic sgn(v), up to b_static at rest"
     figure = "MR Fig. 8.15 d"
 
@@ -99,10 +99,10 @@ class StaticKinetic(Friction):
         check(self, "b_static", "b_kinetic")
         check_order(self)
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.b_static, self.b_static)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         return Levels(self.b_kinetic, self.b_kinetic)
 
 
@@ -116,9 +116,9 @@ class StaticKineticViscous(Friction):
     3.0
     """
 
-    b_static: Any
-    b_kinetic: Any
-    b_viscous: Any
+    b_static: Scalar
+    b_kinetic: Scalar
+    b_viscous: Scalar
     formula = "b_kinetic sgn(v) + b_viscous v, up to b_static at rest"
     figure = "MR Fig. 8.15 e"
 
@@ -126,13 +126,13 @@ class StaticKineticViscous(Friction):
         check(self, "b_static", "b_kinetic", "b_viscous")
         check_order(self)
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.b_static, self.b_static)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         return Levels(self.b_kinetic, self.b_kinetic)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.b_viscous * v
 
 
@@ -148,10 +148,10 @@ class Stribeck(Friction):
     (3.0000000000005, 2.5)
     """
 
-    b_static: Any
-    b_kinetic: Any
-    b_viscous: Any
-    v_stribeck: Any
+    b_static: Scalar
+    b_kinetic: Scalar
+    b_viscous: Scalar
+    v_stribeck: Scalar
     n: int = 2
     formula = "[b_kinetic + (b_static − b_kinetic) exp(−(|v|/v_stribeck)ⁿ)] sgn(v) + b_viscous v"
     figure = "MR Fig. 8.15 f"
@@ -163,15 +163,15 @@ class Stribeck(Friction):
         if not isinstance(self.n, int) or self.n < 1:
             raise ModelError(f"Stribeck: n must be a positive whole number, not {self.n!r}")
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(self.b_static, self.b_static)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         x = v / self.v_stribeck if self.n % 2 == 0 else abs(v) / self.v_stribeck  # an even power needs no modulus
         level = self.b_kinetic + (self.b_static - self.b_kinetic) * exp(-(x**self.n))
         return Levels(level, level)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.b_viscous * v
 
     @property
@@ -193,7 +193,7 @@ def of_joints(source: str, joints: Iterable[Any]) -> dict[str, tuple[Friction | 
     return rows
 
 
-def of_numbers(friction: Any, damping: Any) -> Friction | None:
+def of_numbers(friction: Scalar, damping: Scalar) -> Friction | None:
     """The simplest law with this dry friction and this damping: (a), (b) or (c) of the figure, or none.
 
     >>> of_numbers(3.0, 0), of_numbers(0, 0)

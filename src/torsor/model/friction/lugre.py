@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from torsor.errors import ModelError
 from torsor.model.friction.law import Friction, Levels, check, describe_law
-from torsor.scalar import exp, sign
+from torsor.scalar import Scalar, exp, sign
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class LuGre:
     """
 
     curve: Friction
-    stiffness: Any
-    damping: Any = 0
+    stiffness: Scalar
+    damping: Scalar = 0
     fading: bool = False
     formula: ClassVar[str] = "stiffness z + damping ż + drag(v), ż = v − stiffness |v| z/g(v)"
     figure: ClassVar[str] = ""
@@ -44,15 +44,15 @@ class LuGre:
         if any(isinstance(x, (int, float)) and not x > 0 for x in self.curve.kinetic(0.0)):
             raise ModelError(f"LuGre: its curve needs dry friction for the bristles to bend against, and {self.curve} has none")
 
-    def state_rate(self, z: Any, v: Any, load: Any = 0) -> Any:
+    def state_rate(self, z: Scalar, v: Scalar, load: Scalar = 0) -> Scalar:
         """ż = v − σ₀ |v| z / g(v)."""
         return v - self.stiffness * abs(v) * z / self._g(v, load)
 
-    def force(self, z: Any, v: Any, *, load: Any = 0) -> Any:
+    def force(self, z: Scalar, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """τ = σ₀ z + σ₁ ż + drag(v) [N·m or N]."""
         return self.stiffness * z + self._damping(v, load) * self.state_rate(z, v, load) + self.curve.drag(v)
 
-    def step(self, z: Any, v: Any, dt: Any, load: Any = 0) -> Any:
+    def step(self, z: Scalar, v: Scalar, dt: Scalar, load: Scalar = 0) -> Scalar:
         """z after dt [s] at constant velocity, exactly; so no step is too long, however stiff the bristles.
 
         z ← z E + (g/σ₀) sgn(v) (1 − E), E = exp(−σ₀ |v| dt / g).
@@ -61,38 +61,38 @@ class LuGre:
         E = exp(-(self.stiffness * abs(v) * dt / g))
         return z * E + g / self.stiffness * sign(v) * (1 - E)
 
-    def steady_state(self, v: Any, load: Any = 0) -> Any:
+    def steady_state(self, v: Scalar, load: Scalar = 0) -> Scalar:
         """The z at which ż = 0: g(v) sgn(v) / σ₀."""
         return self._g(v, load) * sign(v) / self.stiffness
 
-    def steady(self, v: Any, load: Any = 0) -> Any:
+    def steady(self, v: Scalar, load: Scalar = 0) -> Scalar:
         """The force after a long time at velocity v: the curve's."""
         return self.curve.force(v, load=load)
 
-    def power(self, z: Any, v: Any, *, load: Any = 0) -> Any:
+    def power(self, z: Scalar, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """τ v [W]: heat, and what bending the bristles takes; negative while they give it back."""
         return self.force(z, v, load=load) * v
 
-    def dissipation(self, z: Any, v: Any, load: Any = 0) -> Any:
+    def dissipation(self, z: Scalar, v: Scalar, load: Scalar = 0) -> Scalar:
         """τ v − d/dt ½σ₀z² [W]: what turns to heat."""
         return self.power(z, v, load=load) - self.stiffness * z * self.state_rate(z, v, load)
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         """What bristles bent to the full hold at rest: g(0)."""
         return self.curve.kinetic(0, load)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         """g(v), in either direction."""
         return self.curve.kinetic(v, load)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         """The curve's viscous part."""
         return self.curve.drag(v)
 
-    def _g(self, v: Any, load: Any) -> Any:
+    def _g(self, v: Scalar, load: Scalar) -> Scalar:
         return self.curve.kinetic(v, load).at(sign(v))
 
-    def _damping(self, v: Any, load: Any) -> Any:
+    def _damping(self, v: Scalar, load: Scalar) -> Scalar:
         if not self.fading:
             return self.damping
         return self.damping / (1 + self.damping * abs(v) / (4 * self._g(v, load)))

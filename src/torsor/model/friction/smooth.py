@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.errors import UnknownName
 from torsor.model.friction.law import Friction, Levels, check
-from torsor.scalar import exp, sqrt, tanh
+from torsor.scalar import Scalar, exp, sqrt, tanh
 
 
 class Sigmoid(NamedTuple):
     """σ(x) in place of sgn(x), and a bound of 1 − |σ(x)| for |x| ≥ k."""
 
-    function: Callable[[Any], Any]
-    error: Callable[[Any], Any]
+    function: Callable[[Scalar], Scalar]
+    error: Callable[[Scalar], Scalar]
 
 
 #: smooth functions in place of sgn; x = v/width
@@ -43,7 +43,7 @@ class Smooth(Friction):
     """
 
     law: Friction
-    width: Any
+    width: Scalar
     kind: str = "tanh"
     formula = "law's, with σ(v/width) for sgn(v)"
 
@@ -52,24 +52,24 @@ class Smooth(Friction):
         if self.kind not in SIGMOIDS:
             raise UnknownName("kind of smooth sign", self.kind, SIGMOIDS)
 
-    def sigma(self, v: Any) -> Any:
+    def sigma(self, v: Scalar) -> Scalar:
         """σ(v/width), in place of sgn(v)."""
         return SIGMOIDS[self.kind].function(v / self.width)
 
-    def breakaway(self, load: Any = 0) -> Levels:
+    def breakaway(self, load: Scalar = 0) -> Levels:
         return Levels(0, 0)
 
-    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         levels, s = self.law.kinetic(v, load), abs(self.sigma(v))
         return Levels(-levels.along(-s), levels.along(s))
 
-    def force(self, v: Any, *, load: Any = 0) -> Any:
+    def force(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         return self.law.kinetic(v, load).along(self.sigma(v)) + self.law.drag(v)
 
-    def drag(self, v: Any) -> Any:
+    def drag(self, v: Scalar) -> Scalar:
         return self.law.drag(v)
 
-    def error(self, v: Any, *, load: Any = 0) -> Any:
+    def error(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """A bound of |force − law.force| at velocity v ≠ 0 [N·m or N]."""
         backward, forward = self.law.kinetic(v, load)
         share = SIGMOIDS[self.kind].error(abs(v) / self.width)

@@ -9,11 +9,11 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
-Scalars = Sequence[Any]
 #: fields of a joint type that hold the direction of an axis
 AXIS_FIELDS = ("axis", "second_axis", "normal")
 #: how far from 1 the length of an axis may be: files carry six digits or more
@@ -36,7 +36,7 @@ class JointType(ABC):
 
     def __post_init__(self) -> None:
         """Axes (``AXIS_FIELDS``) are unit vectors: one given as a tuple, list or array is normalised."""
-        for f in fields(self):  # type: ignore[arg-type]
+        for f in fields(self):  # type: ignore[arg-type]  # each joint is a dataclass
             if f.name in AXIS_FIELDS and f.type in (Vec, "Vec"):
                 object.__setattr__(self, f.name, _unit(getattr(self, f.name), f"{type(self).__name__}: {f.name}"))
 
@@ -64,7 +64,7 @@ class JointType(ABC):
         """
         raise ModelError(self._no_loop("complement"))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         """q with transform(q) nearest to X, from the joint frame to the body frame; exactly q where X = transform(q).
 
         Rotations and translations are taken each for itself.  Angles come back in (−π, π], quaternions with w ≥ 0.
@@ -82,11 +82,11 @@ class JointType(ABC):
             "a loop joint needs complement(q) and coordinates(X)"
         )
 
-    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         """Where a motion with constant joint velocity ``step`` leads in unit time."""
         return [a + b for a, b in zip(q, step, strict=True)]
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The step with integrate(q0, step) = q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import Scalars
 from torsor.model.joints.revolute import Revolute
-from torsor.scalar import atan2, cos, sin
+from torsor.scalar import Scalar, Scalars, atan2, cos, sin
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class Continuous(Revolute):
 
     name = "continuous"
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         d = q1[0] - q0[0]
         return [atan2(sin(d), cos(d))]
 

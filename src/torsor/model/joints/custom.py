@@ -31,6 +31,7 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )
+from torsor.scalar import Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import IDENTITY, ZERO
 
@@ -88,7 +89,7 @@ def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
             _agree(joint, "coordinates does not undo transform", off, np.zeros_like(off), tolerance)
 
 
-def _pose(joint: JointType, q: list) -> np.ndarray:
+def _pose(joint: JointType, q: Scalars) -> np.ndarray:
     R, p = joint.transform(q).pose
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = np.array(R, float), np.array(p, float)

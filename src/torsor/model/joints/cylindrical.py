@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
 from torsor.spatial.recovery import angle_about
 from torsor.spatial.vector import ZERO
@@ -29,7 +29,7 @@ class Cylindrical(JointType):
         x, y, _ = axes_about(self.axis)
         return (*moments(x, y), *forces(x, y))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return [angle_about(self.axis, X.pose[0]), self.axis.dot(X.r)]
 
     def align_axis(self) -> tuple[Mat, JointType]:

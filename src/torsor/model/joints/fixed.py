@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, forces, moments
+from torsor.model.joints.base import JointType, forces, moments
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Subspace, Transform
 from torsor.spatial.vector import AXES
 
@@ -26,5 +26,5 @@ class Fixed(JointType):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         return (*moments(*AXES), *forces(*AXES))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return []

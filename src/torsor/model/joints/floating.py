@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars
+from torsor.model.joints.base import JointType
 from torsor.model.joints.spherical import random_quaternion, zero_quaternion
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
 from torsor.spatial.recovery import quaternion_of
@@ -30,15 +31,15 @@ class Floating(JointType):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         return ()
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return [*X.r, *quaternion_of(X.pose[0])]
 
-    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         p, R = Vec(*q[:3]), Quaternion.of(q[3:]).normalized
         dR, dp = exp(Motion.of(step))
         return [*(p + R.matrix @ dp), *(R @ dR).normalized]
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         p0, R0 = Vec(*q0[:3]), Quaternion.of(q0[3:]).normalized
         p1, R1 = Vec(*q1[:3]), Quaternion.of(q1[3:]).normalized
         V = log(R0.conjugate @ R1, R0.matrix.T @ (p1 - p0))

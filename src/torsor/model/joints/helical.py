@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
-from torsor.scalar import sqrt, tidy
+from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.scalar import Scalar, Scalars, sqrt, tidy
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
 from torsor.spatial.recovery import angle_about
 
@@ -32,7 +31,7 @@ class Helical(JointType):
         thread = Force(_snap(a * (-self.pitch * k)), _snap(a * k))  # (−h a, a): a push along pays for a turn about
         return (*moments(x, y), *forces(x, y), thread)
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         """By the angle alone, so in (−π, π]: a screw further on is seen as one whole turns back, and out along its axis."""
         return [angle_about(self.axis, X.pose[0])]
 

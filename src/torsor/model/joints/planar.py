@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, moments
+from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, moments
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
 from torsor.spatial.recovery import angle_about
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -41,7 +41,7 @@ class Planar(JointType):
         x, y, n = axes_about(self.normal)  # as the body sees them: moments across the normal are that wherever it turns
         return (*moments(x, y), *forces(n))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         x, y, n = axes_about(self.normal)
         return [x.dot(X.r), y.dot(X.r), angle_about(n, X.pose[0])]
 

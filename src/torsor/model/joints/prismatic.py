@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
@@ -28,7 +28,7 @@ class Prismatic(JointType):
         x, y, _ = axes_about(self.axis)
         return (*moments(*AXES), *forces(x, y))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return [self.axis.dot(X.r)]
 
     def align_axis(self) -> tuple[Mat, JointType]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import JointType, Scalars, forces
+from torsor.model.joints.base import JointType, forces
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import AXES, ZERO
@@ -28,13 +29,13 @@ class Spherical(JointType):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         return forces(*AXES)
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         return list(quaternion_of(X.pose[0]))
 
-    def integrate(self, q: Scalars, step: Scalars) -> list[Any]:
+    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         return list((Quaternion.of(q) @ Quaternion.exp(Vec(*step))).normalized)
 
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Any]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return list((Quaternion.of(q0).normalized.conjugate @ Quaternion.of(q1).normalized).log)
 
     def neutral(self) -> list[float]:

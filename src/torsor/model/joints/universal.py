@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.errors import ModelError
-from torsor.model.joints.base import JointType, Scalars, forces, moments
-from torsor.scalar import atan2, is_constant, sqrt
+from torsor.model.joints.base import JointType, forces, moments
+from torsor.scalar import Scalar, Scalars, atan2, is_constant, sqrt
 from torsor.spatial import Force, Motion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import AXES, ZERO
 
@@ -46,7 +45,7 @@ class Universal(JointType):
         n = n if all(isinstance(x, int) for x in n) else n * (1 / sqrt(n.dot(n)))
         return (*moments(about(self.second_axis, q[1]).T @ n), *forces(*AXES))
 
-    def coordinates(self, X: Transform) -> list[Any]:
+    def coordinates(self, X: Transform) -> list[Scalar]:
         """θ₁ turns a₂ to R a₂ about a₁, and θ₂ turns Rᵀa₁ to a₁ about a₂: R₂ leaves a₂ alone, R₁ leaves a₁."""
         R, _ = X.pose
         a, b = self.axis, self.second_axis
@@ -56,6 +55,6 @@ class Universal(JointType):
         return about(self.second_axis, q[1]).T @ self.axis
 
 
-def _turn(axis: Vec, start: Vec, end: Vec) -> Any:
+def _turn(axis: Vec, start: Vec, end: Vec) -> Scalar:
     """The angle about an axis from one direction to another, both seen along the axis."""
     return atan2(axis.dot(start.cross(end)), start.dot(end) - axis.dot(start) * axis.dot(end))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.robot.builder import Builder
+from torsor.scalar import Scalars
 from torsor.spatial import Vec
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Layout:
         self._builder = Builder(name).link("ground")
         self._origin = {"ground": ORIGIN}
 
-    def body(self, name: str, origin: Vec, mass: float = 0.0, com: Vec | None = None, inertia: Any = None) -> Layout:
+    def body(self, name: str, origin: Vec, mass: float = 0.0, com: Vec | None = None, inertia: Scalars | None = None) -> Layout:
         """A link whose frame is at ``origin``, where the joint that carries it will be; ``com`` is in the world, too."""
         self._origin[name] = origin
         self._builder.link(name, mass=mass, com=(origin if com is None else com) - origin, inertia=inertia)

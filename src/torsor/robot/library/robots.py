@@ -17,6 +17,7 @@ from torsor.errors import UnknownName
 from torsor.io.dh import from_dh
 from torsor.model.description import Description
 from torsor.robot.builder import Builder
+from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.support.files import DATA
 
@@ -58,11 +59,11 @@ def _bundle(make: Callable[P, Description]) -> Callable[P, Robot]:
 
         return Robot(make(*args, **kwargs))
 
-    robot.__signature__ = inspect.signature(make).replace(return_annotation="Robot")  # type: ignore[attr-defined]
+    robot.__signature__ = inspect.signature(make).replace(return_annotation="Robot")  # type: ignore[attr-defined]  # as inspect reads it
     return robot
 
 
-class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]
+class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]  # both have a name
     """A name that is not bundled; the message lists those that are, and the nearest."""
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]):
@@ -75,18 +76,20 @@ class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]
         return NoSuchRobot, (self.kind, self.name, self.valid)
 
 
-def __getattr__(name: str) -> Any:
-    """Reached for names that this module does not define."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
+if not TYPE_CHECKING:  # type checkers report names that are not here
+
+    def __getattr__(name: str) -> Any:
+        """Reached for names that this module does not define."""
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
 
 
 # -- the textbooks' ------------------------------------------------------------------------------------------
 
 
 @_bundle
-def pendulum(*, m: Any = 1.0, L: Any = 1.0, I: Any = 0.0, g: Any = 9.81) -> Description:
+def pendulum(*, m: Scalar = 1.0, L: Scalar = 1.0, I: Scalar = 0.0, g: Scalar = 9.81) -> Description:
     """A pendulum: mass m [kg] at the distance L [m] from its pivot, inertia I [kg·m²] about its centre, gravity g along −ŷ.
 
     It turns by θ about ẑ and hangs down at zero: τ = (m L² + I) θ̈ + m g L sin θ.  A point mass unless I is given; a uniform
@@ -106,7 +109,7 @@ def pendulum(*, m: Any = 1.0, L: Any = 1.0, I: Any = 0.0, g: Any = 9.81) -> Desc
 
 
 @_bundle
-def two_link(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: Any = 9.81) -> Description:
+def two_link(*, m1: Scalar = 1.0, m2: Scalar = 1.0, L1: Scalar = 1.0, L2: Scalar = 1.0, g: Scalar = 9.81) -> Description:
     """The planar 2R arm of MR Figure 8.1: point masses m₁, m₂ [kg] at the ends of links L₁, L₂ [m], gravity along −ŷ.
 
     Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].
@@ -124,7 +127,9 @@ def two_link(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 1.0, L2: Any = 1.0, g: A
 
 
 @_bundle
-def rp_arm(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: Any = 0.0, g: Any = 9.81) -> Description:
+def rp_arm(
+    *, m1: Scalar = 1.0, m2: Scalar = 1.0, L1: Scalar = 0.5, I1: Scalar = 0.0, I2: Scalar = 0.0, g: Scalar = 9.81
+) -> Description:
     """A planar RP arm (SLIDES example 4): it turns by θ₁ about ẑ, and its second link slides out to the distance θ₂ [m].
 
     Mass m₁ [kg] at the distance L₁ [m] with inertia I₁ [kg·m²] about its centre, m₂ at θ₂ with I₂; gravity along −ŷ:
@@ -143,7 +148,7 @@ def rp_arm(*, m1: Any = 1.0, m2: Any = 1.0, L1: Any = 0.5, I1: Any = 0.0, I2: An
 
 
 @_bundle
-def cartesian(*, m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> Description:
+def cartesian(*, m1: Scalar = 3.0, m2: Scalar = 2.0, m3: Scalar = 1.0, g: Scalar = 9.81) -> Description:
     """A 3P Cartesian arm (SLIDES example 5): link 1 [kg] slides up ẑ, carries link 2 along ŷ, which carries link 3 along x̂.
 
     τ₁ = (m₁ + m₂ + m₃)(q̈₁ + g),  τ₂ = (m₂ + m₃)q̈₂,  τ₃ = m₃q̈₃.
@@ -164,7 +169,14 @@ def cartesian(*, m1: Any = 3.0, m2: Any = 2.0, m3: Any = 1.0, g: Any = 9.81) -> 
 
 @_bundle
 def furuta(
-    *, m1: Any = 2.0, m2: Any = 2.0, L1: Any = 1.0, L2: Any = 1.0, I1: Any = 4.0, I2: Any = 4.0, g: Any = 10.0
+    *,
+    m1: Scalar = 2.0,
+    m2: Scalar = 2.0,
+    L1: Scalar = 1.0,
+    L2: Scalar = 1.0,
+    I1: Scalar = 4.0,
+    I2: Scalar = 4.0,
+    g: Scalar = 10.0,
 ) -> Description:
     """The rotational inverted pendulum of MR Exercise 8.4 (Figure 8.16), in its zero position the pendulum upright.
 

@@ -6,12 +6,13 @@ Twists, accelerations and wrenches are arrays (..., 6), leading axes a batch; th
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion, Sym, Vec, arguments
 from torsor.spatial.rigid import reading as read
 from torsor.support.text import numbers
@@ -19,7 +20,13 @@ from torsor.support.text import numbers
 Body = Inertia | ArrayLike
 
 
-def from_com(mass: Any, com: Any = (0, 0, 0), *, inertia: Any = None, rpy: Any = (0, 0, 0)) -> Inertia:
+def from_com(
+    mass: Scalar,
+    com: Scalars | np.ndarray = (0, 0, 0),
+    *,
+    inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+    rpy: Scalars | np.ndarray = (0, 0, 0),
+) -> Inertia:
     """I_o = R I_c Rᵀ + m(cᵀc 1 − c cᵀ): from mass [kg], centre of mass [m] and inertia about it [kg·m²] (MR 8.26, 8.27).
 
     ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz), three (the diagonal) or None (a point), in axes turned

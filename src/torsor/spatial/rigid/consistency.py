@@ -97,8 +97,9 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
         raise ArgumentError(f"smallest: a finite number, zero or more, expected, not {smallest!r}")
     changes, moved = [], 0.0
     if I.m == 0 and any(I.h):
-        moved = 2 * float(np.square(I.h).sum())  # h stands in P twice
-        changes.append(f"first moment of mass {_short(I.h)} → 0, 0, 0 kg·m")
+        h = np.array(I.h, dtype=float)
+        moved = 2 * float(np.square(h).sum())  # h stands in P twice
+        changes.append(f"first moment of mass {_short(h)} → 0, 0, 0 kg·m")
         I = Inertia(I.m, Vec(0, 0, 0), I.I)
     about_com = np.array(I.about_com.rows, dtype=float)
     values, axes = np.linalg.eigh(_second_moment(about_com))
@@ -115,11 +116,13 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
 
 
 def _second_moment(I: np.ndarray) -> np.ndarray:
-    return np.trace(I) / 2 * np.eye(3) - I
+    S: np.ndarray = np.trace(I) / 2 * np.eye(3) - I
+    return S
 
 
 def _rotational(S: np.ndarray) -> np.ndarray:
-    return np.trace(S) * np.eye(3) - S
+    I: np.ndarray = np.trace(S) * np.eye(3) - S
+    return I
 
 
 def _short(values: ArrayLike) -> str:

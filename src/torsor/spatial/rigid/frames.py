@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Mat, Transform, Vec, arguments
 from torsor.spatial.rigid import reading as read
 from torsor.spatial.rigid.basis import canonical_axes
@@ -27,7 +28,7 @@ def rotate_inertia(inertia: Any, R: ArrayLike) -> np.ndarray:
     return numbers(arguments.rotational_inertia(inertia, "inertia").rotated(axes.T).rows)
 
 
-def steiner(inertia: Any, mass: Any, q: Any) -> np.ndarray:
+def steiner(inertia: Any, mass: Scalar, q: Scalars | np.ndarray) -> np.ndarray:
     """I_q = I_b + m(qᵀq 1 − q qᵀ) (3×3) [kg·m²]: from the centre of mass to a point q [m], axes kept (MR 8.27).
 
     ``inertia`` as in :func:`rotate_inertia`, about the centre of mass.  Any scalar will do.
@@ -39,18 +40,23 @@ def steiner(inertia: Any, mass: Any, q: Any) -> np.ndarray:
     return numbers(Inertia.of(arguments.scalar(mass, "mass"), arguments.vector(q, "q"), I).I.rows)
 
 
-def parallel_axis(inertia: Any, mass: Any, distance: Any) -> Any:
+def parallel_axis(inertia: Scalar, mass: Scalar, distance: Scalar) -> Scalar:
     """I_d = I_cm + m d² [kg·m²]: about an axis d [m] away from, and parallel to, one through the centre of mass (MR 8.28).
 
     >>> parallel_axis(1.0, mass=2.0, distance=3.0)
     19.0
     """
     d = arguments.scalar(distance, "distance")
-    return arguments.scalar(inertia, "inertia") + arguments.scalar(mass, "mass") * d * d
+    I: Scalar = arguments.scalar(inertia, "inertia") + arguments.scalar(mass, "mass") * d * d
+    return I
 
 
 def transform_inertia(
-    inertia: Inertia, pose: ArrayLike | None = None, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)
+    inertia: Inertia,
+    pose: ArrayLike | None = None,
+    *,
+    xyz: Scalars | np.ndarray = (0, 0, 0),
+    rpy: Scalars | np.ndarray = (0, 0, 0),
 ) -> Inertia:
     """G_a = [Ad_T_ba]ᵀ G_b [Ad_T_ba], Steiner's theorem for frames: a part with frame {b}, seen from {a} (MR 8.42).
 

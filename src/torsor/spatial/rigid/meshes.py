@@ -58,7 +58,7 @@ def from_mesh(vertices: ArrayLike, faces: ArrayLike, density: float) -> Inertia:
     return mesh(vertices, faces).inertia(density=density)
 
 
-def read_mesh(path: str | os.PathLike, scale: float = 1.0) -> Solid:
+def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     """:func:`mesh` of a file that trimesh reads (STL, OBJ, PLY, OFF, ...), its lengths times ``scale`` to be metres.
 
     Needs the extra: ``pip install torsor[mesh]``.  Only this file is opened, nothing it refers to.

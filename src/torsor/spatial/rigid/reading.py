@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.scalar import is_constant
+from torsor.scalar import Scalars, is_constant
 from torsor.spatial import Force, Inertia, Mat, Motion, Vec
 from torsor.spatial.vector import flat
 from torsor.support.given import as_array
@@ -86,13 +86,13 @@ def mat(a: np.ndarray) -> Mat:
     return Mat(*(Vec(*(a[..., i, j] for j in range(3))) for i in range(3)))
 
 
-def stack(parts: Sequence[Any]) -> np.ndarray:
+def stack(parts: Scalars) -> np.ndarray:
     """One row: (..., n) of scalars, each an array of the batch or a number."""
     row = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in parts)), axis=-1)
     return row + 0.0  # −0 is true and looks odd
 
 
-def matrix(rows: Sequence[Sequence[Any]]) -> np.ndarray:
+def matrix(rows: Sequence[Scalars]) -> np.ndarray:
     """(..., n, m) of rows of scalars."""
     n = len(rows)
     row = stack([x for line in rows for x in line])
