@@ -80,7 +80,7 @@ def _targets(tree: ast.AST, lines: tuple[int, int] = (0, 0)) -> Iterator[tuple[a
 
 
 def _idle(node: ast.AST) -> bool:
-    """What no result depends on: an alias such as ``Mass = Callable[[Scalars], list[Any]]``, and the ``strict=True`` of zip."""
+    """Code without effect on results: an alias such as ``Rows = Sequence[Scalars]``, and the ``strict=True`` of zip."""
     alias = isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and isinstance(node.targets[0], ast.Name)
     return alias or (isinstance(node, ast.keyword) and node.arg == "strict")
 

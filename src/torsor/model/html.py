@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torsor.model.printing import loop_count
 from torsor.scalar import Scalars
@@ -11,6 +11,7 @@ from torsor.support.text import count, short
 
 if TYPE_CHECKING:
     from torsor.model.mechanism import Mechanism
+    from torsor.model.part_views import JointView
 
 #: joints up to which the table is open
 FEW = 12
@@ -44,7 +45,7 @@ def of_robot(robot: Mechanism) -> Markup:
     return element("div", concat(lines))
 
 
-def _place(joint: Any) -> str:
+def _place(joint: JointView) -> str:
     if joint.mimic is not None:
         return f"follows {joint.mimic.joint}"
     first, end = joint.q_slice.start, joint.q_slice.stop

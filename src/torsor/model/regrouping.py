@@ -10,10 +10,10 @@ Joint forces, M, C and kinetic energy are unchanged; the wrench through a joint,
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from torsor.model.joints import Prismatic, Revolute
+from torsor.model.joints import JointType, Prismatic, Revolute
 from torsor.model.model import Model
+from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Mat, Sym, Vec
 from torsor.spatial.vector import ZERO
 
@@ -28,7 +28,7 @@ def with_fewest_parameters(model: Model) -> Model:
     return replace(model, inertia=tuple(_exact_zeros(G) for G in I))
 
 
-def _indifferent(G: Inertia, joint: Any) -> Inertia:
+def _indifferent(G: Inertia, joint: JointType) -> Inertia:
     """The part of an inertia that the joint's motion leaves as it was."""
     if isinstance(joint, Prismatic):
         return Inertia(0, ZERO, G.I)
@@ -50,7 +50,7 @@ def _coordinate(axis: Vec) -> int | None:
 def _exact_zeros(G: Inertia) -> Inertia:
     """Exact zeros as whole numbers, so that they vanish when recorded."""
 
-    def tidy(x: Any) -> Any:
+    def tidy(x: Scalar) -> Scalar:
         return 0 if isinstance(x, float) and x == 0 else x
 
     return Inertia(tidy(G.m), Vec(*map(tidy, G.h)), Sym(*map(tidy, G.I)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from torsor.model.description import Joint, Link
 from torsor.model.joints import Cylindrical, Fixed, Helical, JointType, Prismatic, Revolute
-from torsor.scalar import tidy
+from torsor.scalar import Scalar, tidy
 from torsor.spatial import Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -58,7 +58,7 @@ def _restate(kind: JointType, seat: Transform) -> JointType | None:
     return replace(kind, axis=Vec(*(tidy(x) for x in seat.E @ kind.axis)))
 
 
-def _is_zero(x: Any) -> bool:
+def _is_zero(x: Scalar) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 

@@ -47,9 +47,11 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
         values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)
         held[name] = [read.scalar(x, f"lock: joint {name!r}: q") for x in values]
     for j in d.joints:  # a follower may stand before its leader in the file, and follow it through others
+        k: float
+        b: float
         k, b, at = 1, 0, j
         while at.mimic is not None:
-            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]  # type: ignore[assignment]  # 1, 0 stay whole
+            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]
         if j.mimic is not None and at.name in held:
             held[j.name] = [held[at.name][0] * k + b]
     if not held:
@@ -112,12 +114,7 @@ def subtree(d: Description, link: str) -> Description:
 
 
 def attach(
-    d: Description,
-    other: Description,
-    at: str,
-    xyz: Any = (0, 0, 0),
-    rpy: Any = (0, 0, 0),
-    prefix: str = "",
+    d: Description, other: Description, at: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), prefix: str = ""
 ) -> Description:
     """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
 
@@ -162,13 +159,7 @@ def attach(
     )
 
 
-def payload(
-    d: Description,
-    at: str,
-    mass: Any,
-    com: Any = (0, 0, 0),
-    inertia: Any = None,
-) -> Description:
+def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: Any = None) -> Description:
     """A body held at a link or frame: mass [kg], centre [m] in that frame, inertia [kg·m²] about the centre in its axes.
 
     >>> from torsor import robots
