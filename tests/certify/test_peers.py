@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import torsor as ts
 from tests.certify.faults import changed
 from tests.trees import Cam, joint_type, random_tree
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.checks.certify.verify import PEERS, row
 
 pytest.importorskip("pinocchio")
@@ -52,7 +52,7 @@ def octopus(*more):
 
 
 def rows(robot, samples=3, seed=0):
-    subject = Subject(robot, samples, seed)
+    subject = Samples(robot, samples, seed)
     return {check.name: row(check, subject) for check in PEERS}
 
 

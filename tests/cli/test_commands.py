@@ -311,9 +311,9 @@ def test_verify_has_an_exit_code(torsor, monkeypatch):
     right = ts.Robot.mass_matrix
     from torsor.checks.certify import subject
 
-    kernel = subject.Subject.kernel
+    kernel = subject.Samples.kernel
     wrong = lambda s, spec, *x: kernel(s, spec, *x) * (1.001 if spec == "mass_matrix" else 1)  # noqa: E731
-    monkeypatch.setattr(subject.Subject, "kernel", wrong)
+    monkeypatch.setattr(subject.Samples, "kernel", wrong)
     ended = torsor("verify", "two_link", "--samples", 2, "--no-peers")
     assert ended.code == 1
     assert "NOT VERIFIED" in ended.out

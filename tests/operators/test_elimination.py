@@ -7,7 +7,7 @@ import pytest
 
 from torsor.large import LargeTree, chain, random_tree
 from torsor.mechanics.large.sparse import forward_dynamics
-from torsor.mechanics.operators.bodies import Bodies
+from torsor.mechanics.operators.bodies import BodyArrays
 from torsor.mechanics.operators.operators import of_bodies
 from torsor.model.joints import Revolute
 from torsor.spatial import Vec
@@ -31,7 +31,7 @@ TREES = {
 def system(tree):
     rng = np.random.default_rng(0)
     q, v, tau = tree.random_configuration(rng), 0.1 * rng.normal(size=tree.nv), rng.normal(size=tree.nv)
-    return of_bodies(Bodies.of_tree(tree, q, v), v, tau)
+    return of_bodies(BodyArrays.of_tree(tree, q, v), v, tau)
 
 
 @pytest.mark.parametrize("shape", TREES)
@@ -81,7 +81,7 @@ def test_large_trees_against_the_mass_matrix(shape):
     q, v, tau = tree.random_configuration(rng, (2,)), rng.normal(size=(2, tree.nv)), rng.normal(size=tree.nv)
     a = forward_dynamics(tree, q, v, tau)
     for k in range(2):
-        o = of_bodies(Bodies.of_tree(tree, q[k], v[k]), v[k], tau)
+        o = of_bodies(BodyArrays.of_tree(tree, q[k], v[k]), v[k], tau)
         S = np.linalg.solve(o.P.toarray(), o.H.toarray())
         M = S.T @ o.I.toarray() @ S
         expected = np.linalg.solve(M, S.T @ (o.f_a - o.v_Iv - o.I @ np.linalg.solve(o.P.toarray(), o.c)))

@@ -19,7 +19,7 @@ from torsor.errors import ArgumentError, FileError
 from torsor.look.replay.document import TRIANGLES, page
 from torsor.look.replay.film import film_of
 from torsor.look.replay.thinning import cluster_corners, envelope
-from torsor.look.scene import Part, Triangles, packing
+from torsor.look.scene import Surface, Triangles, packing
 from torsor.look.scene.triangles import sphere
 
 
@@ -138,7 +138,7 @@ def test_too_many_triangles_are_merged_and_a_note_says_so(monkeypatch):
 
     monkeypatch.setattr("torsor.look.replay.document.TRIANGLES", 500)
     film = film_of(ts.robots.two_link(), "auto", (), 30)
-    film = replace(film, parts=(*film.parts, Part(film.links[0], "visual", sphere(1.0))))
+    film = replace(film, parts=(*film.parts, Surface(film.links[0], "visual", sphere(1.0))))
     described, _ = held(page(film))
     assert sum(p["faces"]["shape"][0] for p in described["parts"]) <= 500 < TRIANGLES
     assert "simplified" in described["notes"][-1]

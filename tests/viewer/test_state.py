@@ -11,7 +11,7 @@ import torsor as ts
 from torsor.errors import ArgumentError
 from torsor.look.viewer import bars
 from torsor.look.viewer.camera import view
-from torsor.look.viewer.forces_panel import Forces
+from torsor.look.viewer.forces_panel import ForcesPanel
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.sliders import Sliders
 from torsor.look.viewer.state import Stage
@@ -130,7 +130,7 @@ def test_loops_stay_closed_while_a_slider_moves(name):
 @pytest.mark.parametrize("robot", [ts.mechanisms.stewart_platform(), ts.robots.two_link()], ids=lambda robot: robot.name)
 def test_force_bars_of_a_robot_with_loops_are_labelled_as_those_of_the_tree(robot):
     gui, session = mock.MagicMock(), Session(Stage(robot))
-    Forces(gui, session, lambda *_: None, session.stage.names)
+    ForcesPanel(gui, session, lambda *_: None, session.stage.names)
     said = " ".join(str(call.args[0]) for call in gui.add_html.call_args_list)
     assert ("tree with its loops cut" in said) is bool(robot.loops)
     assert session.look().tau == pytest.approx(session.stage.tree.gravity_force(session.q))

@@ -1,7 +1,7 @@
 """The innovations factorization: M = (1 + HᵀφK) D (1 + HᵀφK)ᵀ, each factor applied in O(N), and so is its inverse.
 
 φ = P⁻ᵀ carries forces inwards.  D and the gain G = U D⁻¹ are those of the articulated bodies, K = XᵀG hands a joint's
-innovation to its parent, and ψ is φ through joints that give way: (1 + HᵀφK)⁻¹ = 1 − HᵀψK, the same sweep solved for the other
+innovation to its parent, and ψ is φ through joints that give way: (1 + HᵀφK)⁻¹ = 1 − HᵀψK, the same pass solved for the other
 side.
 Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is the same factorization, with bodies for instants.
 """
@@ -22,7 +22,7 @@ from torsor.spatial import Force, Motion, linear
 from torsor.spatial.linear import Factors
 
 
-class Innovations(Protocol):
+class InnovationsFactors(Protocol):
     """M = B D Bᵀ with B unit triangular from the tips to the base, D block diagonal; D = ℓ d ℓᵀ by joint, d > 0."""
 
     def times(self, x: Scalars) -> list[Scalar]:
@@ -60,7 +60,7 @@ class TreeInnovations(NamedTuple):
         return self.model.gather_forces(y)
 
     def solve(self, x: Scalars) -> list[Scalar]:
-        """(1 − HᵀψK) x, the innovations of x: the same sweep for the other side (F&O 13 without bias)."""
+        """(1 − HᵀψK) x, the innovations of x: the same pass for the other side (F&O 13 without bias)."""
         return self.model.gather_forces(innovations_of(self.model, self.bodies, x)[0])
 
     def transpose_times(self, x: Scalars) -> list[Scalar]:
@@ -76,7 +76,7 @@ class TreeInnovations(NamedTuple):
         return self.model.gather_forces(y)
 
     def transpose_solve(self, x: Scalars) -> list[Scalar]:
-        """(1 − KᵀψᵀH) x, the same sweep for the other side (F&O 14)."""
+        """(1 − KᵀψᵀH) x, the same pass for the other side (F&O 14)."""
         return accelerations(self.model, self.bodies, self.model.rates(x))
 
     def blocks(self) -> list[tuple[slice, Factors]]:
@@ -110,7 +110,7 @@ class CoupledInnovations(NamedTuple):
         return [(slice(k, k + 1), ([[0]], [d])) for k, d in enumerate(self.inverse[::-1])]
 
 
-def innovations(model: Model, q: Scalars) -> Innovations:
+def innovations(model: Model, q: Scalars) -> InnovationsFactors:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
     if not model.local:
         return CoupledInnovations(*factor_mass_matrix(model, crba(model, q)))
@@ -164,21 +164,21 @@ def log_determinant(model: Model, q: Scalars) -> Scalar:
 # -- D = D^½ D^½ᵀ, D^½ = ℓ √d, joint by joint ----------------------------------------------------------------------
 
 
-def _root(b: Innovations, x: Scalars) -> list[Scalar]:
+def _root(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: linear.lower_times(D, [yi / sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
 
 
-def _root_transpose(b: Innovations, x: Scalars) -> list[Scalar]:
+def _root_transpose(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: [yi / sqrt(d) for yi, d in zip(linear.upper_times(D, y), D[1], strict=True)])
 
 
-def _root_solve(b: Innovations, x: Scalars) -> list[Scalar]:
+def _root_solve(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: [yi * sqrt(d) for yi, d in zip(linear.lower_solve(D, y), D[1], strict=True)])
 
 
-def _root_transpose_solve(b: Innovations, x: Scalars) -> list[Scalar]:
+def _root_transpose_solve(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
     return _by_joint(b, x, lambda D, y: linear.upper_solve(D, [yi * sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
 
 
-def _by_joint(b: Innovations, x: Scalars, function: Callable[[Factors, Scalars], list[Scalar]]) -> list[Scalar]:
+def _by_joint(b: InnovationsFactors, x: Scalars, function: Callable[[Factors, Scalars], list[Scalar]]) -> list[Scalar]:
     return [y for place, D in b.blocks() for y in function(D, x[place])]

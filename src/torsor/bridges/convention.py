@@ -20,7 +20,7 @@ Places = Sequence[int] | range
 
 
 @dataclass(frozen=True)
-class Row:
+class JointRow:
     """Where a joint's coordinates are, here and there, and how they differ.
 
     ``follows`` marks a coordinate they have and we do not, factor·q + offset of a joint of ours: a mimic joint.
@@ -44,9 +44,9 @@ class Convention:
     J = J′ T.
     """
 
-    def __init__(self, robot: Robot, library: str, rows: Sequence[Row], nq: int, nv: int):
+    def __init__(self, robot: Robot, library: str, rows: Sequence[JointRow], nq: int, nv: int):
         self.robot, self.library, self.rows, self.nq, self.nv = robot, library, tuple(rows), nq, nv
-        self.back = Back(self)
+        self.back = InverseConvention(self)
         own = [r for r in rows if not r.follows]
         for size, found, whose in (
             (robot.nq, [k for r in own for k in r.q], "the robot"),
@@ -116,7 +116,7 @@ class Convention:
         return together(check_states(q, self.robot.nq, "q"), *(check_states(x, self.robot.nv, "v, a or tau") for x in vectors))
 
 
-class Back:
+class InverseConvention:
     """From their numbers to the robot's."""
 
     def __init__(self, there: Convention):
@@ -184,8 +184,8 @@ def together(*arrays: Array) -> tuple[Array, ...]:
     return tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays)
 
 
-def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> Row:
+def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> JointRow:
     """A row, its sizes checked where nothing is changed on the way."""
     if kind is SAME and (len(q) != len(their_q) or len(v) != len(their_v)):
         raise ModelError(f"a joint with {len(q)} coordinates here has {len(their_q)} there")
-    return Row(kind, q, v, their_q, their_v)
+    return JointRow(kind, q, v, their_q, their_v)

@@ -34,7 +34,7 @@ def library(purpose: str) -> Any:
     return pinocchio
 
 
-class Part(NamedTuple):
+class JointPart(NamedTuple):
     """A joint, or one of those a joint is composed of: name, Pinocchio's word for it, and which of the coordinates are its."""
 
     name: str
@@ -60,25 +60,25 @@ _WHOLE: dict[str, JointType] = {
 }
 
 
-def parts(joint: Any, name: str) -> list[Part]:
+def parts(joint: Any, name: str) -> list[JointPart]:
     """What one of Pinocchio's joints is made of: itself, or several in a row."""
     word = joint.shortname().removeprefix("JointModel")
     if word in _ROWS:
         return [
-            Part(f"{name}_{n}", word, kind, Transform.identity(), range(n, n + 1), range(n, n + 1))
+            JointPart(f"{name}_{n}", word, kind, Transform.identity(), range(n, n + 1), range(n, n + 1))
             for n, kind in enumerate(_ROWS[word])
         ]
     inner = joint.extract()
     if word != "Composite":
         kind = _kind(joint, inner, word, name)
-        return [Part(name, word, kind, Transform.identity(), range(joint.nq), range(joint.nv))]
-    out: list[Part] = []
+        return [JointPart(name, word, kind, Transform.identity(), range(joint.nq), range(joint.nv))]
+    out: list[JointPart] = []
     q = v = 0
     for n, (sub, placement) in enumerate(zip(inner.joints, inner.jointPlacements, strict=True)):
         first = transform(placement)
         for part in parts(sub, f"{name}_{n}"):
             at = range(q + part.q.start, q + part.q.stop), range(v + part.v.start, v + part.v.stop)
-            out.append(Part(part.name, part.word, part.kind, part.placement @ first, *at))
+            out.append(JointPart(part.name, part.word, part.kind, part.placement @ first, *at))
             first = Transform.identity()
         q, v = q + sub.nq, v + sub.nv
     return out

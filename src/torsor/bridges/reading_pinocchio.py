@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.bridges.pinocchio_joints import Part, library, parts, transform
+from torsor.bridges.pinocchio_joints import JointPart, library, parts, transform
 from torsor.errors import ArgumentError
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
@@ -120,7 +120,7 @@ class _Reading:
         name = self.model.names[leader]
         return {"mimic": Mimic(name, float(inner.scaling), float(inner.offset))}
 
-    def _fields(self, joint: Any, part: Part) -> dict[str, Any]:
+    def _fields(self, joint: Any, part: JointPart) -> dict[str, Any]:
         """Limits and losses of one part of a joint."""
         m, kind = self.model, part.kind
         q = slice(joint.idx_q + part.q.start, joint.idx_q + part.q.stop)

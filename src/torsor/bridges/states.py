@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torsor.bridges.convention import Convention, Row, row
+from torsor.bridges.convention import Convention, JointRow, row
 from torsor.bridges.kinds import (
     BALL_RPY,
     CIRCLE,
@@ -129,7 +129,7 @@ class _Matching:
 
     def __init__(self, robot: Robot, library: str):
         self.robot, self.library = robot, library
-        self._rows: list[Row] = []
+        self._rows: list[JointRow] = []
         self._seen: set[str] = set()
         self._pieces = _pieces(robot)
 
@@ -146,7 +146,7 @@ class _Matching:
             whole, q, v, factor, offset = self._pieces[name]
             self._seen.add(whole)
             if factor is not None:
-                self._rows.append(Row(SAME, q, v, their_q, their_v, follows=True, factor=factor, offset=offset))
+                self._rows.append(JointRow(SAME, q, v, their_q, their_v, follows=True, factor=factor, offset=offset))
                 return
         else:
             own = ", ".join(self.robot.joints)
@@ -175,9 +175,9 @@ class _Matching:
             raise ModelError(
                 f"joint {name!r} follows another, and {self.library} has it as (cos, sin): load it with mimic=False"
             )
-        self._rows.append(Row(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
+        self._rows.append(JointRow(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[JointRow]:
         """All of them; a joint of ours that was not met is an error."""
         model = self.robot.model
         own = {model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None}

@@ -96,11 +96,11 @@ def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
     """The same robot in Pinocchio, held against torsor first; or why there is none."""
     from torsor.checks.certify import pinocchio as twins
     from torsor.checks.certify.comparison import Skip, worst
-    from torsor.checks.certify.subject import Subject
+    from torsor.checks.certify.subject import Samples
 
-    subject, found, why = Subject(robot, samples=4, seed=0), {}, ""
+    subject, found, why = Samples(robot, samples=4, seed=0), {}, ""
     try:
-        twin = subject.twin(twins.Twin)
+        twin = subject.twin(twins.PinocchioModel)
     except Skip as reason:
         return {}, f"; {reason}"
     import pinocchio as pin

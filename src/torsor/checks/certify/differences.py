@@ -13,7 +13,7 @@ import numpy as np
 
 from torsor.algorithms.task_space import TWIST
 from torsor.checks.certify.comparison import Array, Comparison, compare, like, per_sample
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 
 #: the step [rad, m], and what the formula leaves out against the largest f
 STEP, TRUNCATED = 1e-4, 1e-11
@@ -22,13 +22,13 @@ WEIGHTS = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 MAGNIFIED = 1.5 / STEP
 
 
-def along(s: Subject, f: Callable[[Array], Array], q: Array, u: Array) -> Array:
+def along(s: Samples, f: Callable[[Array], Array], q: Array, u: Array) -> Array:
     """df/dt of f(q ⊕ t u) at t = 0; the leading axes of q and u broadcast."""
     moved = {k: s.kernel("integrate", q, u, np.array(k * STEP)) for k in WEIGHTS}
     return np.sum([weight * f(moved[k]) for k, weight in WEIGHTS.items()], axis=0) / STEP
 
 
-def gravity(s: Subject) -> Comparison:
+def gravity(s: Samples) -> Comparison:
     """g = ∂P/∂q"""
     unit = np.broadcast_to(np.eye(s.model.nv), (len(s.q), s.model.nv, s.model.nv))
     slope = along(s, lambda q: s.kernel("potential_energy", q), s.q[:, None], unit)
@@ -38,7 +38,7 @@ def gravity(s: Subject) -> Comparison:
     return with_truncation(found)
 
 
-def jacobian(s: Subject) -> Comparison:
+def jacobian(s: Samples) -> Comparison:
     """J = ∂T/∂q: the columns of the Jacobian against how the pose of the furthest frame changes, (ω, ṗ)."""
     frame, n = s.tip, s.model.nv
     unit = np.broadcast_to(np.eye(n), (len(s.q), n, n))
@@ -51,7 +51,7 @@ def jacobian(s: Subject) -> Comparison:
     return with_truncation(compare(J, columns, 3 * MAGNIFIED * sigma[:, None, None], s.names, TWIST, size=size))
 
 
-def mass_matrix_rate(s: Subject) -> Comparison:
+def mass_matrix_rate(s: Samples) -> Comparison:
     """dM/dt = C + Cᵀ along the motion: that Ṁ − 2C is skew (MR Prop. 8.1)."""
     speed = np.abs(s.v).sum(axis=1)[:, None, None]  # the step is shared out over all joints
     slope = along(s, lambda q: s.kernel("mass_matrix", q), s.q, s.v / speed[:, 0]) * speed

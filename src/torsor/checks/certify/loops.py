@@ -18,7 +18,7 @@ from torsor.mechanics.constraints import closing
 from torsor.mechanics.constraints.closure import CLOSED
 
 if TYPE_CHECKING:
-    from torsor.checks.certify.subject import Subject
+    from torsor.checks.certify.subject import Samples
     from torsor.mechanics.constraints import ConstrainedRobot
 
 #: F&O's methods beside the one in use
@@ -28,7 +28,7 @@ NEAR = 0.2
 
 
 @dataclass(frozen=True)
-class Closed:
+class LoopSamples:
     """A system under its loops, at states that keep them; a and λ by ``robot.constrained()``."""
 
     system: ConstrainedRobot
@@ -42,7 +42,7 @@ class Closed:
     h: Array
 
     @classmethod
-    def of(cls, s: Subject) -> Closed:
+    def of(cls, s: Samples) -> LoopSamples:
         system, rng = s.robot.constrained(), np.random.default_rng(s.seed)
         guesses = s.robot.integrate(s.robot.neutral(), NEAR * rng.normal(size=(len(s.q), s.robot.nv)), 1.0)
         every = np.ones(s.robot.nv, bool)
@@ -70,7 +70,7 @@ class Closed:
         return EPS * self.condition * np.linalg.cond(self.M)
 
 
-def jacobian(s: Subject) -> Comparison:
+def jacobian(s: Samples) -> Comparison:
     """A u = dφ/dt along a motion u that breaks the loops, by differences (see :mod:`torsor.checks.certify.differences`)."""
     c, keep = s.closed, s.closed.system.holonomic
     u = np.random.default_rng(s.seed).normal(size=c.v.shape)
@@ -81,7 +81,7 @@ def jacobian(s: Subject) -> Comparison:
     return _compare_with_differences(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
 
 
-def drift(s: Subject) -> Comparison:
+def drift(s: Samples) -> Comparison:
     """Ȧv by the kernel against differences of A v along the motion."""
     c = s.closed
     speed = np.abs(c.v).sum(axis=1, keepdims=True)
@@ -89,7 +89,7 @@ def drift(s: Subject) -> Comparison:
     return _compare_with_differences(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
 
 
-def loops_stay_closed(s: Subject) -> Comparison:
+def loops_stay_closed(s: Samples) -> Comparison:
     """A a + Ȧv = 0: the acceleration keeps the loops.  Redundant rows follow from the others as far as the loops are closed."""
     c = s.closed
     drifted = c.system.drift(c.q, c.v)
@@ -99,7 +99,7 @@ def loops_stay_closed(s: Subject) -> Comparison:
     return compare(gap, np.zeros_like(gap), sigma[:, None], c.system.rows, size=size)
 
 
-def balance(s: Subject) -> Comparison:
+def balance(s: Samples) -> Comparison:
     """M a + h = τ + Aᵀλ (F&O 19): the residual of the equation of motion."""
     c = s.closed
     force = np.einsum("skn,sk->sn", c.A, c.multipliers)
@@ -108,7 +108,7 @@ def balance(s: Subject) -> Comparison:
     return compare(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
 
 
-def ideal(s: Subject) -> Comparison:
+def ideal(s: Samples) -> Comparison:
     """λᵀA v = 0: the loops do no work."""
     c = s.closed
     terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
@@ -116,7 +116,7 @@ def ideal(s: Subject) -> Comparison:
     return compare(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
 
 
-def power(s: Subject) -> Comparison:
+def power(s: Samples) -> Comparison:
     """τᵀv = dK/dt + dP/dt of the motion under loops: no equation of constraints on either side."""
     from torsor.checks.certify.relations import energy_rate
 
@@ -126,7 +126,7 @@ def power(s: Subject) -> Comparison:
     return compare((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
 
 
-def methods(s: Subject) -> Comparison:
+def methods(s: Samples) -> Comparison:
     """a by F&O's three methods (eqs. 20, 21, 22) = a by the one in use; twice, since both sides are off."""
     c = s.closed
     others = np.stack([c.system.forward_dynamics(c.q, c.v, c.tau, method=way).a for way in METHODS], axis=1)

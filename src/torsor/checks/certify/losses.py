@@ -6,10 +6,10 @@ import numpy as np
 
 from torsor.checks.certify.comparison import Array, Comparison, compare
 from torsor.checks.certify.rounding import EPS
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 
 
-def damping(s: Subject) -> Comparison:
+def damping(s: Samples) -> Comparison:
     """τ(damping) = τ + D v, D from the model's own numbers: that of a coupled joint counts k² times."""
     D = np.zeros(s.model.nv)
     for i, _ in s.model.outward():
@@ -22,7 +22,7 @@ def damping(s: Subject) -> Comparison:
     return compare(damped, s.tau + lost, s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost)), s.names)
 
 
-def friction(s: Subject) -> Comparison:
+def friction(s: Samples) -> Comparison:
     """τ(friction) = τ + τ_fric(v, τ), and τ_fricᵀv ≥ 0: what it would give to the motion counts as an error."""
     lost = s.rubbing.friction_force(s.v, load=s.tau)
     rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a, friction=True)

@@ -7,7 +7,7 @@ import numpy as np
 from torsor.bridges import states
 from torsor.checks.certify.comparison import Array, Comparison, Skip, per_sample
 from torsor.checks.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.model import Description
 from torsor.model.joints import Helical
 from torsor.model.rotor import refuse_rotors
@@ -18,11 +18,11 @@ KEEPING = 1e-13
 ROUNDER = 1e-12
 
 
-class Twin(Peer):
+class MujocoModel(Peer):
     """The robot as an ``MjModel``; couplings are constraints there, so what follows another coordinate is free."""
 
     @classmethod
-    def of(cls, s: Subject) -> Twin:
+    def of(cls, s: Samples) -> MujocoModel:
         from torsor.io.mjcf import write_mjcf
         from torsor.io.mjcf.compiling import mujoco as library
 
@@ -50,7 +50,7 @@ class Twin(Peer):
         return M, h, a
 
 
-def refuse_rounder(s: Subject, d: Description) -> None:
+def refuse_rounder(s: Samples, d: Description) -> None:
     """Skip where MuJoCo, which wants principal moments A + B ≥ C and none that vanishes, gets a body that is not the robot's.
 
     The writer raises moments on that edge by what it takes (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
@@ -73,7 +73,7 @@ def refuse_rounder(s: Subject, d: Description) -> None:
             )
 
 
-def refuse_free(s: Subject) -> None:
+def refuse_free(s: Samples) -> None:
     """Skip where a coordinate follows another here and is free in MuJoCo, and so moves otherwise."""
     names = s.model.joint_names
     for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
@@ -83,21 +83,21 @@ def refuse_free(s: Subject) -> None:
             raise Skip(f"the advance of {name!r} follows its turn here, and is free there")
 
 
-def inverse_dynamics(s: Subject) -> Comparison:
+def inverse_dynamics(s: Samples) -> Comparison:
     """τ = M' a' + qfrc_bias"""
-    t = s.twin(Twin)
+    t = s.twin(MujocoModel)
     M, h, _ = t.run()
     return same_force(s, t.force((M @ t.a[..., None])[..., 0] + h), KEEPING)
 
 
-def mass_matrix(s: Subject) -> Comparison:
+def mass_matrix(s: Samples) -> Comparison:
     """M of mj_fullM"""
-    t = s.twin(Twin)
+    t = s.twin(MujocoModel)
     return same_mass(s, t.mass(t.run()[0]), KEEPING)
 
 
-def forward_dynamics(s: Subject) -> Comparison:
+def forward_dynamics(s: Samples) -> Comparison:
     """qacc of mj_forward"""
-    t = s.twin(Twin)
+    t = s.twin(MujocoModel)
     refuse_free(s)
     return same_acceleration(s, t.acceleration(t.run(t.tau)[2]), KEEPING)

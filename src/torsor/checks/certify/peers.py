@@ -17,7 +17,7 @@ import numpy as np
 from torsor.bridges.convention import Convention
 from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
 from torsor.checks.certify.rounding import EPS
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.errors import MissingExtra
 from torsor.model import Description
 
@@ -29,7 +29,7 @@ class Peer:
     model: Any
     data: Any
     there: Convention
-    subject: Subject
+    subject: Samples
 
     @cached_property
     def q(self) -> Array:
@@ -64,7 +64,7 @@ class Peer:
         return self.there.back.a(self.q, self.v, a)
 
 
-def bare(s: Subject) -> Description:
+def bare(s: Samples) -> Description:
     """The tree without what costs energy and what is only seen: neither is compared, and not every library has all of it."""
     d = s.tree.description
     links = tuple(replace(link, geometry=()) for link in d.links)
@@ -86,20 +86,20 @@ def skipping(library: str) -> Iterator[None]:
 # -- the answers, compared -----------------------------------------------------------------------------------------------
 
 
-def same_force(s: Subject, tau: Array, accuracy: float) -> Comparison:
+def same_force(s: Samples, tau: Array, accuracy: float) -> Comparison:
     """τ; ``accuracy`` is what the peer's way of keeping a robot costs, against the largest term."""
     size = per_sample(s.force_sizes)
     return compare(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
 
 
-def same_mass(s: Subject, M: Array, accuracy: float) -> Comparison:
+def same_mass(s: Samples, M: Array, accuracy: float) -> Comparison:
     """M, as τ."""
     size = per_sample(M)
     sigma = s.M_sigma + (accuracy + EPS * len(s.model.parent)) * size[:, None, None]
     return compare(s.M, M, sigma, s.names, s.names, size=size)
 
 
-def same_acceleration(s: Subject, a: Array, accuracy: float) -> Comparison:
+def same_acceleration(s: Samples, a: Array, accuracy: float) -> Comparison:
     """a: what is allowed for τ, through |M⁻¹|."""
     size = per_sample(s.force_sizes)
     off = s.tau_sigma + s.source_sigma + accuracy * size[:, None]

@@ -11,7 +11,7 @@ from torsor.bridges import states, to_pinocchio
 from torsor.checks.certify.comparison import Array, Comparison, Skip
 from torsor.checks.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
 from torsor.checks.certify.rounding import EPS
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.model import Description, Model
 from torsor.model.joints import Continuous, Fixed, Prismatic, Revolute
 
@@ -19,11 +19,11 @@ from torsor.model.joints import Continuous, Fixed, Prismatic, Revolute
 BRIDGE = 8 * EPS
 
 
-class Twin(Peer):
+class PinocchioModel(Peer):
     """The robot as a ``pinocchio.Model``, its mimic joints Pinocchio's own where that gets them right, else free."""
 
     @classmethod
-    def of(cls, s: Subject) -> Twin:
+    def of(cls, s: Samples) -> PinocchioModel:
         from torsor.robot import Robot
 
         with skipping("Pinocchio"):
@@ -50,17 +50,17 @@ def uncouple(d: Description) -> Description:
     return replace(d, joints=tuple(replace(j, mimic=None, kind=plain.get(j.name, j.kind)) for j in d.joints))
 
 
-def inverse_dynamics(s: Subject) -> Comparison:
+def inverse_dynamics(s: Samples) -> Comparison:
     """τ of pinocchio.rnea"""
-    t = s.twin(Twin)
+    t = s.twin(PinocchioModel)
     import pinocchio as pin
 
     return same_force(s, t.force(t.each(pin.rnea, t.q, t.v, t.a)), BRIDGE)
 
 
-def mass_matrix(s: Subject) -> Comparison:
+def mass_matrix(s: Samples) -> Comparison:
     """M of pinocchio.crba, which fills the upper triangle; with mimic joints, of the columns of pinocchio.rnea."""
-    t = s.twin(Twin)
+    t = s.twin(PinocchioModel)
     import pinocchio as pin
 
     if t.model.nvExtended > t.model.nv:  # mimic joints: 4.1's crba contradicts its rnea beyond one (seed 85449 of the tests)
@@ -69,7 +69,7 @@ def mass_matrix(s: Subject) -> Comparison:
     return same_mass(s, t.mass(upper + np.swapaxes(np.triu(upper, 1), 1, 2)), BRIDGE)
 
 
-def _by_columns(t: Twin) -> Array:
+def _by_columns(t: PinocchioModel) -> Array:
     """M column by column: M eₖ = rnea(q, 0, eₖ) without gravity."""
     import pinocchio as pin
 
@@ -80,9 +80,9 @@ def _by_columns(t: Twin) -> Array:
     return np.swapaxes(np.array(columns), 1, 2)
 
 
-def forward_dynamics(s: Subject) -> Comparison:
+def forward_dynamics(s: Samples) -> Comparison:
     """a of pinocchio.aba"""
-    t = s.twin(Twin)
+    t = s.twin(PinocchioModel)
     import pinocchio as pin
 
     for name, c in zip(s.model.joint_names, s.model.coupling, strict=True):

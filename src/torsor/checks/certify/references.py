@@ -13,7 +13,7 @@ import numpy as np
 from torsor.algorithms.task_space import TWIST
 from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, like, per_sample
 from torsor.checks.certify.rounding import SIGMAS
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.compile.program import flatten
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
@@ -28,7 +28,7 @@ FEW = 2
 STEP = 0.25
 
 
-def fifty_digits(spec: str, s: Subject) -> Comparison:
+def fifty_digits(spec: str, s: Samples) -> Comparison:
     """kernel(q, ...) = source(q, ...), the latter with 50 digits in every number and every operation.
 
     Both start from the same doubles.  Allowed is what rounding explains: 30 σ of the recorded program
@@ -52,7 +52,7 @@ def fifty_digits(spec: str, s: Subject) -> Comparison:
     return Comparison(error, SIGMAS * sigma + FLOOR * like(size, got), size, _labels(spec, s, got.ndim - 1))
 
 
-def _labels(name: str, s: Subject, axes: int) -> tuple[Sequence[str], ...]:
+def _labels(name: str, s: Samples, axes: int) -> tuple[Sequence[str], ...]:
     """What the entries of a quantity are called: those of joint space by coordinate, a twist's by its letters."""
     if name in ("jacobian", "jacobian_rate"):
         return TWIST, s.names
@@ -61,7 +61,7 @@ def _labels(name: str, s: Subject, axes: int) -> tuple[Sequence[str], ...]:
     return (s.names,) * axes if QUANTITIES[name].joint_space and "torque" not in name else ()
 
 
-def _value(s: Subject, name: str) -> Array:
+def _value(s: Samples, name: str) -> Array:
     """The samples of a state variable."""
     if name in ("q", "q0"):
         return s.q
@@ -94,7 +94,7 @@ def _differences(got: Array, exact: list[list[Any]]) -> Array:
         )
 
 
-def same_bits(s: Subject) -> Comparison:
+def same_bits(s: Samples) -> Comparison:
     """τ(one state) = τ(batch), to the last bit: a result does not depend on the batch it is part of."""
     single = [s.kernel("inverse_dynamics", *state) for state in zip(s.q, s.v, s.a, strict=True)]
     error = np.abs(s.tau - np.array(single))

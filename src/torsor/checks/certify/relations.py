@@ -17,36 +17,36 @@ from torsor.algorithms.kinematics import joints
 from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
 from torsor.checks.certify.lagrange import lagrange
 from torsor.checks.certify.rounding import EPS
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.errors import ArgumentError, MissingExtra, ModelError, SingularError
 from torsor.scalar import Dual, rate
 
 
-def rnea_crba(s: Subject) -> Comparison:
+def rnea_crba(s: Samples) -> Comparison:
     """τ = M a + h: RNEA against CRBA.  σ of τ, h and M, and of the sum M a."""
     Ma, sizes = _times(s.M, s.a), _times(np.abs(s.M), np.abs(s.a))
     sigma = s.tau_sigma + s.h_sigma + _times(s.M_sigma, np.abs(s.a)) + EPS * sizes
     return compare(s.tau, Ma + s.h, sigma, s.names, size=per_sample(s.force_sizes))
 
 
-def rnea_aba(s: Subject) -> Comparison:
+def rnea_aba(s: Samples) -> Comparison:
     """a = FD(q, v, ID(q, v, a)): ABA undoes RNEA.  σ of a, and |M⁻¹| times σ of τ: what the condition of M makes of it."""
     found = compare(s.acceleration, s.a, s.acceleration_sigma(s.tau_sigma), s.names)
     return found._replace(note=f"cond(M) up to {s.condition.max():.1e}")
 
 
-def rnea_lagrange(s: Subject) -> Comparison:
+def rnea_lagrange(s: Samples) -> Comparison:
     """τ = d/dt ∂L/∂ẋ − ∂L/∂x, L = K − P (MR 8.3): Newton–Euler against Lagrange, for every joint type."""
     tau = lagrange(s.model, s.q, s.v, s.a)
     return compare(s.tau, tau, s.tau_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
-def coriolis(s: Subject) -> Comparison:
+def coriolis(s: Samples) -> Comparison:
     """C(q, v) v + g = h (MR 8.19)."""
     return compare(_times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
-def positive(s: Subject) -> Comparison:
+def positive(s: Samples) -> Comparison:
     """vᵀM v > 0: M is symmetric to the bit, and no motion has negative energy.
 
     The error is how far M is from symmetric, or its smallest eigenvalue below zero; n ε of the largest is allowed.
@@ -62,7 +62,7 @@ def positive(s: Subject) -> Comparison:
 # -- energy --------------------------------------------------------------------------------------------------------------
 
 
-def kinetic(s: Subject) -> Comparison:
+def kinetic(s: Samples) -> Comparison:
     """K = ½ vᵀM v (MR 8.55): the sum over bodies against CRBA."""
     K = s.kernel("kinetic_energy", s.q, s.v)
     v = np.abs(s.v)
@@ -71,7 +71,7 @@ def kinetic(s: Subject) -> Comparison:
     return compare(K, np.einsum("si,sij,sj->s", s.v, s.M, s.v) / 2, sigma, size=sizes)
 
 
-def power(s: Subject) -> Comparison:
+def power(s: Samples) -> Comparison:
     """τᵀv = dK/dt + dP/dt: what the joints put in is what the energies gain."""
     gained = energy_rate(s, s.q, s.v, s.a)
     size = (np.abs(s.v) * s.force_sizes).sum(axis=1)
@@ -79,7 +79,7 @@ def power(s: Subject) -> Comparison:
     return compare((s.v * s.tau).sum(axis=1), gained, sigma, size=size)
 
 
-def energy_rate(s: Subject, q: Array, v: Array, a: Array) -> Array:
+def energy_rate(s: Samples, q: Array, v: Array, a: Array) -> Array:
     """dK/dt + dP/dt along the motion, ``(samples,)``: the energies' own functions, over numbers that carry their rates."""
     qs, vs = list(q.T), list(v.T)
     later = alg.integrate(s.model, qs, [Dual(0, x) for x in vs], 1)
@@ -88,7 +88,7 @@ def energy_rate(s: Subject, q: Array, v: Array, a: Array) -> Array:
     return np.broadcast_to(found, (len(q),))
 
 
-def wrenches(s: Subject) -> Comparison:
+def wrenches(s: Samples) -> Comparison:
     """τ(f) = τ − Jᵀf: a wrench in the recursion against the Jacobian."""
     frame, f = s.tip, np.random.default_rng(s.seed).normal(size=(len(s.q), 6))
     J = s.source(alg.jacobian, s.q, frame=frame, expressed_in="body")
@@ -101,17 +101,17 @@ def wrenches(s: Subject) -> Comparison:
 # -- O(log N) and other orders of elimination ----------------------------------------------------------------------------
 
 
-def divide_and_conquer(s: Subject) -> Comparison:
+def divide_and_conquer(s: Samples) -> Comparison:
     """a by joining bodies in pairs, O(log N), = a by ABA."""
     return _by_large_tree(s, "divide_and_conquer")
 
 
-def odd_even(s: Subject) -> Comparison:
+def odd_even(s: Samples) -> Comparison:
     """a by odd-even reduction of the constraint forces, O(log N) (F&O 28), = a by ABA."""
     return _by_large_tree(s, "constraint_force")
 
 
-def _by_large_tree(s: Subject, method: str) -> Comparison:
+def _by_large_tree(s: Samples, method: str) -> Comparison:
     """Allowed is what elimination in another order costs: see :func:`_out_of_order`."""
     from torsor.mechanics.large import LargeTree
 
@@ -122,7 +122,7 @@ def _by_large_tree(s: Subject, method: str) -> Comparison:
     return compare(a, s.acceleration, _out_of_order(s), s.names)
 
 
-def sparse_elimination(s: Subject) -> Comparison:
+def sparse_elimination(s: Samples) -> Comparison:
     """a by the sparse equations of all bodies at once (F&O 27) = a by ABA; allowed as for O(log N)."""
     n = min(4, len(s.q))
     try:
@@ -135,7 +135,7 @@ def sparse_elimination(s: Subject) -> Comparison:
     return compare(np.array(rows), s.acceleration[:n], _out_of_order(s)[:n], s.names)
 
 
-def _out_of_order(s: Subject) -> Array:
+def _out_of_order(s: Samples) -> Array:
     """σ of a when joints are not eliminated from the tips inwards: 10 ROUNDING (cond(M) + ρ²) |a|, ``(samples, 1)``.
 
     ROUNDING is the shift that keeps pivots above zero.  A body taken out by itself meets its neighbours with its own inertia,

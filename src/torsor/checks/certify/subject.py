@@ -16,13 +16,13 @@ from torsor.model.names import coordinate_names
 from torsor.model.refusals import refuse_symbols
 
 if TYPE_CHECKING:
-    from torsor.checks.certify.loops import Closed
+    from torsor.checks.certify.loops import LoopSamples
     from torsor.robot import Robot
 
 Twin = TypeVar("Twin")
 
 
-class Subject:
+class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
     ``tree`` is the robot with its loops cut open, which most checks are about.  Neither has friction laws, which are no part of
@@ -127,11 +127,11 @@ class Subject:
     # -- under loops, and in other libraries ------------------------------------------------------------------
 
     @cached_property
-    def closed(self) -> Closed:
+    def closed(self) -> LoopSamples:
         """States that keep the loops."""
-        from torsor.checks.certify.loops import Closed
+        from torsor.checks.certify.loops import LoopSamples
 
-        return Closed.of(self)
+        return LoopSamples.of(self)
 
     def twin(self, kind: type[Twin]) -> Twin:
         """The robot in another library, made once; raises again what making it raised."""

@@ -11,7 +11,7 @@ from torsor.checks.certify import differences, loops, losses, mujoco, pinocchio,
 from torsor.checks.certify.certificate import FAIL, PASS, SKIPPED, Certificate, CertificateRow
 from torsor.checks.certify.comparison import Comparison, Skip, worst
 from torsor.checks.certify.machine import digest, machine
-from torsor.checks.certify.subject import Subject
+from torsor.checks.certify.subject import Samples
 from torsor.errors import SingularError
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
@@ -25,7 +25,7 @@ class Check(NamedTuple):
 
     name: str
     equation: str
-    function: Callable[[Subject], Comparison]
+    function: Callable[[Samples], Comparison]
 
 
 #: quantities whose kernels are always held against fifty digits; ``thorough`` takes all of them
@@ -89,13 +89,13 @@ def verify(robot: Robot, samples: int = 16, seed: int = 0, *, thorough: bool = F
     >>> verify(ts.robots.two_link(), samples=4, peers=False).passed
     True
     """
-    subject = Subject(robot, samples, seed, thorough)
+    subject = Samples(robot, samples, seed, thorough)
     rows = tuple(row(check, subject) for check in checks(subject, peers))
     options = {"samples": samples, "seed": seed, "thorough": thorough, "peers": peers}
     return Certificate(robot.name, digest(robot.model), rows, options, machine())
 
 
-def checks(subject: Subject, peers: bool = True) -> tuple[Check, ...]:
+def checks(subject: Samples, peers: bool = True) -> tuple[Check, ...]:
     """The checks that apply to a robot."""
     model, loops = subject.model, bool(subject.robot.loops)
     every = tuple(name for name, row in QUANTITIES.items() if not row.outputs)  # a step is made of quantities that are checked
@@ -117,7 +117,7 @@ def has_damping(model: Model) -> bool:
     return any(map(any, model.damping))
 
 
-def row(check: Check, subject: Subject) -> CertificateRow:
+def row(check: Check, subject: Samples) -> CertificateRow:
     """Make a check.  An exception is a failure, with its message; where a joint moves no mass, forward dynamics is skipped."""
     start = perf_counter()
     try:

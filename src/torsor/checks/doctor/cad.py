@@ -18,7 +18,7 @@ from torsor.checks.doctor.geometry import is_misplaced, links_with_shape
 from torsor.checks.doctor.inertia import osmium, placeholder, rewritten
 from torsor.checks.doctor.records import LinkRecord, second_moment, turning
 from torsor.checks.doctor.shape import Shape
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import (
     ALIKE,
     ALIKE_SIZE,
@@ -77,7 +77,7 @@ def fit(second: Array, mass: float, shape: Shape) -> Fit:
     return min(found)
 
 
-def explain_inertia(subject: Subject) -> Iterable[Finding]:
+def explain_inertia(subject: Examination) -> Iterable[Finding]:
     """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them a link."""
     for link, own, body in links_with_shape(subject):
         if comparable(link):
@@ -89,7 +89,7 @@ def comparable(link: LinkRecord) -> bool:
     return float(np.trace(link.inertia)) / 3 > osmium(link.mass or 0.0) and placeholder(link) is None
 
 
-def compare_with_shape(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
+def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
     """What is the matter with the inertia of a link that has this shape, and with all that is welded to it that one."""
     assert link.mass is not None
     given = fit(link.second_moment, link.mass, own)
@@ -120,7 +120,7 @@ def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesi
     return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
 
 
-def _far_from_shape(subject: Subject, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
+def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
     if beyond <= BEYOND_SHAPE and given.ratio >= CORE:
         return
     assert link.mass is not None

@@ -11,10 +11,10 @@ from torsor.checks.doctor import cad, conditioning, geometry, inertia, limits, l
 from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.checks.doctor.reading import Source, subject_of
 from torsor.checks.doctor.records import Record
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError
 
-Check = Callable[[Subject], Iterable[Finding]]
+Check = Callable[[Examination], Iterable[Finding]]
 
 #: in this order they look; a later one may rely on nothing an earlier one found
 CHECKS: tuple[Check, ...] = (
@@ -98,14 +98,14 @@ def check(
     return Checkup(subject.name, subject.file, tuple(examine(subject)), tuple(subject.skipped))
 
 
-def examine(subject: Subject) -> list[Finding]:
+def examine(subject: Examination) -> list[Finding]:
     """Every finding, the worst first, then by line."""
     found = [f for look in CHECKS for f in look(subject)]
     found += refusal(subject, found)
     return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0, f.element))
 
 
-def refusal(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
+def refusal(subject: Examination, found: Sequence[Finding]) -> list[Finding]:
     """Why torsor does not load it, but for what a finding says already about the same element."""
     blamed = {f.element for f in found if f.severity == "error"}
     out = []
@@ -118,7 +118,7 @@ def refusal(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
     return out
 
 
-def _owner(subject: Subject, error: FileError) -> str:
+def _owner(subject: Examination, error: FileError) -> str:
     """The link or joint an error names, else the robot."""
     records: list[Record] = [*subject.links, *subject.joints]
     for record in records:

@@ -10,13 +10,13 @@ from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.inertia import smallest
 from torsor.checks.doctor.masses import idle
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import HOPELESS, ILL, SENTINEL, TOO_LIGHT
 
 Array = np.ndarray
 
 
-def mass_matrix(subject: Subject) -> Iterable[Finding]:
+def mass_matrix(subject: Examination) -> Iterable[Finding]:
     """mass-matrix-not-positive, joint-moves-no-inertia, mass-matrix-ill-conditioned, joint-too-light."""
     dynamics = subject.dynamics
     if dynamics is None or not dynamics.nv:
@@ -38,7 +38,7 @@ def mass_matrix(subject: Subject) -> Iterable[Finding]:
     yield from _light(subject, records, felt[kept], names)
 
 
-def _still(subject: Subject, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
+def _still(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
     """Joints that have masses beyond them and feel none: point masses on the axis."""
     reported = idle(subject)
     below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
@@ -55,7 +55,7 @@ def _scale(M: Array) -> Array:
     return M / (root[:, :, None] * root[:, None, :])
 
 
-def _indefinite(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Finding:
+def _indefinite(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Finding:
     values, vectors = np.linalg.eigh(M)
     s = int(np.argmin(values[:, 0]))
     worst = names[int(np.argmax(np.abs(vectors[s][:, 0])))]
@@ -67,7 +67,7 @@ def _indefinite(subject: Subject, records: dict[str, JointRecord], M: Array, nam
     )  # fmt: skip
 
 
-def _condition(subject: Subject, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
+def _condition(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
     values, vectors = np.linalg.eigh(_scale(M))
     ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     s = int(np.argmax(ratio))
@@ -92,7 +92,7 @@ def _together(names: list[str]) -> str:
     return f"moved together, joints {', '.join(map(repr, named))} feel almost none of the inertia that each feels alone"
 
 
-def _light(subject: Subject, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
+def _light(subject: Examination, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
     found = []
     for name, inertia in zip(names, felt, strict=True):
         j = records.get(name)

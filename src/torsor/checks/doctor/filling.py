@@ -12,7 +12,7 @@ from torsor.checks.doctor.inertia import rewritten
 from torsor.checks.doctor.masses import idle
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shapes, merge_corners
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError, MissingExtra, ModelWarning
 from torsor.look.scene.shapes import triangles
 from torsor.model.description import Geometry
@@ -27,7 +27,7 @@ SOLIDS: dict[str, Callable[..., Solid]] = {
 }  # fmt: skip
 
 
-def fillings(subject: Subject, density: float) -> Iterator[Finding]:
+def fillings(subject: Examination, density: float) -> Iterator[Finding]:
     """mass-missing-matters, link by link, each with its cure; a warning says which shape cannot be filled, and why."""
     for joint, links in idle(subject).items():
         for link in (link for link in links if link.geometry):

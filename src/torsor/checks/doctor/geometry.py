@@ -11,7 +11,7 @@ from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.inertia import rewritten
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shape
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEAR, DENSEST, LIGHTEST, MARKER, OUTSIDE, UNFELT, USUAL_DENSITY
 
 Array = np.ndarray
@@ -19,7 +19,7 @@ Array = np.ndarray
 _BASE = "it is part of the base: no joint feels it unless the base floats"
 
 
-def reachable(subject: Subject) -> Iterable[Finding]:
+def reachable(subject: Examination) -> Iterable[Finding]:
     """mesh-unreachable: one finding a package and reason."""
     if not subject.shapes.meshes:
         return
@@ -48,7 +48,7 @@ def _reason(text: str) -> str:
     return text if len(text) < 200 else text[:200] + "..."
 
 
-def lying(subject: Subject) -> Iterable[Finding]:
+def lying(subject: Examination) -> Iterable[Finding]:
     """mesh-up-axis: COLLADA meshes with y up, that fit only for a reader that turns them."""
     if not subject.upright:
         return
@@ -61,7 +61,7 @@ def lying(subject: Subject) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-def scales(subject: Subject) -> Iterable[Finding]:
+def scales(subject: Examination) -> Iterable[Finding]:
     """mesh-scale: shapes a hundred times the size of the robot."""
     for link in subject.links:
         shape = subject.shape(link.geometry)
@@ -72,11 +72,11 @@ def scales(subject: Subject) -> Iterable[Finding]:
             )  # fmt: skip
 
 
-def find_oversized(subject: Subject, shape: Shape) -> bool:
+def find_oversized(subject: Examination, shape: Shape) -> bool:
     return shape.size > 100 * max(subject.reach, 0.05)
 
 
-def links_with_shape(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
+def links_with_shape(subject: Examination) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
     """Links with a mass that is felt and a shape of their own: (link, its shape, that of all that is welded to it)."""
     for link in subject.massive:
         upright = stands(subject, link)
@@ -87,7 +87,7 @@ def links_with_shape(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shap
         yield link, own, subject.shapes.of(group, upright=upright) or own
 
 
-def stands(subject: Subject, link: LinkRecord) -> bool:
+def stands(subject: Examination, link: LinkRecord) -> bool:
     """Whether to turn a link's meshes with y up: as most want it, unless its centre of mass is inside only the other way."""
     if not any(subject.shapes.lies(g) for g in link.geometry):
         return False
@@ -99,7 +99,7 @@ def stands(subject: Subject, link: LinkRecord) -> bool:
     return not usual if away[not usual] < 0.5 * away[usual] else usual
 
 
-def is_noticeable(subject: Subject, link: LinkRecord) -> bool:
+def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
     """Whether the link is a noticeable part of what some joint moves; unknown counts as yes, and so does a base."""
     dynamics = subject.dynamics
     if dynamics is None:
@@ -109,7 +109,7 @@ def is_noticeable(subject: Subject, link: LinkRecord) -> bool:
     return dynamics.change(link.name, link.spatial).share > UNFELT
 
 
-def density(subject: Subject) -> Iterable[Finding]:
+def density(subject: Examination) -> Iterable[Finding]:
     """mass-units, mass-far-from-mesh: denser than osmium in its box, or lighter than a balloon."""
     for link, own, body in links_with_shape(subject):
         assert link.mass is not None
@@ -129,14 +129,14 @@ def density(subject: Subject) -> Iterable[Finding]:
             yield subject.finding("mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"))
 
 
-def _share(subject: Subject, link: LinkRecord) -> str:
+def _share(subject: Examination, link: LinkRecord) -> str:
     if subject.dynamics is None or not subject.dynamics.moves(link.name):
         return _BASE
     share, joint = subject.dynamics.change(link.name, link.spatial)
     return f"it is {amount(min(share, 1.0))} of the inertia joint {joint!r} feels, and its weight is wrong with it"
 
 
-def centres(subject: Subject) -> Iterable[Finding]:
+def centres(subject: Examination) -> Iterable[Finding]:
     """com-outside-geometry, com-units: positive mass has its centre inside the convex hull of its shape."""
     for link, own, body in links_with_shape(subject):
         away = body.outside(link.com)
@@ -160,7 +160,7 @@ def is_misplaced(away: float, own: Shape) -> bool:
     return away > max(OUTSIDE * own.size, CLEAR)
 
 
-def _torque(subject: Subject, link: LinkRecord, off: Array) -> str:
+def _torque(subject: Examination, link: LinkRecord, off: Array) -> str:
     assert link.mass is not None
     if subject.dynamics is not None and not subject.dynamics.moves(link.name):
         return _BASE

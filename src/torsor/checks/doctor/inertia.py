@@ -10,7 +10,7 @@ import numpy as np
 from torsor.checks.doctor.dynamics import Change, amount
 from torsor.checks.doctor.finding import Cure, Edit, Finding
 from torsor.checks.doctor.records import LinkRecord, spatial, turning
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.symmetry import stem
 from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED, UNNOTICED
 from torsor.errors import ModelError
@@ -23,7 +23,7 @@ NOTHING = 1e-6
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
 
 
-def impossible(subject: Subject) -> Iterable[Finding]:
+def impossible(subject: Examination) -> Iterable[Finding]:
     """inertia-not-positive, triangle-inequality: 0 ≤ λ_1 and λ_3 ≤ λ_1 + λ_2 of the principal moments (MR §8.2.1)."""
     for link in subject.links:
         if link.mass is None or link.mass < 0:
@@ -50,14 +50,14 @@ def impossible(subject: Subject) -> Iterable[Finding]:
         )  # fmt: skip
 
 
-def _severity(subject: Subject, share: float, change: Change | None) -> str:
+def _severity(subject: Examination, share: float, change: Change | None) -> str:
     if share < ROUNDED or (change is not None and change.share < UNNOTICED):
         return "note"
     definite = subject.dynamics is not None and smallest(subject.dynamics.M) > 0
     return "warning" if definite else "error"
 
 
-def _massless(subject: Subject, link: LinkRecord, size: float) -> Finding:
+def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:
     change = subject.change(link, link.spatial)
     unfelt = change is not None and change.share < MATTERS
     return subject.finding(
@@ -117,7 +117,7 @@ def osmium(mass: float) -> float:
     return 0.4 * mass * radius**2
 
 
-def point_masses(subject: Subject) -> Iterable[Finding]:
+def point_masses(subject: Examination) -> Iterable[Finding]:
     """point-mass, inertia-too-small: below the ball of osmium, no matter is dense enough."""
     harmless: dict[str, list[LinkRecord]] = {}
     for link in subject.massive:
@@ -147,7 +147,7 @@ def count_of(links: list[LinkRecord]) -> str:
     return f"{len(links)} links have" if len(links) > 1 else "it has"
 
 
-def placeholders(subject: Subject) -> Iterable[Finding]:
+def placeholders(subject: Examination) -> Iterable[Finding]:
     """inertia-placeholder: a power of ten times the identity is a default, no measurement."""
     groups: dict[float, list[LinkRecord]] = {}
     for link in subject.massive:
@@ -177,7 +177,7 @@ def _of_many(links: list[LinkRecord]) -> str:
     return f" on {len(links)} links" if len(links) > 1 else ""
 
 
-def copies(subject: Subject) -> Iterable[Finding]:
+def copies(subject: Examination) -> Iterable[Finding]:
     """inertia-copied: the same ten numbers on links that look different and are no mirror or repetition of each other."""
     groups: dict[tuple, list[LinkRecord]] = {}
     for link in subject.massive:
@@ -194,7 +194,7 @@ def copies(subject: Subject) -> Iterable[Finding]:
         )  # fmt: skip
 
 
-def _look(subject: Subject, link: LinkRecord) -> tuple | None:
+def _look(subject: Examination, link: LinkRecord) -> tuple | None:
     """How large a link is, to a tenth or so: files of other names may draw the same part."""
     shape = subject.shape(link.geometry)
     return None if shape is None else tuple(np.round(8 * np.log2(np.maximum((shape.size, shape.box ** (1 / 3)), 1e-3))))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torsor.checks.doctor.finding import Cure, Edit, Finding
 from torsor.checks.doctor.inertia import number
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import AXIS, RAIL, SENTINEL, TWO_TURNS
 from torsor.support.text import count
 
@@ -17,7 +17,7 @@ _TURNING = ("revolute", "helical")
 _AXIAL = ("revolute", "continuous", "prismatic", "planar", "helical")
 
 
-def axes(subject: Subject) -> Iterable[Finding]:
+def axes(subject: Examination) -> Iterable[Finding]:
     """axis-not-unit, axis-missing."""
     unwritten = [j for j in subject.joints if j.type in _AXIAL and j.axis is None and j.element is not None]
     if unwritten:
@@ -39,7 +39,7 @@ def axes(subject: Subject) -> Iterable[Finding]:
         )  # fmt: skip
 
 
-def bounds(subject: Subject) -> Iterable[Finding]:
+def bounds(subject: Examination) -> Iterable[Finding]:
     """limits-locked, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
     joints = [j for j in subject.joints if j.type in _BOUNDED]
     unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
@@ -67,7 +67,7 @@ def bounds(subject: Subject) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-def _units(subject: Subject, j: JointRecord, lower: float, upper: float) -> Iterable[Finding]:
+def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> Iterable[Finding]:
     largest = max(abs(lower), abs(upper))
     span = f"from {lower:g} to {upper:g}"
     if largest >= SENTINEL:
@@ -96,7 +96,7 @@ def _units(subject: Subject, j: JointRecord, lower: float, upper: float) -> Iter
         )  # fmt: skip
 
 
-def efforts(subject: Subject) -> Iterable[Finding]:
+def efforts(subject: Examination) -> Iterable[Finding]:
     """effort-zero, velocity-zero, and those that stand for no limit."""
     joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
     for code, attribute, says, means in (
@@ -117,7 +117,7 @@ def _finite(x: float | None) -> float:
 
 
 def _group(
-    subject: Subject, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
+    subject: Examination, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
 ) -> Iterable[Finding]:
     """One finding for all joints that have the same."""
     if joints:

@@ -17,7 +17,7 @@ from torsor.algorithms.kinematics import joints
 from torsor.checks.doctor.dynamics import Dynamics
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import ILL, LOCKED
 
 Array = np.ndarray
@@ -30,7 +30,7 @@ class Lock(NamedTuple):
     angle: float
 
 
-def gimbals(subject: Subject) -> Iterable[Finding]:
+def gimbals(subject: Examination) -> Iterable[Finding]:
     """gimbal-lock: an angle within the limits of a joint at which M is singular."""
     if subject.dynamics is None:
         return

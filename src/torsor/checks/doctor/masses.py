@@ -10,13 +10,13 @@ from torsor.checks.doctor.codes import CODES
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.inertia import count_of
 from torsor.checks.doctor.records import LinkRecord
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 
 #: a shape smaller than this could not weigh enough to be felt: a tenth of a litre [m³]
 SMALL = 1e-4
 
 
-def negative(subject: Subject) -> Iterable[Finding]:
+def negative(subject: Examination) -> Iterable[Finding]:
     """mass-negative."""
     for link in subject.links:
         if link.mass is not None and link.mass < 0:
@@ -26,7 +26,7 @@ def negative(subject: Subject) -> Iterable[Finding]:
             )  # fmt: skip
 
 
-def missing(subject: Subject) -> Iterable[Finding]:
+def missing(subject: Examination) -> Iterable[Finding]:
     """mass-missing-matters: a joint whose moving part has no mass has no row in M.  The others are harmless."""
     massless = [link for link in subject.links if link.mass is None or not (link.mass or link.inertia.any())]
     still = idle(subject)
@@ -60,7 +60,7 @@ def _from_shape(links: list[LinkRecord]) -> str:
     return "; a density and the shape give them too (repair: mass-from-density, only if named)" if shaped else ""
 
 
-def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
+def idle(subject: Examination) -> dict[str, list[LinkRecord]]:
     """The joints beyond which there is no mass and no armature, and the links they move."""
     dynamics = subject.dynamics
     if dynamics is None:
@@ -86,11 +86,11 @@ def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
     return {name: group for name, group in found.items() if name not in inner}
 
 
-def _least_inertia(subject: Subject, link: LinkRecord) -> bool:
+def _least_inertia(subject: Examination, link: LinkRecord) -> bool:
     return subject.dynamics is not None and subject.dynamics.moves(link.name)
 
 
-def _litres(subject: Subject, link: LinkRecord) -> float:
+def _litres(subject: Examination, link: LinkRecord) -> float:
     shape = subject.shape(link.geometry)
     return 0.0 if shape is None else 1e3 * (shape.volume or shape.box)
 

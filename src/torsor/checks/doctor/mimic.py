@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 
 
-def mimics(subject: Subject) -> Iterable[Finding]:
+def mimics(subject: Examination) -> Iterable[Finding]:
     """mimic-leader-missing, -cycle, -zero, -chain, -dropped, -limits."""
     joints = {j.name: j for j in subject.joints}
     for j in subject.joints:
@@ -47,7 +47,7 @@ def _cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
     return False
 
 
-def _odd(subject: Subject, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
+def _odd(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
     assert j.mimic is not None
     k, b = j.mimic.multiplier, j.mimic.offset
     if k == 0:

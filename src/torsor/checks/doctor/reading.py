@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.checks.doctor.records import JointRecord, LinkRecord
 from torsor.checks.doctor.shape import Shapes
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError, ModelWarning
 from torsor.io.formats import Options, recognise_format
 from torsor.io.shared.decimals import parse_numbers
@@ -36,7 +36,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def subject_of(
     source: Source, roots: Sequence[Any], meshes: bool, base: str | None, xacro_args: Mapping[str, Any] | None = None
-) -> Subject:
+) -> Examination:
     """The subject of a URDF path, text or bytes, of a file of another format that loads, of a Robot or a Description."""
     if isinstance(source, Robot):
         source = source.description
@@ -49,7 +49,7 @@ def subject_of(
         try:
             written = written_subject(data, file, roots, meshes, base)
         except FileError as error:
-            return Subject("", file, (), (), None, Shapes(Places(), False), refusals=[error])
+            return Examination("", file, (), (), None, Shapes(Places(), False), refusals=[error])
         if written is not None:
             return written
     with warnings.catch_warnings():
@@ -78,13 +78,13 @@ def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
 # -- a description -------------------------------------------------------------------------------------------------------
 
 
-def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Subject:
+def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = "") -> Examination:
     numeric = [link for link in d.links if all(is_constant(x) for x in flat(link.inertia))]
     symbolic = len(d.links) - len(numeric)
     skipped = [f"{count(symbolic, 'link')} with symbols for inertia"] if symbolic else []
     links = [LinkRecord.of(link) for link in numeric]
     shapes = Shapes(Places(d.source, roots), meshes)
-    return Subject(d.name, file or d.source, links, [JointRecord.of(j) for j in d.joints], d, shapes, skipped=skipped)
+    return Examination(d.name, file or d.source, links, [JointRecord.of(j) for j in d.joints], d, shapes, skipped=skipped)
 
 
 # -- a file --------------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = ""
 
 def written_subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
-) -> Subject | None:
+) -> Examination | None:
     """The subject of a URDF file; None if it is XML of another kind.  FileError where it is no XML at all."""
     doc = parse(data)
     if doc.tag(doc.root) != "robot":
@@ -102,7 +102,7 @@ def written_subject(
     links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
     joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
     description, skipped = _load(data, base or "fixed", refusals)
-    return Subject(
+    return Examination(
         doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
         refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), skipped=skipped,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import fillings
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, written_subject
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import with_attribute
 from torsor.support.files import write_bytes
@@ -122,7 +122,9 @@ def _check_density(density: float | None, only: Collection[str]) -> None:
         raise ArgumentError(f"density must be a positive number [kg/m³], not {density!r}")
 
 
-def _subject(data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Subject | None) -> Subject:
+def _subject(
+    data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Examination | None
+) -> Examination:
     subject = written_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
     if subject is None:
         raise FileError("is not a URDF: only URDF can be repaired", file=file)
@@ -139,7 +141,7 @@ def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tup
     return list(out.values())
 
 
-def _apply(subject: Subject, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
+def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
     """The file with the repairs in it, and their list."""
     edits: list[tuple[Any, Edit]] = []
     made = []
@@ -171,7 +173,7 @@ def _insert(edits: list[Edit], depth: int = 0) -> str:
     return out
 
 
-def _element(subject: Subject, edit: Edit) -> tuple[Any, tuple[str, ...]]:
+def _element(subject: Examination, edit: Edit) -> tuple[Any, tuple[str, ...]]:
     """The element an edit is about, or the one it is to be in, and the path from there that is lacking."""
     records = subject.links if edit.kind == "link" else subject.joints
     element = next(r.element for r in records if r.name == edit.name)

@@ -22,7 +22,7 @@ from torsor.spatial import Inertia
 from torsor.spatial.vector import flat
 
 
-class Subject:
+class Examination:
     """One robot under examination.
 
     ``description`` is what torsor loads, or None if it loads nothing; ``refusals`` say why.  Links and joints are there all the
@@ -136,14 +136,14 @@ class Subject:
         cure: Cure | None = None,
     ) -> Finding:
         usual = CODES[code]
-        others = tuple(self.named(other, *path) for other in also)
+        others = tuple(self.names_of(other, *path) for other in also)
         line = None if record is None else self.line(record, *path)
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
         cure = cure if self.tags else None  # there is nothing to write in where there is no text
         return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, cure)
 
-    def named(self, record: Record, *path: str) -> str:
+    def names_of(self, record: Record, *path: str) -> str:
         line = self.line(record, *path)
         return f"{record.name}" if line is None else f"{record.name} (line {line})"
 

@@ -12,7 +12,7 @@ from torsor.algorithms.kinematics import from_world, joints
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.records import LinkRecord, spatial, turning
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEAR, DIFFERENT, SAME, TELLING, UNFELT
 from torsor.spatial import Inertia
 
@@ -69,7 +69,7 @@ def twins(name: str) -> Iterator[str]:
         yield text
 
 
-def pairs(subject: Subject) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]:
+def pairs(subject: Examination) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]:
     """Each link with a side in its name and those that may mirror it, every pair once."""
     seen: set[frozenset[str]] = set()
     for link in subject.massive:
@@ -83,13 +83,13 @@ def pairs(subject: Subject) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]:
             yield link, [other for _, other in others]
 
 
-def asymmetry(subject: Subject) -> Iterable[Finding]:
+def asymmetry(subject: Examination) -> Iterable[Finding]:
     """left-right-asymmetry by what no rotation or mirror changes; left-right-unmirrored where the frames are mirror images."""
     for link, others in pairs(subject):
         yield from compare_mirrored(subject, link, others)
 
 
-def compare_mirrored(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
+def compare_mirrored(subject: Examination, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
     """What is the matter between a link and those that may mirror it."""
     found = [(difference(link, other), other) for other in others]
     twin = next((other for (share, _), other in found if share <= SAME), None)
@@ -103,12 +103,12 @@ def compare_mirrored(subject: Subject, link: LinkRecord, others: Sequence[LinkRe
         yield from centres or _same_moments_other_axes(subject, link, twin, D)
 
 
-def _report(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
+def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
     said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
     return subject.finding(
-        "left-right-asymmetry", link, f"it and {subject.named(other, 'inertial')} differ by {amount(share)} in {what}",
+        "left-right-asymmetry", link, f"it and {subject.names_of(other, 'inertial')} differ by {amount(share)} in {what}",
         f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
         path=("inertial",), severity="warning" if matters else "note",
     )  # fmt: skip
@@ -147,7 +147,7 @@ def _short(values: Array, size: float) -> str:
     return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
 
-def _compare_sides(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
+def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The sides agree up to a rotation or mirror; where the link frames are mirror images, is it the right one?"""
     if _looks(a) == _looks(b):
         return  # the same part on both sides is no mirror
@@ -158,13 +158,13 @@ def _compare_sides(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> 
     axis = "xyz"[int(np.argmax(np.abs(D @ a.com - b.com)))]
     yield subject.finding(
         "left-right-unmirrored", b,
-        f"its centre of mass is that of {subject.named(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the frames "
-        f"are mirror images: {axis} should change its sign",
+        f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the "
+        f"frames are mirror images: {axis} should change its sign",
         f"the mass sits {off:.3g} m off, on one side", path=("inertial", "origin"),
     )  # fmt: skip
 
 
-def _same_moments_other_axes(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
+def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The same principal moments about other axes: the one's inertia is neither the mirror image of the other's nor a copy.
 
     Where the centres of mass are mirror images and no copies, so must the inertias be.
@@ -180,7 +180,7 @@ def _same_moments_other_axes(subject: Subject, a: LinkRecord, b: LinkRecord, D: 
     change = subject.change(b, turning(mirror - b.inertia))
     yield subject.finding(
         "left-right-unmirrored", a,
-        f"it and {subject.named(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
+        f"it and {subject.names_of(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
         "one of the inertias is wrong" + ("" if change is None else f"; with the one's mirror image for the other's {change}"),
         path=("inertial", "inertia"), severity="warning" if change is None or change.share > UNFELT else "note",
     )  # fmt: skip
@@ -190,7 +190,7 @@ def _looks(link: LinkRecord) -> list[tuple]:
     return [(g.shape, g.uri, g.size, g.scale) for g in link.geometry]
 
 
-def mirrored_frames(subject: Subject, a: str, b: str) -> Array | None:
+def mirrored_frames(subject: Examination, a: str, b: str) -> Array | None:
     """D = (F R_a)ᵀ R_b where it is a diagonal of signs and p_b = F p_a, F the mirror y → −y of the base at q = 0; else None."""
     dynamics = subject.dynamics
     if dynamics is None or subject.description is None:
@@ -207,7 +207,7 @@ def mirrored_frames(subject: Subject, a: str, b: str) -> Array | None:
     return signs if np.abs(D - signs).max() < 1e-3 and np.array_equal(signs, np.diag(np.diag(signs))) else None
 
 
-def _pose(subject: Subject, link: str) -> tuple[Array, Array]:
+def _pose(subject: Examination, link: str) -> tuple[Array, Array]:
     dynamics = subject.dynamics
     assert dynamics is not None
     X0 = from_world(dynamics.model, joints(dynamics.model, dynamics.q[0].tolist())[0])

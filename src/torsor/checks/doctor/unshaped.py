@@ -16,11 +16,11 @@ from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.geometry import links_with_shape
 from torsor.checks.doctor.inertia import rewritten
 from torsor.checks.doctor.records import LinkRecord, turning
-from torsor.checks.doctor.subject import Subject
+from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST
 
 
-def by_size(subject: Subject) -> Iterable[Finding]:
+def by_size(subject: Examination) -> Iterable[Finding]:
     """inertia-units, com-units of the links whose shape is not known or not to be had."""
     compared = {link.name for link, _, _ in links_with_shape(subject)}
     for link in subject.massive:
@@ -52,7 +52,7 @@ def likely_decades(mass: float, k: float) -> int:
     return next(fits, 0) if k > COMPACT[1] * compact else 0
 
 
-def _inertia(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
+def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
     assert link.mass is not None
     k, reach, known = gyration(link), subject.reach, subject.reach >= SHORTEST_REACH
     if k <= ball(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
@@ -72,7 +72,7 @@ def _inertia(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _centre(subject: Subject, link: LinkRecord) -> Iterator[Finding]:
+def _centre(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
     assert link.mass is not None
     far, reach = float(np.linalg.norm(link.com)), subject.reach
     if reach >= SHORTEST_REACH and far > FAR_CENTRE * reach:

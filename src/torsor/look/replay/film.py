@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError
 from torsor.look.replay.thinning import envelope
-from torsor.look.scene import Part, Scene
+from torsor.look.scene import Scene, Surface
 from torsor.model.mechanism import Mechanism
 from torsor.model.names import configuration_names, coordinate_names
 
@@ -56,7 +56,7 @@ class Film:
     name: str
     drawn_as: str
     links: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Surface, ...]
     times: Array
     poses: Array
     up: Array  #: against gravity

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.kinematics import from_world, joints
-from torsor.look.scene.scene import Part, Scene, placements
+from torsor.look.scene.scene import Scene, Surface, placements
 from torsor.look.scene.skeleton import JOINT, SYMBOL, THICKNESS
 from torsor.look.scene.triangles import Color, along, bone, cylinder
 from torsor.spatial import Transform
@@ -32,7 +32,7 @@ MOTOR: Color = (0.35, 0.20, 0.55, 1.0)
 PIECES, OVERLAP = 24, 1.05
 
 
-class Piece(NamedTuple):
+class BeamPiece(NamedTuple):
     """A piece of a beam: its name, the link, how its middle moves with η, where in η that begins, where it is at rest."""
 
     name: str
@@ -58,7 +58,7 @@ class ElasticScene(Scene):
     """
 
     flexible: FlexibleRobot | None = None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[BeamPiece, ...] = ()
 
     @classmethod
     def bending(
@@ -73,7 +73,7 @@ class ElasticScene(Scene):
         for piece in pieces:
             share = flexible.beams[piece.link].length / PIECES
             tube = along(cylinder(0.6 * THICKNESS * rigid.size, OVERLAP * share), np.array([1.0, 0, 0]))
-            kept.append(Part(piece.name, kind, tube.with_color(BEAM)))
+            kept.append(Surface(piece.name, kind, tube.with_color(BEAM)))
         links = (*rigid.links, *(piece.name for piece in pieces))
         return cls(**{**known, "parts": tuple(kept), "links": links}, flexible=flexible, pieces=pieces)
 
@@ -94,12 +94,12 @@ class ElasticScene(Scene):
         return placements(np.stack([_matrix(places[name], shape) for name in self.links], axis=-3))
 
 
-def _pieces(flexible: FlexibleRobot) -> Iterator[Piece]:
+def _pieces(flexible: FlexibleRobot) -> Iterator[BeamPiece]:
     for link, beam in flexible.beams.items():
         start = flexible.flexible.starts[link]
         for k in range(PIECES):
             x = (k + 0.5) / PIECES * beam.length
-            yield Piece(f"{link}/piece{k + 1}", link, beam.section(x), start, beam.section_transform(x))
+            yield BeamPiece(f"{link}/piece{k + 1}", link, beam.section(x), start, beam.section_transform(x))
 
 
 def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
@@ -125,8 +125,8 @@ def with_motors(scene: Scene, elastic: ElasticJoints) -> Scene:
         across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         hand = bone(np.zeros(3), 4 * half * across / np.linalg.norm(across), 0.25 * half)
         disc = along(cylinder(1.5 * half, 0.6 * half), axis)
-        parts += [Part(f"{name}/motor", "skeleton", surface.with_color(MOTOR)) for surface in (disc, hand)]
-        parts.append(Part(robot.joint(name).child, "skeleton", hand.with_color(JOINT)))
+        parts += [Surface(f"{name}/motor", "skeleton", surface.with_color(MOTOR)) for surface in (disc, hand)]
+        parts.append(Surface(robot.joint(name).child, "skeleton", hand.with_color(JOINT)))
     links = (*scene.links, *(f"{name}/motor" for name in elastic.joints))
     return replace(scene, parts=(*scene.parts, *parts), links=links)
 

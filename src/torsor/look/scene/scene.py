@@ -33,7 +33,7 @@ FILM = 10_000
 
 
 @dataclass(frozen=True)
-class Part:
+class Surface:
     """A surface that moves with a link.  ``kind``: "visual", "skeleton", "ellipsoid" or "loop"."""
 
     link: str
@@ -53,7 +53,7 @@ class Scene:
 
     robot: Robot
     links: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Surface, ...]
     notes: tuple[str, ...]
     size: float  #: radius of a ball round the robot at its neutral configuration [m]
     _kernel: Kernel = field(repr=False)
@@ -72,7 +72,7 @@ class Scene:
         visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
         bare = style == "skeleton" or (style == "auto" and len({part.link for part in visuals}) <= len(notes))
         parts = _skeleton(robot, size) if bare else visuals
-        parts += [Part(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
+        parts += [Surface(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
         return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)
 
     @property
@@ -114,12 +114,12 @@ def _size(kernel: Kernel, robot: Robot) -> float:
     return max(float(np.linalg.norm(places - places[0], axis=1).max()), *centres, 0.05)
 
 
-def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
+def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
     """The shapes to draw; where a robot has none, those to collide."""
     links = robot.description.links
     role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
     turn = upright(robot.description, places)
-    parts: list[Part] = []
+    parts: list[Surface] = []
     notes: dict[str, None] = {}
     for link in links:
         for g in link.geometry:
@@ -127,13 +127,13 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Part], list[str]]:
                 continue
             try:
                 stands = turn_upright(g) if turn and lies(g, places) else g
-                parts += [Part(link.name, "visual", surface) for surface in triangles(stands, places)]
+                parts += [Surface(link.name, "visual", surface) for surface in triangles(stands, places)]
             except (FileError, MissingExtra) as error:
                 notes[f"link {link.name!r}: {error}"] = None
     return parts, list(notes)
 
 
-def _skeleton(robot: Robot, size: float) -> list[Part]:
+def _skeleton(robot: Robot, size: float) -> list[Surface]:
     d = robot.description
-    solid = [Part(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols) for link, s in found(d, size)]
-    return solid + [Part(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]
+    solid = [Surface(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols) for link, s in found(d, size)]
+    return solid + [Surface(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]

@@ -25,7 +25,7 @@ TREE = (
 )
 
 
-class Forces:
+class ForcesPanel:
     """τ = M a + c + g − Jᵀf in bars; at rest that is what holds the robot."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], names: tuple[str, ...]):

@@ -10,10 +10,10 @@ import numpy as np
 from torsor.look.scene import Scene
 from torsor.look.viewer.camera import view
 from torsor.look.viewer.drawing import Drawing
-from torsor.look.viewer.forces_panel import Forces, Pull
+from torsor.look.viewer.forces_panel import ForcesPanel, Pull
 from torsor.look.viewer.joints_panel import Joints
 from torsor.look.viewer.layers_panel import Layers
-from torsor.look.viewer.playback_panel import Motion, Plots
+from torsor.look.viewer.playback_panel import PlaybackPanel, Plots
 from torsor.look.viewer.state import Look
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class Page:
         with tabs.add_tab("Joints"):
             self.joints = Joints(gui, session, do)
         with tabs.add_tab("Motion"):
-            self.motion = Motion(gui, session, do)
+            self.motion = PlaybackPanel(gui, session, do)
         with tabs.add_tab("Show"):
             Layers(gui, self.drawing, do, scene.notes)
         panel = gui.add_panel()
         with panel.add_tab("Forces"):
-            self.forces = Forces(gui, session, do, names)
+            self.forces = ForcesPanel(gui, session, do, names)
             with gui.add_folder("Pull"):
                 self.pull = Pull(gui, session, do, viewer.push)
         with panel.add_tab("Plots") as tab:

@@ -21,7 +21,7 @@ Array = np.ndarray
 CURVES, POINTS = 8, 400
 
 
-class Motion:
+class PlaybackPanel:
     """The player.  It is disabled until there is a motion: of ``robot.view(result=...)``, ``viewer.play`` or a push."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):

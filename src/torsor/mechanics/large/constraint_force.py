@@ -124,7 +124,7 @@ def odd_even(row: Array, C: Array) -> Array:
 
 @cache
 def _thomas() -> tuple[Scan, Scan]:
-    """The two sweeps of block elimination, joint after joint."""
+    """The two passes of block elimination, joint after joint."""
 
     def inward(row, C, before):
         D, r = body(row)

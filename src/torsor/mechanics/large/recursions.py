@@ -140,7 +140,7 @@ def _scan(step: Any, chain: bool, inward: bool) -> Scan:
     role = "carry" if chain else "scatter" if inward else "gather"
     kept = [o.name for o in program.facts.outputs if o.name != "next" or role == "gather"]
     options: dict[str, Any] = {role: link, "each": kept, "reverse": inward}
-    return Scan(program, name=f"the sweep {step.__name__[1:]}", **options)
+    return Scan(program, name=f"large tree: {step.__name__[1:]}", **options)
 
 
 def _index(chain: bool, parent: Array) -> Array | None:

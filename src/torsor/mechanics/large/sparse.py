@@ -6,7 +6,7 @@ import numpy as np
 
 from torsor.errors import SingularError
 from torsor.mechanics.large.tree import Array, LargeTree
-from torsor.mechanics.operators.bodies import Bodies
+from torsor.mechanics.operators.bodies import BodyArrays
 from torsor.mechanics.operators.operators import of_bodies
 
 
@@ -31,7 +31,7 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
 
 
 def _one(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
-    system = of_bodies(Bodies.of_tree(tree, q, v), v, tau)
+    system = of_bodies(BodyArrays.of_tree(tree, q, v), v, tau)
     qdd = system.joint_acceleration(system.by_elimination()[0])
     if not np.isfinite(qdd).all():
         k = int(np.argmin(np.isfinite(qdd)))

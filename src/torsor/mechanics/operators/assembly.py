@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import MissingExtra
-from torsor.mechanics.operators.bodies import Array, Bodies
+from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 
 def sparse() -> Any:
@@ -32,17 +32,17 @@ def six(bodies: Array) -> Array:
     return 6 * np.asarray(bodies)[:, None] + np.arange(6)
 
 
-def rotors(b: Bodies) -> Array:
+def rotors(b: BodyArrays) -> Array:
     """The freedoms that have a rotor; each is one more row after those of the bodies."""
     return np.flatnonzero(b.armature)
 
 
-def size(b: Bodies) -> int:
+def size(b: BodyArrays) -> int:
     """6N, and one for each rotor."""
     return 6 * len(b) + len(rotors(b))
 
 
-def incidence(b: Bodies, X: Array | None = None) -> Any:
+def incidence(b: BodyArrays, X: Array | None = None) -> Any:
     """P (F&O 29): block 1 at (i, i), −X_i at (i, λ(i)); 1 for a rotor."""
     child = np.flatnonzero(b.parent >= 0)
     X = b.X[child] if X is None else X[child]
@@ -50,7 +50,7 @@ def incidence(b: Bodies, X: Array | None = None) -> Any:
     return (sparse().eye_array(n) - from_blocks(X, six(child), six(b.parent[child]), (n, n))).tocsr()
 
 
-def freedoms(b: Bodies) -> Any:
+def freedoms(b: BodyArrays) -> Any:
     """H (F&O 29): the columns h_i in the rows of body i; a rotor turns with its joint."""
     place = (six(b.body), b.coordinate[:, None], (size(b), b.n))
     moving = from_blocks((b.S * b.gain[:, None])[:, :, None], *place)
@@ -59,14 +59,14 @@ def freedoms(b: Bodies) -> Any:
     return (moving + sparse().coo_array((b.gain[r], (rows, b.coordinate[r])), shape=(size(b), b.n))).tocsr()
 
 
-def inertia(b: Bodies) -> Any:
+def inertia(b: BodyArrays) -> Any:
     """I = diag(I_1, …, I_N) (F&O 23), and the rotors'."""
     every = np.arange(len(b))
     bodies = from_blocks(b.I, six(every), six(every), (size(b), size(b)))
     return (bodies + sparse().diags_array(np.append(np.zeros(6 * len(b)), b.armature[rotors(b)]))).tocsr()
 
 
-def duals(b: Bodies) -> Array:
+def duals(b: BodyArrays) -> Array:
     """h⁺ by rows, (k, 6): h_i⁺ h_i = 1 at each joint.  h⁺ᵀ τ is a wrench that does the work of τ, and no other."""
     out = np.empty_like(b.S)
     count = np.bincount(b.body, minlength=len(b))
@@ -77,14 +77,14 @@ def duals(b: Bodies) -> Array:
     return out
 
 
-def joint_forces(b: Bodies) -> Any:
+def joint_forces(b: BodyArrays) -> Any:
     """h⁺ᵀ, (6N + rotors) × n: wrenches through the joints that do the work of joint forces τ; no rotor is pushed."""
     own = np.flatnonzero(b.leader[b.body] == b.body)
     place = (six(b.body[own]), b.coordinate[own][:, None], (size(b), b.n))
     return from_blocks(duals(b)[own][:, :, None], *place)
 
 
-def joint_constraints(b: Bodies) -> tuple[Any, Array]:
+def joint_constraints(b: BodyArrays) -> tuple[Any, Array]:
     """(T_J, body): a basis of the wrenches through joints that do no work, T_Jᵀ H = 0, and the body of each column.
 
     An orthonormal complement of h_i at each joint; joints that share a coordinate have theirs together, and its columns are
@@ -109,7 +109,7 @@ def joint_constraints(b: Bodies) -> tuple[Any, Array]:
     return total.tocsr(), np.concatenate([*owners, b.body[r]])
 
 
-def _groups(b: Bodies) -> list[tuple[Array, Array]]:
+def _groups(b: BodyArrays) -> list[tuple[Array, Array]]:
     """Bodies whose joints share their coordinates, as many with as many at a time: bodies (m, k), freedoms (m, k, d)."""
     start, count = np.searchsorted(b.body, np.arange(len(b))), np.bincount(b.body, minlength=len(b))
     company = np.bincount(b.leader, minlength=len(b))[b.leader]

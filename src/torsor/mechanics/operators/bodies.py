@@ -21,7 +21,7 @@ _SKEW = ((0, 1, 2, -1), (0, 2, 1, 1), (1, 0, 2, 1), (1, 2, 0, -1), (2, 0, 1, -1)
 
 
 @dataclass(frozen=True, eq=False)
-class Bodies:
+class BodyArrays:
     """N bodies and k freedoms, each body in its own frame; k is n unless joints are coupled, which share one."""
 
     parent: Array  #: (N,) the body each hangs on, −1 the base
@@ -39,7 +39,7 @@ class Bodies:
     names: tuple[str, ...] = ()  #: of the joints; () where bodies go by number
 
     @classmethod
-    def of_model(cls, model: Model, q: list[float], v: list[float]) -> Bodies:
+    def of_model(cls, model: Model, q: list[float], v: list[float]) -> BodyArrays:
         """A model at a state, from the recursions themselves."""
         refuse_rotors(model, "the operator form (F&O 23–29)")
         X, S = joints(model, q)
@@ -68,7 +68,7 @@ class Bodies:
         )
 
     @classmethod
-    def of_tree(cls, tree: LargeTree, q: Array, v: Array) -> Bodies:
+    def of_tree(cls, tree: LargeTree, q: Array, v: Array) -> BodyArrays:
         """A large tree at a state, without a loop over its bodies."""
         E, r, S = tree.joints(q)
         freedoms = np.diff(np.append(tree.v_start, tree.nv))

@@ -14,7 +14,7 @@ import numpy as np
 
 from torsor.errors import SingularError
 from torsor.mechanics.operators.assembly import rotors, sparse
-from torsor.mechanics.operators.bodies import Array, Bodies
+from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 #: determinant of I_i, its diagonal scaled to ones, below which it is no pivot: a point mass, a thin rod, nothing at all
 FLAT = 1e-9
@@ -37,7 +37,7 @@ class Elimination(NamedTuple):
         return a, -minus
 
 
-def elimination_order(b: Bodies, constrained: Array) -> Array:
+def elimination_order(b: BodyArrays, constrained: Array) -> Array:
     """The unknowns (a, rotors, β) from the tips to the base, body by body, accelerations before constraint forces.
 
     ``constrained`` says which body each column of T is counted with.
@@ -52,7 +52,7 @@ def kkt_matrix(I: Any, T: Any) -> Any:
     return sparse().block_array([[I, T], [T.T, None]], format="csc")
 
 
-def eliminate(b: Bodies, I: Any, T: Any, constrained: Array) -> Elimination:
+def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
     """The factors of F&O 27's matrix, without pivoting: in this order none is needed where every I_i is positive definite.
 
     A body whose own inertia is not (a point mass, a massless link) is stiffened by ρ T_i T_iᵀ, which changes no solution since
@@ -75,7 +75,7 @@ def eliminate(b: Bodies, I: Any, T: Any, constrained: Array) -> Elimination:
     return Elimination(K, order, lu, T, weight)
 
 
-def is_flat(b: Bodies) -> Array:
+def is_flat(b: BodyArrays) -> Array:
     """(N,) whether a body's own inertia is too near a singular matrix to be a pivot."""
     diagonal = np.abs(np.einsum("nii->ni", b.I))
     largest = np.repeat(diagonal.reshape(-1, 2, 3).max(axis=2), 3, axis=1)  # of the moments, and the mass

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.wrenches import on_bodies
 from torsor.errors import SingularError, UnknownName
 from torsor.mechanics.operators import assembly
-from torsor.mechanics.operators.bodies import Array, Bodies, cross_force, cross_motion
+from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
 from torsor.model.refusals import CLOSED, refuse_loops
@@ -39,7 +39,7 @@ class Operators:
     column.  Only the tree is here: loops are constraints on top of it.
     """
 
-    bodies: Bodies
+    bodies: BodyArrays
     P: Any  #: incidence, lower triangular; P⁻¹ is φᵀ of the spatial operator algebra (F&O 29)
     H: Any  #: freedoms, [rows × n] (F&O 29)
     I: Any  #: inertias, block diagonal (F&O 23)
@@ -199,11 +199,11 @@ def operators(
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
     f = on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
     external = np.array([[*F.m, *F.f] for F in f], dtype=float).ravel()
-    body = of_bodies(Bodies.of_model(robot.model, q, v), np.array(v), np.array(t), external)
+    body = of_bodies(BodyArrays.of_model(robot.model, q, v), np.array(v), np.array(t), external)
     return body if frame == "body" else in_world(body)
 
 
-def of_bodies(b: Bodies, v: Array, tau: Array, external: Array | None = None) -> Operators:
+def of_bodies(b: BodyArrays, v: Array, tau: Array, external: Array | None = None) -> Operators:
     """The operators of a tree given as arrays, in the frames of its bodies."""
     P, H, I = assembly.incidence(b), assembly.freedoms(b), assembly.inertia(b)
     T_joint, constrained = assembly.joint_constraints(b)
@@ -245,7 +245,7 @@ def in_world(o: Operators) -> Operators:
     )  # fmt: skip
 
 
-def _rows(x: Array, b: Bodies) -> Array:
+def _rows(x: Array, b: BodyArrays) -> Array:
     """The part of the bodies, (N, 6); the rotors' left out."""
     return x[: 6 * len(b)].reshape(-1, 6)
 
