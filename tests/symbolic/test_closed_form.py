@@ -16,7 +16,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree
 from torsor.symbolic.closed_form import ClosedForm, symbolic
 from torsor.symbolic.parameters import Parameters, exact
-from torsor.symbolic.style import Name, Style, trig_label
+from torsor.symbolic.style import trig_label
 
 q1, q2, d2, w1, w2, e2 = symbols("theta_1 theta_2 d_2 thetadot_1 thetadot_2 ddot_2")
 ARMS = ("two_link", "rp_arm", "cartesian", "furuta", "acrobot", "cart_pole", "scara", "stanford_arm", "puma560", "ur5", "panda")
@@ -319,13 +319,3 @@ def test_a_recorded_scalar_is_refused():
 
     with pytest.raises(ts.ArgumentError, match="SymPy symbols"):
         symbolic(ts.robots.two_link(m1=Graph().input(0)))
-
-
-def test_styles():
-    tex, python = Style(latex=True, digits=3), Style()
-    assert tex.apply("div", [("a", 4), ("b + c", 1)])[0] == r"\frac{a}{b + c}"
-    assert python.apply("div", [("a", 4), ("b*c", 3)])[0] == "a/(b*c)"
-    assert python.apply("sub", [("a", 4), ("b + c", 1)])[0] == "a - (b + c)"
-    assert python.apply("add", [("-a", 2), ("b", 4)])[0] == "b - a"
-    assert tex.number(1.5e-7)[0] == r"1.5 \cdot 10^{-7}"
-    assert python.name(Name("x", "y")) == "x"

@@ -17,7 +17,7 @@ import numpy as np
 from torsor.compile import Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
-from torsor.compile.text.infix import argument_names, identifier
+from torsor.compile.text.names import argument_names, identifier
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels.spec import Name
 

@@ -16,7 +16,7 @@ from torsor.compile import Kernel, Program, interpret
 from torsor.compile.text.c import RESERVED as C_WORDS
 from torsor.compile.text.c import CFunction, c_function, c_helpers, rename_outputs
 from torsor.compile.text.c_test import Case, c_test
-from torsor.compile.text.infix import argument_names, comment, identifier
+from torsor.compile.text.names import argument_names, comment, identifier
 from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError

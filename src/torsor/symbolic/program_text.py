@@ -6,15 +6,17 @@ Sections follow the algorithm: constants, trigonometry, then joint by joint outw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from torsor.compile.program import Program, evaluate
 from torsor.compile.rules import NUMPY
+from torsor.compile.text.language import ATOM, LIBRARY, MATH, SUM, Language, Text, latex_language
 from torsor.symbolic import style as st
-from torsor.symbolic.style import ATOM, PYTHON, SUM, Name, Signature, Style
+from torsor.symbolic.style import Name, Signature
 
 #: characters of a line before what it uses gets a line of its own
 WIDTH = 90
@@ -152,33 +154,33 @@ class ProgramText:
 
     # -- printing --------------------------------------------------------------------------------------------
 
-    def _rendered(self, style: Style) -> tuple[list[tuple[str, str, str]], list[str]]:
+    def _rendered(self, language: Language, name: Callable[[Name], str]) -> tuple[list[tuple[str, str, str]], list[str]]:
         """(section, name, right-hand side) of every line, and the results."""
         code = self.program.code
-        text: list[tuple[str, int]] = []
+        text: list[Text] = []
         right: dict[int, str] = {}
         for k, (op, args) in enumerate(code):
             if op == "input":
-                item = style.name(self._inputs[args[0]]), ATOM
+                item = name(self._inputs[args[0]]), ATOM
             elif op == "const":
-                item = style.number(args[0])
+                item = language.number(args[0])
             elif op in ("sin", "cos") and self._plain_angle(k):
-                item = style.apply(op, [(self._angle_text(args[0], style), SUM)])
+                item = language.apply(op, [(self._angle_text(args[0], name), SUM)])
             else:
-                item = style.apply(op, [text[a] for a in args])
+                item = language.apply(op, [text[a] for a in args])
             if k in self._names:
                 right[k] = item[0]
-                item = style.name(self._names[k]), ATOM
+                item = name(self._names[k]), ATOM
             text.append(item)
-        lines = [(s, style.name(self._names[k]), right[k]) for s, k in self._lines]
+        lines = [(s, name(self._names[k]), right[k]) for s, k in self._lines]
         return lines, [text[r][0] for r in self.program.results]
 
-    def _angle_text(self, k: int, style: Style) -> str:
+    def _angle_text(self, k: int, name: Callable[[Name], str]) -> str:
         """A sum of inputs, in their order."""
         text = ""
         for p, sign in _signed(self.program.code, k):
             text += (" + " if sign > 0 else " - ") if text else "" if sign > 0 else "-"
-            text += style.name(self._inputs[p])
+            text += name(self._inputs[p])
         return text
 
     def _results(self, texts: Sequence[str]) -> list[tuple[tuple[int, ...], str]]:
@@ -195,7 +197,7 @@ class ProgramText:
 
     def text(self) -> str:
         """The lines as plain text, with a comment above each section."""
-        lines, results = self._rendered(PYTHON)
+        lines, results = self._rendered(MATH, attrgetter("python"))
         out: list[str] = []
         for title, group in st.by_section(lines):
             out += [f"# {title}", *(f"{name} = {right}" for name, right in group), ""]
@@ -204,8 +206,8 @@ class ProgramText:
 
     def python(self) -> str:
         """A Python function of the state, that needs nothing but ``math``; the robot's parameters are keywords."""
-        lines, results = self._rendered(PYTHON)
-        used = sorted(st.PY[op] for op in {op for op, _ in self.program.code} & set(st.PY))
+        lines, results = self._rendered(MATH, attrgetter("python"))
+        used = sorted({op for op, _ in self.program.code} & set(LIBRARY))
         body: list[str] = []
         for title, group in st.by_section(lines):
             body += [f"# {title}", *(f"{name} = {right}" for name, right in group)]
@@ -220,8 +222,7 @@ class ProgramText:
         return "\n\n".join(f"#### {title}\n\n$$\n{body}\n$$" for title, body in self._blocks(digits))
 
     def _blocks(self, digits: int) -> list[tuple[str, str]]:
-        style = Style(latex=True, digits=digits)
-        lines, results = self._rendered(style)
+        lines, results = self._rendered(latex_language(digits), attrgetter("latex"))
         blocks = [(t, st.aligned([f"{n} &= {r}" for n, r in group])) for t, group in st.by_section(lines)]
         letter = st.LETTERS.get(self.entry, self.entry)
         last = [f"{letter}_{{{st.joined(i)}}} &= {t}" for i, t in self._results(results)] or [f"{letter} &= 0"]

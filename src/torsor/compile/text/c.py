@@ -6,15 +6,15 @@ linearly with the length of a function, too.
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from torsor.compile.program import Argument, Program
 from torsor.compile.schedule import CHUNK, Schedule, schedule
-from torsor.compile.text.infix import ATOM, INFIX, LOOSE, SUM, Form, Language, Lines, argument_names
+from torsor.compile.text.language import c_language
+from torsor.compile.text.lines import Lines
+from torsor.compile.text.names import argument_names, entry_names
 
 _WORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
@@ -50,40 +50,19 @@ class CFunction:
     helpers: frozenset[str]
 
 
-def c_number(x: float, single: bool = False) -> str:
-    """A constant that reads back to the same bits.
-
-    >>> c_number(0.1), c_number(0.1, single=True), c_number(-2.0), c_number(1e22)
-    ('0.1', '0.1f', '-2.0', '1e+22')
-    """
-    with np.errstate(over="ignore"):
-        value = np.float32(x) if single else np.float64(x)
-    if not np.isfinite(value):
-        return "NAN" if math.isnan(x) else "INFINITY" if x > 0 else "-INFINITY"
-    text = str(value)
-    return (text if any(c in text for c in ".en") else f"{text}.0") + ("f" if single else "")
-
-
-def c_language(single: bool) -> Language:
-    """C's forms, in single or double precision."""
-    f, zero, one = ("f", "0.0f", "1.0f") if single else ("", "0.0", "1.0")
-    unary = {op: op for op in ("sin", "cos", "sqrt", "tanh", "exp", "log", "asin", "acos")} | {"abs": "fabs"}
-    forms = INFIX | {op: Form(f"{name}{f}({{}})") for op, name in unary.items()}
-    forms["atan2"] = Form(f"atan2{f}({{}}, {{}})")
-    for op, sign in (("lt", "<"), ("le", "<="), ("eq", "==")):
-        forms[op] = Form(f"({{}} {sign} {{}} ? {one} : {zero})", ATOM, (SUM, SUM))
-    forms["where"] = Form("({} ? {} : {})")
-    forms |= {"min": Form("torsor_min({}, {})"), "max": Form("torsor_max({}, {})"), "sign": Form("torsor_sign({})")}
-    forms["fma"] = Form(f"fma{f}({{}}, {{}}, {{}})")
-    forms["fms"] = Form(f"fma{f}({{}}, {{}}, -{{}})", ATOM, (LOOSE, LOOSE, ATOM))
-    forms["fnma"] = Form(f"fma{f}(-{{}}, {{}}, {{}})", ATOM, (ATOM, LOOSE, LOOSE))
-    return Language(forms, lambda x: c_number(x, single), f"const {'float' if single else 'double'} {{}} = {{}}", "{}[{}]")
-
-
-def c_function(program: Program, name: str, *, single: bool = False, fma: bool = False, chunk: int = CHUNK) -> CFunction:
+def c_function(
+    program: Program,
+    name: str,
+    *,
+    single: bool = False,
+    fma: bool = False,
+    chunk: int = CHUNK,
+    entries: Sequence[str] = (),
+) -> CFunction:
     """The program as ``void name(const double *input, ..., double *output, ...)``.
 
     A scalar input is passed by value.  ``fma`` writes sums of products as calls of ``fma``.
+    ``entries`` are names for the entries of the inputs.
 
     >>> from torsor.compile import Argument, record
     >>> p = record(lambda x: {"y": [2 * x[0] * x[1]]}, [Argument("x", (2,))])
@@ -97,11 +76,13 @@ def c_function(program: Program, name: str, *, single: bool = False, fma: bool =
     """
     places = [(o, k) for o in range(len(program.outputs)) for k in range(program.outputs[o].size)]
     s = schedule(program, fma, [[p] for p in range(len(places))], chunk)
-    return _Printer(program, name, s, places, single).function()
+    return _Printer(program, name, s, places, single, entries).function()
 
 
 class _Printer:
-    def __init__(self, program: Program, name: str, s: Schedule, places: list[tuple[int, int]], single: bool):
+    def __init__(
+        self, program: Program, name: str, s: Schedule, places: list[tuple[int, int]], single: bool, entries: Sequence[str]
+    ):
         self.program, self.name, self.s = program, name, s
         self.T, self.size = ("float", 4) if single else ("double", 8)
         self.arguments = [*program.inputs, *program.outputs]
@@ -112,7 +93,8 @@ class _Printer:
             o, k = places[position]
             return f"{outputs[o]}[{k}] = {text}"
 
-        self.lines = Lines(s, program.inputs, self.names, c_language(single), store)
+        local = entry_names(entries, {*RESERVED, *self.names, name, "scratch"})
+        self.lines = Lines(s, program.inputs, self.names, c_language(single), store, local)
 
     def function(self) -> CFunction:
         program, s = self.program, self.s

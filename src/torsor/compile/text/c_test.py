@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.compile.program import Argument
-from torsor.compile.text.c import c_number
+from torsor.compile.text.language import c_number
 
 
 @dataclass(frozen=True)

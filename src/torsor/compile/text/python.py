@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import keyword
-import math
 import textwrap
 
 from torsor.compile.program import Program
 from torsor.compile.schedule import schedule
-from torsor.compile.text.infix import ATOM, INFIX, LOOSE, SUM, Form, Language, Lines, argument_names
+from torsor.compile.text.language import NUMPY
+from torsor.compile.text.lines import Lines
+from torsor.compile.text.names import argument_names
 
 #: words an argument cannot have
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, "np", "batch", "float"})
 #: columns of a line that unpacks an argument
 WIDTH = 116
-
-_CALLS = {"sin": "sin", "cos": "cos", "sqrt": "sqrt", "tanh": "tanh", "exp": "exp", "log": "log", "asin": "arcsin",
-          "acos": "arccos", "abs": "abs", "sign": "sign"}  # fmt: skip
-_PAIRS = {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
-
-
-def python_number(x: float) -> str:
-    """A constant that reads back to the same bits.
-
-    >>> python_number(-0.1), python_number(math.inf)
-    ('-0.1', 'np.inf')
-    """
-    if math.isfinite(x):
-        return repr(float(x))
-    return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"
-
-
-def python_language() -> Language:
-    """Python's forms."""
-    forms = INFIX | {op: Form(f"np.{name}({{}})") for op, name in _CALLS.items()}
-    forms |= {op: Form(f"np.{name}({{}}, {{}})") for op, name in _PAIRS.items()}
-    for op, name in (("lt", "less"), ("le", "less_equal"), ("eq", "equal")):
-        forms[op] = Form(f"(np.{name}({{}}, {{}}) * 1.0)")
-    forms["where"] = Form("np.where({}, {}, {})", ATOM, (SUM, LOOSE, LOOSE))
-    return Language(forms, python_number, "{} = {}", "{}[..., {}]")
 
 
 def python_function(program: Program, name: str, doc: str = "") -> str:
@@ -62,20 +38,19 @@ def python_function(program: Program, name: str, doc: str = "") -> str:
     taken, made = names[: len(inputs)], names[len(inputs) :]
     places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in _indices(o.shape)]
     s = schedule(program, False, [list(range(len(places)))], chunk=len(program.code) + 1)
-    language = python_language()
 
     def store(position: int, text: str) -> str:
         n, index = places[position]
         return f"{n}[{', '.join(('...', *map(str, index)))}] = {text}"
 
-    lines = Lines(s, inputs, taken, language, store)
+    lines = Lines(s, inputs, taken, NUMPY, store)
     body, _ = lines.chunk(0)
     used = {a for op, args in s.code if op == "input" for a in args}
     head = [f"def {name}({', '.join(taken)}):", *([f'    """{doc}"""'] if doc else [])]
     if "where" in program.counts:  # both branches are computed, and the one not taken may divide by zero
         head.insert(0, '@np.errstate(divide="ignore", invalid="ignore", over="ignore")')
     loads = _loads(program, taken, lines, used)
-    dropped = {language.assign.format(*source) for source in lines.source}  # the line that unpacks an input has them all
+    dropped = {NUMPY.assign.format(*source) for source in lines.source}  # the line that unpacks an input has them all
     steps = [line for line in body if line not in dropped]
     first = next((k for k, line in enumerate(steps) if "[..." in line.partition(" = ")[0]), len(steps))
     empty = [f"{n} = np.empty({_shape(o.shape)})" for n, o in zip(made, outputs, strict=True)]
