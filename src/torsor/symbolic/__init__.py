@@ -20,7 +20,7 @@ _HOMES = {
     "EquationsOfMotion": "equations",
     "centrifugal_and_coriolis": "forces",
     "change_coordinates": "coordinates",
-    "coordinate_symbols": "equations",
+    "coordinate_symbols": "state_symbols",
     "generalized_force": "coordinates",
     "is_identical": "trig_normal_form",
     "kane_of": "kane",

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.library import expression, expressions, sympy_library
+from torsor.symbolic.state_symbols import time_symbol, triples
 from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
@@ -80,6 +81,7 @@ def change_coordinates(
     sp = sympy_library()
     if not isinstance(equations, EquationsOfMotion):
         raise ArgumentError(f"equations must be EquationsOfMotion, not {type(equations).__name__}")
+    equations.check_rates("change_coordinates")
     if not isinstance(old, Mapping):
         raise ArgumentError(f"old must be a dict {{old coordinate: function of the new}}, not {old!r}")
     q, v, a = triples(coordinates)
@@ -103,4 +105,4 @@ def change_coordinates(
         parts |= {"c": parts["c"] - left, "g": parts["g"] + left, "M_t": parts["M"].diff(t)}
     elif equations.M_t is not None:
         parts["M_t"] = J.T * equations.M_t.xreplace(table) * J
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)

@@ -13,10 +13,11 @@ from typing import Any
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
 from torsor.model.rotor import refuse_rotors
-from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
+from torsor.symbolic.state_symbols import time_symbol, triples
 from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
@@ -75,7 +76,7 @@ def kane(
     parts = {"M": total.jacobian(a), "c": h - g, "g": g, "forces": Q}
     if time is not None:
         parts["M_t"] = parts["M"].diff(time)
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)
 
 
 def _projected(body: KaneBody, name: str, state: Any, down: Any) -> Any:
@@ -157,4 +158,4 @@ def kane_of(
     Q = expressions("forces", forces, len(q)) if forces is not None else [0] * len(q)
     made = kane(bodies, pairs, gravity=down, forces=Q, simplify=simplify)
     armature = sympy_library().Matrix([exact.fractions(x) for x in rotors]).jacobian(a)
-    return assembled(q, v, a, {"M": made.M + armature, "c": made.c, "g": made.g, "forces": made.forces}, simplify=simplify)
+    return make_equations(q, v, a, {"M": made.M + armature, "c": made.c, "g": made.g, "forces": made.forces}, simplify=simplify)

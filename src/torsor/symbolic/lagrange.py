@@ -7,9 +7,10 @@ from typing import Any
 
 from torsor import algorithms
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, time_symbol, triples
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
+from torsor.symbolic.state_symbols import coordinate_symbols, time_symbol, triples
 from torsor.symbolic.trig_normal_form import is_identical, simplify_trigonometry
 
 
@@ -40,8 +41,8 @@ def lagrange(
     >>> [(th, w)] = coordinates = coordinate_symbols("theta")
     >>> m, L, g, b = sp.symbols("m L g b")
     >>> pendulum = lagrange(m * L**2 * w**2 / 2, -m * g * L * sp.cos(th), coordinates, forces=[-b * w])
-    >>> print(pendulum)
-    tau1 = L**2*m*thetaddot + L*g*m*sin(theta) + b*thetadot
+    >>> print(pendulum.text("tau"))
+    tau[1] = L**2*m*thetaddot + L*g*m*sin(theta) + b*thetadot
     """
     sp = sympy_library()
     coordinates, symbols, clock = _without_time(coordinates)
@@ -70,7 +71,7 @@ def lagrange(
     parts = {"M": M, "c": [velocity(i) for i in n], "g": at_rest, "forces": Q}
     if t is not None:
         parts["M_t"] = [[m.diff(t) for m in row] for row in M]
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)
 
 
 def lagrange_of(

@@ -7,7 +7,7 @@ stays short, and products that belong together are found at the end: c_1 c_12 + 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -20,6 +20,9 @@ from torsor.symbolic.parameters import exact
 
 #: terms of one polynomial beyond which nobody reads it, and products of terms beyond which nobody waits for it
 TERMS, WORK = 500, 200_000
+
+#: the largest denominator of a part of a half turn whose sine is kept as a function
+SIMPLE = 12
 
 #: Σ coefficient × input, by input position; the arguments of sines and cosines
 Angle = tuple[tuple[int, int], ...]
@@ -277,8 +280,32 @@ def _positive(a: Angle) -> tuple[Angle, int]:
 # -- back to SymPy ---------------------------------------------------------------------------------------------
 
 
-def expression(terms: Terms, letter: Callable[[Atom], Any]) -> Any:
-    """The sum, one term a product of sines and cosines, with a factored coefficient."""
+class Letters:
+    """The SymPy expression of a letter: an input's symbol, or a sine or cosine; ``inputs`` are symbols or exact values."""
+
+    def __init__(self, polynomials: Polynomials, inputs: Sequence[Any]):
+        self._polynomials, self._inputs = polynomials, inputs
+
+    def __call__(self, atom: Atom) -> Any:
+        sympy = sympy_library()
+        if atom.kind == "x":
+            return self._inputs[atom.angle[0][0]]
+        value = self._angle(atom.angle)
+        function = sympy.cos(value) if atom.kind == "c" else sympy.sin(value)
+        if function.free_symbols or function.is_algebraic:
+            return function
+        turns = value / sympy.pi
+        return function if turns.is_Rational and turns.q <= SIMPLE else sympy.Rational(str(exact(float(function))))
+
+    def _angle(self, angle: Angle) -> Any:
+        if angle[0][0] >= 0:
+            return sum(self._inputs[k] * n for k, n in angle)
+        poly = self._polynomials.arguments[angle]
+        return poly.as_expr(*(self(a) if a.kind == "x" else sympy_library().nan for a in self._polynomials.atoms))
+
+
+def to_sympy(terms: Terms, letter: Callable[[Atom], Any]) -> Any:
+    """The sum, each term a product of sines and cosines with a factored coefficient."""
     sympy = sympy_library()
     parts: dict[Monomial, Terms] = {}
     for m, c in terms.items():

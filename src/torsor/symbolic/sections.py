@@ -41,7 +41,7 @@ class Marked(Model):
         return self._walked(super().inward(), "Inwards")
 
 
-def recorded(
+def record_sections(
     model: Model,
     function: Callable[..., Any],
     inputs: Sequence[Argument],

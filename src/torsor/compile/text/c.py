@@ -14,7 +14,7 @@ from torsor.compile.program import Argument, Program
 from torsor.compile.schedule import CHUNK, Schedule, schedule
 from torsor.compile.text.language import c_language
 from torsor.compile.text.lines import Lines
-from torsor.compile.text.names import argument_names, entry_names
+from torsor.compile.text.names import argument_names, comment, entry_names
 
 _WORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
@@ -155,6 +155,13 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
     used = sorted(set().union(*(f.helpers for f in functions)))
     lines += [HELPERS[op].format(T="float" if single else "double") for op in used]
     return "\n".join(lines)
+
+
+def c_file(functions: Sequence[tuple[str, CFunction]]) -> str:
+    """Functions in double precision, each below its comment, with what they include and call."""
+    helpers = c_helpers([f for _, f in functions], single=False).strip()
+    parts = ["#include <math.h>", *([helpers] if helpers else [])]
+    return "\n\n".join([*parts, *(f"/* {comment(about)} */\n{f.definition}" for about, f in functions)]) + "\n"
 
 
 def rename_outputs(program: Program, names: list[str]) -> Program:

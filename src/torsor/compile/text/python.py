@@ -1,13 +1,14 @@
-"""A program as the source of a plain Python function over NumPy arrays: leading axes are a batch, as in a kernel."""
+"""A program as a Python function: over NumPy arrays with a batch, as a kernel; or over floats, with ``math`` alone."""
 
 from __future__ import annotations
 
 import keyword
 import textwrap
+from collections.abc import Sequence
 
 from torsor.compile.program import Program
 from torsor.compile.schedule import schedule
-from torsor.compile.text.language import NUMPY
+from torsor.compile.text.language import LIBRARY, NUMPY
 from torsor.compile.text.lines import Lines
 from torsor.compile.text.names import argument_names
 
@@ -93,3 +94,54 @@ def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     for n in shape:
         out = [(*index, k) for index in out for k in range(n)]
     return out
+
+
+# -- over floats -----------------------------------------------------------------------------------------------
+
+
+def math_import(*programs: Program) -> str:
+    """The line that imports the functions of ``math`` these programs call, and two empty lines; empty if they call none."""
+    used = sorted(set(LIBRARY) & {op for p in programs for op in p.counts})
+    return f"from math import {', '.join(used)}\n\n\n" if used else ""
+
+
+def math_function(
+    program: Program, name: str, entries: Sequence[str], body: Sequence[str], results: Sequence[str], doc: str = ""
+) -> str:
+    """The text of ``def name(q, *, m=1.0)``: sequences in, scalar inputs as keywords, nested lists out.
+
+    ``entries`` name the inputs' entries; ``body`` and ``results`` are lines and expressions in them
+    (:data:`~torsor.compile.text.language.MATH`).
+
+    >>> from torsor.compile import Argument, record
+    >>> p = record(lambda x, m: {"y": [x[0] * x[1] * m[0]]}, [Argument("x", (2,)), Argument("m", (), default=2.0)])
+    >>> print(math_function(p, "f", ["a", "b", "m"], [], ["a*b*m"]))
+    def f(x, *, m=2.0):
+        a, b = x
+        return [a*b*m]
+    """
+    arguments, keywords, lines = [], [], []
+    rest = iter(entries)
+    for a in program.inputs:
+        mine = [next(rest) for _ in range(a.size)]
+        if not a.shape:
+            keywords.append(mine[0] if a.default is None else f"{mine[0]}={a.default!r}")
+            continue
+        arguments.append(a.name)
+        if mine:
+            lines.append(f"{', '.join(mine)}{',' if len(mine) == 1 else ''} = {a.name}")
+    head = f"def {name}({', '.join([*arguments, *(['*', *keywords] if keywords else [])])}):"
+    lines = [*([f'"""{doc}"""'] if doc else []), *lines, *body, f"return {_nested(results, program.outputs[0].shape, '    ')}"]
+    return "\n".join([head, *(f"    {line}" for line in lines)])
+
+
+def _nested(texts: Sequence[str], shape: Sequence[int], indent: str) -> str:
+    """Entries in C order as nested Python lists, one row per line."""
+    if len(shape) == 0:
+        return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
+    step = len(texts) // shape[0] if shape[0] else 0
+    rows = [_nested(texts[k * step : (k + 1) * step], shape[1:], indent + "    ") for k in range(shape[0])]
+    inner = "".join(f"{indent}    {row},\n" for row in rows)
+    return f"[\n{inner}{indent}]"
