@@ -1,4 +1,4 @@
-"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in the place of numbers.
+"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in place of numbers.
 
 Nothing is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
 symbol, a JAX tracer or a PyTorch tensor for each input, so that each library's own derivatives work.  The algorithms take such
@@ -36,7 +36,7 @@ def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction
     (out,) = program.outputs
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
-    values = _evaluated(program, [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)])
+    values = _evaluate(program, [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)])
     rows = out.shape[0] if len(out.shape) == 2 else out.size
     columns = [values[k : k + out.size // rows] for k in range(0, out.size, out.size // rows)] if rows else []
     matrix = ca.vertcat(*(ca.horzcat(*row) for row in columns)) if columns else ca.SX(0, 1)
@@ -47,16 +47,16 @@ def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction
 def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
-    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was said.
+    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was called.
     ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     jnp = _library("jax").numpy
 
-    def stacked(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
+    def stack(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
         kind = jnp.result_type(float, *arrays)
         return jnp.stack([jnp.broadcast_to(jnp.asarray(x, kind), batch) for x in values], axis=-1)
 
-    return _array_function(robot, robot.program(name, damping=damping, friction=friction), jnp.asarray, stacked)
+    return _array_function(robot, robot.program(name, damping=damping, friction=friction), jnp.asarray, stack)
 
 
 def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
@@ -71,18 +71,18 @@ def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction:
         x = torch.as_tensor(x)
         return x if x.is_floating_point() else x.to(torch.get_default_dtype())
 
-    def stacked(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
+    def stack(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
         kind = arrays[0].dtype
         for x in arrays[1:]:
             kind = torch.promote_types(kind, x.dtype)
         whole = [x if torch.is_tensor(x) else torch.tensor(x, dtype=kind, device=arrays[0].device) for x in values]
         return torch.stack([torch.broadcast_to(x.to(kind), batch) for x in whole], -1)
 
-    return _array_function(robot, robot.program(name, damping=damping, friction=friction), tensor, stacked)
+    return _array_function(robot, robot.program(name, damping=damping, friction=friction), tensor, stack)
 
 
-def _array_function(robot: Robot, program: Program, convert: Callable, stacked: Callable) -> Callable[..., Any]:
-    """``stacked`` makes one array of a list of values, of the batch's shape and the arguments' precision, its last axis new."""
+def _array_function(robot: Robot, program: Program, convert: Callable, stack: Callable) -> Callable[..., Any]:
+    """``stack`` makes one array from a list of values, with the batch's shape, a new last axis and the arguments' precision."""
     inputs, (out,) = program.inputs, program.outputs
     words = ", ".join(a.name for a in inputs)
 
@@ -97,18 +97,16 @@ def _array_function(robot: Robot, program: Program, convert: Callable, stacked: 
             scalars += [x[..., k] for k in range(a.size)] if a.shape else [x]
             leads.append(tuple(x.shape[: x.ndim - len(a.shape)]))
         batch = np.broadcast_shapes(*leads)
-        values = _evaluated(program, scalars)
-        return (
-            stacked(values, arrays, batch).reshape((*batch, *out.shape)) if values else convert(np.zeros((*batch, *out.shape)))
-        )
+        values = _evaluate(program, scalars)
+        return stack(values, arrays, batch).reshape((*batch, *out.shape)) if values else convert(np.zeros((*batch, *out.shape)))
 
     function.__name__ = function.__qualname__ = identifier(out.name)
     function.__doc__ = f"{out.name} of {robot.name}, from ({words})."
     return function
 
 
-def _evaluated(program: Program, scalars: list[Any]) -> list[Any]:
-    """The results, in C order; those that depend on nothing are numbers."""
+def _evaluate(program: Program, scalars: list[Any]) -> list[Any]:
+    """The results in C order; constants are numbers."""
     values = evaluate(program, scalars, RECORD)
     return [values[r] for r in program.results]
 

@@ -27,7 +27,7 @@ from torsor.symbolic.formula import ExpandedFormula, Formula, Part, ProgramText
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.notation import Name, latex_rate
 from torsor.symbolic.parameters import Parameters
-from torsor.symbolic.program_trigonometry import Letters, Polynomials, TooLarge, runs, to_sympy
+from torsor.symbolic.program_trigonometry import Letters, Polynomials, TooLarge, parallel_runs, to_sympy
 from torsor.symbolic.rational import check_coordinates
 from torsor.symbolic.sections import record_sections
 
@@ -142,7 +142,7 @@ class ClosedForm(EquationsOfMotion):
     @cached_property
     def description(self) -> Description:
         """The robot behind the formulas: the one given, with the right angles of :attr:`notes` exact."""
-        return self._parameters.rebuilt({p.name: p.symbol or p.number for p in self._parameters.items})
+        return self._parameters.rebuild({p.name: p.symbol or p.number for p in self._parameters.items})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class ClosedForm(EquationsOfMotion):
         q, v, a, p = (nodes[i:j] for i, j in pairwise(self._starts))
         items = zip(self._parameters.items, p, strict=True)
         scalars = {x.name: x.number if numbers and x.value is not None else node for x, node in items}
-        return graph, assemble(self._parameters.rebuilt(scalars)), [q, v, a]
+        return graph, assemble(self._parameters.rebuild(scalars)), [q, v, a]
 
     def _expand(self, part: Part, function: Callable[..., Any], about: str) -> ExpandedFormula:
         """Multiplied out: one SymPy expression per entry."""
@@ -203,7 +203,7 @@ class ClosedForm(EquationsOfMotion):
         known = [(k, x) for k, x in enumerate(self._parameters.items, start=self._starts[3]) if self._numbers]
         constants = {k: x.value for k, x in known if x.value is not None and not x.angle}  # an angle's sine may be irrational
         angles = {k: sp.pi * sp.Rational(str(x.value)) for k, x in known if x.angle}
-        polynomials = Polynomials(p, constants, runs(self._robot.model))
+        polynomials = Polynomials(p, constants, parallel_runs(self._robot.model))
         letters = Letters(polynomials, [angles.get(k, symbol) for k, symbol in enumerate(self._symbols)])
         entries = [to_sympy(terms, letters) for terms in polynomials.results()]
         shape = p.outputs[0].shape

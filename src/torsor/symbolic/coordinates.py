@@ -7,9 +7,9 @@ from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.state_symbols import time_symbol, triples
-from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
 def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Sequence[Any]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from torsor.symbolic.expression_trigonometry import shorter, simplify_trigonometry
 from torsor.symbolic.library import sympy_library
-from torsor.symbolic.trig_normal_form import shorter, simplify_trigonometry
 
 if TYPE_CHECKING:
     from torsor.symbolic.equations import EquationsOfMotion

@@ -20,10 +20,10 @@ from torsor.kernels.functions import function_kernel
 from torsor.spatial import factor, solve
 from torsor.symbolic import derivatives
 from torsor.symbolic.derivatives import DERIVED
+from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.formula import ExpandedFormula, Formula, Part
 from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.notation import latex_rate
-from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 #: the parts of the equations of motion.  c and g are bold in LaTeX, as c_1 is a cosine and g a number
 PARTS = {
@@ -151,27 +151,27 @@ class EquationsOfMotion:
 
     def text(self, *parts: str) -> str:
         """Plain text, one line per entry."""
-        return "\n\n".join(formula.text() for formula in self._chosen(parts))
+        return "\n\n".join(formula.text() for formula in self._select(parts))
 
     def latex(self, *parts: str) -> str:
         """LaTeX: ``aligned`` environments, abbreviations explained."""
-        return "\n\n".join(formula.latex() for formula in self._chosen(parts))
+        return "\n\n".join(formula.latex() for formula in self._select(parts))
 
     def markdown(self, *parts: str) -> str:
         """Markdown with display equations, a heading for each part."""
-        return "\n\n".join(f"### {formula.part.title}\n\n{formula.markdown()}" for formula in self._chosen(parts))
+        return "\n\n".join(f"### {formula.part.title}\n\n{formula.markdown()}" for formula in self._select(parts))
 
     def python(self, *parts: str) -> str:
         """Python functions of the state that need ``math`` alone; parameters are keywords."""
-        chosen = self._chosen(parts)
+        chosen = self._select(parts)
         functions = [formula.python_function() for formula in chosen]
         return math_import(*(formula.program for formula in chosen)) + "\n\n\n".join(functions) + "\n"
 
     def c_source(self, *parts: str, prefix: str = "") -> str:
         """C99 functions that need ``math.h`` alone; parameters are doubles.  ``prefix`` goes before their names."""
-        return c_file([(formula.about, formula.c_function(prefix)) for formula in self._chosen(parts)])
+        return c_file([(formula.about, formula.c_function(prefix)) for formula in self._select(parts)])
 
-    def _chosen(self, parts: Sequence[str]) -> list[Formula]:
+    def _select(self, parts: Sequence[str]) -> list[Formula]:
         return [
             self.quantity(part) for part in parts or ("M", "c", "g", *(["forces"] if any(self.given.get("forces", ())) else []))
         ]
@@ -263,7 +263,7 @@ class EquationsOfMotion:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def _repr_latex_(self) -> str:
-        return "\n\n".join(formula._repr_latex_() for formula in self._chosen(()))
+        return "\n\n".join(formula._repr_latex_() for formula in self._select(()))
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

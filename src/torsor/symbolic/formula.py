@@ -187,7 +187,7 @@ class ProgramText(Formula):
     def _results(self, texts: Sequence[str]) -> list[tuple[tuple[int, ...], str]]:
         """The index, from one, and the text of each entry shown."""
         index = list(product(*(range(1, n + 1) for n in self.shape)))
-        return [(index[k], texts[k]) for k in self.terms.shown if texts[k] != "0"]
+        return [(index[k], texts[k]) for k in self.terms.entries_to_show if texts[k] != "0"]
 
     def __repr__(self) -> str:
         return f"ProgramText({self.part.function}; {self.program.operations} operations, {len(self.terms)} named terms)"
@@ -274,7 +274,7 @@ class ExpandedFormula(Formula):
         table = {f: symbol for symbol, f in meaning.items()}
         return [e.xreplace(table) for e in self.entries], meaning
 
-    def _shown(self) -> list[tuple[tuple[int, ...], Any]]:
+    def _nonzero_entries(self) -> list[tuple[tuple[int, ...], Any]]:
         """The entries that are not zero; of a symmetric matrix, the upper triangle."""
         at = dict(zip(product(*(range(1, n + 1) for n in self.shape)), self._short[0], strict=True))
         square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
@@ -286,13 +286,13 @@ class ExpandedFormula(Formula):
 
     def text(self) -> str:
         """A line per entry, then the sines and cosines that the abbreviations stand for."""
-        lines = [f"{self._entry(i)} = {self._printable(e)[0]}" for i, e in self._shown()]
+        lines = [f"{self._entry(i)} = {self._printable(e)[0]}" for i, e in self._nonzero_entries()]
         legend = ", ".join(f"{s} = {f}" for s, f in self._legend())
         return "\n".join([*(lines or [f"{self.part.letter} = 0"]), *([f"where {legend}"] if legend else [])])
 
     def blocks(self) -> list[tuple[str, str]]:
         """One block: the entries, then the sines and cosines that the abbreviations stand for."""
-        rows = [f"{self._latex_entry(i)} &= {self._tex(e)}" for i, e in self._shown()] or [f"{self.part.latex} &= 0"]
+        rows = [f"{self._latex_entry(i)} &= {self._tex(e)}" for i, e in self._nonzero_entries()] or [f"{self.part.latex} &= 0"]
         return [("", latex_aligned([*rows, *(f"{self._tex(s)} &= {self._tex(f)}" for s, f in self._legend())]))]
 
     def _tex(self, e: Any) -> str:

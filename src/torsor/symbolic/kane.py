@@ -14,11 +14,11 @@ from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
 from torsor.model.rotor import refuse_rotors
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.lagrange import joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
 from torsor.symbolic.state_symbols import time_symbol, triples
-from torsor.symbolic.trig_normal_form import simplify_trigonometry
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def kane(
         raise ArgumentError("bodies must be a sequence of torsor.symbolic.KaneBody")
     total = sp.zeros(len(q), 1)
     for k, body in enumerate(bodies):
-        total += _projected(body, f"bodies[{k}]", (q, v, a, time), down)
+        total += _project(body, f"bodies[{k}]", (q, v, a, time), down)
     still = dict.fromkeys(a, sp.Integer(0))
     rest = {**still, **dict.fromkeys(v, sp.Integer(0))}
     h, g = total.xreplace(still), total.xreplace(rest)
@@ -79,7 +79,7 @@ def kane(
     return make_equations(q, v, a, parts, simplify=simplify)
 
 
-def _projected(body: KaneBody, name: str, state: Any, down: Any) -> Any:
+def _project(body: KaneBody, name: str, state: Any, down: Any) -> Any:
     """−(F_r* + the weight's F_r) of one body, for each r; ``state`` is (q, v, a, time)."""
     sp = sympy_library()
     q, v, a, time = state

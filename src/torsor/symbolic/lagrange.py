@@ -8,10 +8,10 @@ from typing import Any
 from torsor import algorithms
 from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import is_identical, simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
 from torsor.symbolic.state_symbols import coordinate_symbols, time_symbol, triples
-from torsor.symbolic.trig_normal_form import is_identical, simplify_trigonometry
 
 
 def lagrange(
@@ -47,8 +47,8 @@ def lagrange(
     sp = sympy_library()
     coordinates, symbols, clock = _without_time(coordinates)
     q, v, a = triples(coordinates)
-    K, P = (expression(n, _replaced(x, symbols)) for n, x in (("kinetic", kinetic), ("potential", potential)))
-    Q = [expression(f"forces[{i}]", _replaced(x, symbols)) for i, x in enumerate(_forces(forces, q, symbols))]
+    K, P = (expression(n, _substitute(x, symbols)) for n, x in (("kinetic", kinetic), ("potential", potential)))
+    Q = [expression(f"forces[{i}]", _substitute(x, symbols)) for i, x in enumerate(_forces(forces, q, symbols))]
     _check(K, P, Q, q, v, a)
     t = time_symbol(clock if time is None else time, (*q, *v, *a), {"kinetic": K})
     short = simplify_trigonometry if simplify else sp.expand
@@ -132,7 +132,7 @@ def _without_time(coordinates: Any) -> tuple[Any, dict[Any, Any], Any]:
     return pairs, table, coordinates[0].args[0]
 
 
-def _replaced(x: Any, symbols: Mapping[Any, Any]) -> Any:
+def _substitute(x: Any, symbols: Mapping[Any, Any]) -> Any:
     return sympy_library().sympify(x).subs(list(symbols.items())) if symbols else x
 
 

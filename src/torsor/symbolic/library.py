@@ -74,3 +74,21 @@ def expressions(name: str, values: Any, count: int) -> list[Any]:
     if len(found) != count:
         raise ArgumentError(f"{name} must hold {count} expressions, {len(found)} given")
     return found
+
+
+def nested_list(value: Any) -> Any:
+    """Expressions as nested lists: a column matrix as a list, other matrices and arrays by rows.
+
+    >>> nested_list(sympy_library().eye(2)), nested_list((1, [2]))
+    ([[1, 0], [0, 1]], [1, [2]])
+    """
+    sp = sympy_library()
+    if isinstance(value, (sp.MatrixBase, sp.NDimArray)):
+        return list(value) if len(value.shape) == 2 and value.shape[1] == 1 else value.tolist()
+    return [nested_list(x) for x in value] if isinstance(value, (list, tuple)) else sp.sympify(value)
+
+
+def leaves(value: Any) -> list[Any]:
+    """The expressions of a matrix, an array or nested lists, in C order."""
+    nested = nested_list(value)
+    return [x for part in nested for x in leaves(part)] if isinstance(nested, list) else [nested]

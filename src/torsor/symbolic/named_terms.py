@@ -45,7 +45,7 @@ class NamedTerms:
         return len(self._lines)
 
     @cached_property
-    def shown(self) -> list[int]:
+    def entries_to_show(self) -> list[int]:
         """The entries to show: all, or the upper triangle of a symmetric matrix."""
         values, shape = self.program.results, self.program.outputs[0].shape
         n = shape[0] if len(shape) == 2 and shape[0] == shape[1] else 0
@@ -81,7 +81,7 @@ class NamedTerms:
             if op not in FREE:
                 for a in args:
                     uses[a] += 1
-        for r in self.shown:
+        for r in self.entries_to_show:
             uses[self.program.results[r]] += 1
         for k in reversed(range(len(code))):  # a minus sign costs nothing: the value behind it is shared
             if code[k][0] == "neg":

@@ -52,7 +52,7 @@ class Exact:
 
     def __init__(self, model: Model):
         self._symbols: dict[float, Any] = {}
-        changed = {f.name: mapped(getattr(model, f.name), self._symbol) for f in fields(model)}
+        changed = {f.name: map_floats(getattr(model, f.name), self._symbol) for f in fields(model)}
         self.model = replace(model, **changed)
 
     def _symbol(self, x: float) -> Any:
@@ -68,15 +68,15 @@ class Exact:
         return exact(expression).xreplace({s: sp.Rational(fraction(x)) for x, s in self._symbols.items()})
 
 
-def mapped(x: Any, f: Callable[[float], Any]) -> Any:
+def map_floats(x: Any, f: Callable[[float], Any]) -> Any:
     """A structure of tuples, dataclasses and dicts with f applied to every float in it."""
     if isinstance(x, float):
         return f(x)
     if isinstance(x, tuple):
-        parts = [mapped(y, f) for y in x]
+        parts = [map_floats(y, f) for y in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, Mapping):
-        return {k: mapped(y, f) for k, y in x.items()}
+        return {k: map_floats(y, f) for k, y in x.items()}
     if is_dataclass(x) and not isinstance(x, type):
-        return replace(x, **{d.name: mapped(getattr(x, d.name), f) for d in fields(x)})
+        return replace(x, **{d.name: map_floats(getattr(x, d.name), f) for d in fields(x)})
     return x

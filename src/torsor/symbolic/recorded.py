@@ -9,7 +9,7 @@ from torsor import scalar as s
 from torsor.compile import Argument, Kernel, Program, record
 from torsor.errors import ArgumentError
 from torsor.kernels.functions import function_kernel
-from torsor.symbolic.library import sympy_library
+from torsor.symbolic.library import leaves, nested_list, sympy_library
 
 #: functions by the name of their SymPy class
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -139,8 +139,8 @@ def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
     {'r': [3.0, 9.0]}
     """
     sp = sympy_library()
-    nested = {name: _nested_list(e) for name, e in expressions.items()}
-    flat = [x for e in nested.values() for x in _leaves(e)]
+    nested = {name: nested_list(e) for name, e in expressions.items()}
+    flat = [x for e in nested.values() for x in leaves(e)]
     known = {x for group in inputs.values() for x in group}
     refuse_symbols(sorted({str(x) for e in flat for x in e.free_symbols - known}))
     steps, reduced = sp.cse(flat, order="none")
@@ -187,19 +187,6 @@ def compile_expression(expressions: Mapping[str, Any], inputs: Mapping[str, Sequ
            [1., 0.]])
     """
     return function_kernel(name, recorder(expressions, inputs), [Argument(k, (len(x),)) for k, x in inputs.items()])
-
-
-def _nested_list(e: Any) -> Any:
-    sp = sympy_library()
-    if isinstance(e, sp.MatrixBase) and 1 in e.shape and e.shape[1] == 1:
-        return list(e)
-    if isinstance(e, (sp.MatrixBase, sp.NDimArray)):
-        return e.tolist()
-    return [_nested_list(x) for x in e] if isinstance(e, (list, tuple)) else sp.sympify(e)
-
-
-def _leaves(e: Any) -> list[Any]:
-    return [x for part in e for x in _leaves(part)] if isinstance(e, list) else [e]
 
 
 def _fill(e: Any, results: Any) -> Any:

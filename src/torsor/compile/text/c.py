@@ -102,11 +102,11 @@ class _Printer:
         chunks = [self.lines.chunk(c) for c in range(len(s.cuts) - 1)]
         locals_ = max(n for _, n in chunks)
         if len(chunks) == 1:
-            text = self.block(head, chunks[0][0], self.unused(chunks[0][0]))
+            text = self.block(head, chunks[0][0], self.unused_arguments(chunks[0][0]))
         else:
             parts = [self.part(c, lines) for c, (lines, _) in enumerate(chunks)]
             calls = ([f"{self.T} scratch[{s.slots}]"] if s.slots else []) + [call for _, call in parts]
-            text = "\n".join([*(part for part, _ in parts), self.block(head, calls, self.unused(calls))])
+            text = "\n".join([*(part for part, _ in parts), self.block(head, calls, self.unused_arguments(calls))])
         arithmetic = ("add", "sub", "mul", "div", "neg", "lt", "le", "eq", "where", "min", "max", "sign", "abs")
         calls_ = sum(n for op, n in program.counts.items() if op not in arithmetic)
         stack = self.size * (s.slots + locals_) + 8 * 2 * (len(self.names) + 2) + FRAMES
@@ -131,7 +131,7 @@ class _Printer:
         head = f"static NOINLINE void {name}({', '.join(parameters) or 'void'})"
         return self.block(head, lines, []), f"{name}({', '.join(values)})"
 
-    def unused(self, lines: list[str]) -> list[str]:
+    def unused_arguments(self, lines: list[str]) -> list[str]:
         """Arguments nothing is read from or written to."""
         words = _words(lines)
         return [name for name in self.names if name not in words]

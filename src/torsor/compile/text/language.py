@@ -124,7 +124,7 @@ def numpy_number(x: float) -> str:
     return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"
 
 
-def _signed(text: str) -> Text:
+def _signed_number(text: str) -> Text:
     return text, LOOSE if text.startswith("-") else ATOM
 
 
@@ -142,7 +142,7 @@ def c_language(single: bool = False) -> Language:
         "fnma": Form(f"fma{f}(-{{}}, {{}}, {{}})", ATOM, (ATOM, LOOSE, LOOSE)),
     }
     assign = f"const {'float' if single else 'double'} {{}} = {{}}"
-    return Language(forms, lambda x: _signed(c_number(x, single)), assign)
+    return Language(forms, lambda x: _signed_number(c_number(x, single)), assign)
 
 
 _NUMPY_NAMES = {op: op for op in LIBRARY} | {
@@ -159,7 +159,7 @@ NUMPY = Language(
         "eq": Form("(np.equal({}, {}) * 1.0)"),
         "where": Form("np.where({}, {}, {})"),
     },
-    lambda x: _signed(numpy_number(x)),
+    lambda x: _signed_number(numpy_number(x)),
     item="{}[..., {}]",
 )
 

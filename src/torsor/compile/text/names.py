@@ -28,7 +28,9 @@ def argument_names(arguments: Iterable[Argument], reserved: Iterable[str]) -> li
     taken, names = {"scratch", *reserved}, []
     for argument in arguments:
         name = identifier(argument.name, taken)
-        while (mine := {name, *_derived([f"{name}_{k}" for k in range(argument.size)] if argument.shape else [name])}) & taken:
+        while (
+            mine := {name, *_with_sines([f"{name}_{k}" for k in range(argument.size)] if argument.shape else [name])}
+        ) & taken:
             name += "_"
         if re.fullmatch(r"t\d+", name):
             name += "_"
@@ -58,13 +60,13 @@ def entry_names(texts: Sequence[str], taken: Iterable[str]) -> list[str]:
     used, names = set(taken), list[str]()
     for text in texts:
         name = identifier(text)
-        while (mine := _derived([name])) & used or re.fullmatch(r"t\d+", name):
+        while (mine := _with_sines([name])) & used or re.fullmatch(r"t\d+", name):
             name += "_"
         used |= mine
         names.append(name)
     return names
 
 
-def _derived(entries: Sequence[str]) -> set[str]:
+def _with_sines(entries: Sequence[str]) -> set[str]:
     """The names of entries, and of their sines and cosines."""
     return {f"{f}{name}" for name in entries for f in ("", "sin_", "cos_")}

@@ -72,12 +72,12 @@ def _loads(program: Program, names: list[str], lines: Lines, used: set[int]) -> 
         if a.shape and a.size:
             left = [lines.source[start + k][0] if start + k in used else "_" for k in range(a.size)]
             right = n if len(a.shape) == 1 else f"{n}.reshape(*{lead}, {a.size})"
-            second += _unpacked(left, f"np.moveaxis({right}, -1, 0)")
+            second += _unpacking_lines(left, f"np.moveaxis({right}, -1, 0)")
         start += a.size
     return first, second
 
 
-def _unpacked(left: list[str], right: str) -> list[str]:
+def _unpacking_lines(left: list[str], right: str) -> list[str]:
     line = f"{', '.join(left)}{',' if len(left) == 1 else ''} = {right}"
     if len(line) <= WIDTH:
         return [line]
