@@ -192,7 +192,8 @@ class EquationsOfMotion:
         order = "; ".join(f"{x} = ({', '.join(map(str, symbols))})" for x, symbols in state.items())
         about = f"{part.letter}({', '.join(part.reads)}), {part.function.replace('_', ' ')}: {order}."
         expression = self.given[part.letter] if part.letter in self.given else DERIVED[part.letter](self)
-        numbers = {x: self.values.get(x) for x in sorted(expression.free_symbols, key=str)}
+        others = expression.free_symbols - {*self.q, *self.v, *self.a}
+        numbers = {x: self.values.get(x) for x in sorted(others, key=str)}
         return ExpandedFormula(part, expression, state, numbers, names, about=about)
 
     @cached_property

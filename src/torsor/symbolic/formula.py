@@ -22,9 +22,10 @@ from torsor.compile.text.language import LIBRARY, MATH, latex_language
 from torsor.compile.text.names import comment, entry_names
 from torsor.compile.text.python import math_function, math_import
 from torsor.errors import ArgumentError
+from torsor.symbolic.abbreviations import Abbreviation, abbreviations
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.named_terms import NamedTerms
-from torsor.symbolic.notation import Name, entry_subscript, latex_aligned, latex_text, number_of, trig_label
+from torsor.symbolic.notation import Name, entries_to_show, entry_subscript, latex_aligned, latex_text
 from torsor.symbolic.recorded import recorder, refuse_symbols
 
 #: figures of a printed decimal
@@ -139,6 +140,11 @@ class Formula:
         entries = [n.python for n in self.names]
         return c_function(rename_outputs(self.program, ["out"]), prefix + self.part.function, entries=entries)
 
+    def _shown(self, values: Sequence[Any], positions: Sequence[int]) -> list[tuple[tuple[int, ...], Any]]:
+        """(index from one, value) of the entries at these positions that are not zero."""
+        index = list(product(*(range(1, n + 1) for n in self.shape)))
+        return [(index[k], values[k]) for k in positions if str(values[k]) != "0"]
+
     def _entry(self, index: Sequence[int]) -> str:
         return f"{self.part.letter}[{','.join(map(str, index))}]"
 
@@ -175,19 +181,16 @@ class ProgramText(Formula):
         out: list[str] = []
         for title, lines in sections:
             out += [f"# {title}", *(f"{name} = {right}" for name, right in lines), ""]
-        return "\n".join([*out, "# Result", *(f"{self._entry(i)} = {t}" for i, t in self._results(results))])
+        rows = self._shown(results, self.terms.entries_to_show)
+        return "\n".join([*out, "# Result", *(f"{self._entry(i)} = {text}" for i, text in rows)])
 
     def blocks(self, digits: int = 6) -> list[tuple[str, str]]:
         """The sections, constants to ``digits`` figures (``python()`` has them in full)."""
         sections, results = self.terms.write(latex_language(digits), attrgetter("latex"))
-        blocks = [(title, latex_aligned([f"{n} &= {right}" for n, right in lines])) for title, lines in sections]
-        last = [f"{self._latex_entry(i)} &= {t}" for i, t in self._results(results)] or [f"{self.part.latex} &= 0"]
+        blocks = [(title, latex_aligned([f"{name} &= {right}" for name, right in lines])) for title, lines in sections]
+        rows = self._shown(results, self.terms.entries_to_show)
+        last = [f"{self._latex_entry(i)} &= {text}" for i, text in rows] or [f"{self.part.latex} &= 0"]
         return [*blocks, ("Result", latex_aligned(last))]
-
-    def _results(self, texts: Sequence[str]) -> list[tuple[tuple[int, ...], str]]:
-        """The index, from one, and the text of each entry shown."""
-        index = list(product(*(range(1, n + 1) for n in self.shape)))
-        return [(index[k], texts[k]) for k in self.terms.entries_to_show if texts[k] != "0"]
 
     def __repr__(self) -> str:
         return f"ProgramText({self.part.function}; {self.program.operations} operations, {len(self.terms)} named terms)"
@@ -218,13 +221,12 @@ class ExpandedFormula(Formula):
         about: str = "",
     ):
         sp = sympy_library()
-        self._expression, self._state = expression, state
-        state_symbols = [x for group in state.values() for x in group]
-        used = expression.free_symbols.difference(state_symbols)
-        self._parameters = {x: number for x, number in parameters.items() if x in used}
-        symbols = [*state_symbols, *self._parameters]
-        self._latex, self._decimals = dict(latex), decimals
-        super().__init__(part, [Name(str(x), self._latex.get(x) or sp.latex(x)) for x in symbols], about)
+        self._expression, self._state, self._decimals = expression, state, decimals
+        used = expression.free_symbols
+        self._numbers = {x: number for x, number in parameters.items() if x in used}
+        self._symbols = [*(x for group in state.values() for x in group), *self._numbers]
+        self._latex = {x: latex.get(x) or sp.latex(x) for x in self._symbols}
+        super().__init__(part, [Name(str(x), tex) for x, tex in self._latex.items()], about)
         self.shape = tuple(int(n) for n in expression.shape[: part.indices])
 
     @property
@@ -240,81 +242,54 @@ class ExpandedFormula(Formula):
     @cached_property
     def program(self) -> Program:  # type: ignore[override]
         """The expressions recorded, common parts once."""
-        names = iter(self.names[sum(map(len, self._state.values())) :])
         arguments = [Argument(name, (len(group),)) for name, group in self._state.items()]
-        arguments += [Argument(next(names).python, (), (), number) for number in self._parameters.values()]
-        groups = {**self._state, **{x: [x] for x in self._parameters}}
+        names = self.names[len(self.names) - len(self._numbers) :]
+        arguments += [Argument(name.python, (), (), x) for name, x in zip(names, self._numbers.values(), strict=True)]
+        groups = {**self._state, **{x: [x] for x in self._numbers}}
         nested = self.entries if len(self.shape) == 1 else self._expression.tolist()
         return record(recorder({self.part.letter: nested}, groups), arguments)
 
     # -- printing --------------------------------------------------------------------------------------------
 
     @cached_property
-    def _short(self) -> tuple[list[Any], dict[Any, Any]]:
-        """The entries with c_1, s_12, ... as symbols, and the function each stands for."""
-        sp = sympy_library()
-        order = {x: k for k, x in enumerate([*(x for group in self._state.values() for x in group), *self._parameters])}
-        texts = dict(zip(order, self.names, strict=True))
-        meaning: dict[Any, Any] = {}
-        taken = {str(x) for x in order}
-        for f in sorted({f for e in self.entries for f in e.atoms(sp.sin, sp.cos)}, key=str):
-            terms = [term.as_coeff_Mul() for term in sp.Add.make_args(f.args[0])]
-            if not all(abs(n) == 1 and x in order and (str(x)[-1].isdigit() or x in self._parameters) for n, x in terms):
-                continue
-            parts = sorted(((x, int(n)) for n, x in terms), key=lambda part: order[part[0]])
-            letter = "c" if isinstance(f, sp.cos) else "s"
-            name = f"{letter}_{trig_label([(texts[x].python, n) for x, n in parts])}"
-            if name in taken:
-                continue
-            taken.add(name)
-            symbol = sp.Symbol(name)
-            sub = trig_label([(str(x) if number_of(str(x)) else texts[x].latex, n) for x, n in parts])
-            self._latex[symbol] = f"{letter}_{{{sub.replace('_', ' ')}}}"
-            meaning[symbol] = f
-        table = {f: symbol for symbol, f in meaning.items()}
-        return [e.xreplace(table) for e in self.entries], meaning
+    def _abbreviations(self) -> list[Abbreviation]:
+        """c_1, s_12, ... for sines and cosines of numbered coordinates and of parameters."""
+        pairs = zip(self._symbols, self.names, strict=True)
+        return abbreviations(self.entries, {x: n for x, n in pairs if n.python[-1].isdigit() or x in self._numbers})
 
-    def _nonzero_entries(self) -> list[tuple[tuple[int, ...], Any]]:
-        """The entries that are not zero; of a symmetric matrix, the upper triangle."""
-        at = dict(zip(product(*(range(1, n + 1) for n in self.shape)), self._short[0], strict=True))
-        square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
-        symmetric = square and all(e == at[j, i] for (i, j), e in at.items())
-        return [(i, e) for i, e in at.items() if e != 0 and not (symmetric and i[0] > i[1])]
-
-    def _legend(self) -> list[tuple[Any, Any]]:
-        return sorted(self._short[1].items(), key=lambda x: str(x[0]))
+    @cached_property
+    def _rows(self) -> list[tuple[tuple[int, ...], Any]]:
+        table = {a.function: a.symbol for a in self._abbreviations}
+        short = [e.xreplace(table) for e in self.entries]
+        return self._shown(short, entries_to_show(short, self.shape))
 
     def text(self) -> str:
         """A line per entry, then the sines and cosines that the abbreviations stand for."""
-        lines = [f"{self._entry(i)} = {self._printable(e)[0]}" for i, e in self._nonzero_entries()]
-        legend = ", ".join(f"{s} = {f}" for s, f in self._legend())
-        return "\n".join([*(lines or [f"{self.part.letter} = 0"]), *([f"where {legend}"] if legend else [])])
+        lines = [f"{self._entry(i)} = {self._printable(e)}" for i, e in self._rows] or [f"{self.part.letter} = 0"]
+        legend = ", ".join(f"{a.symbol} = {a.function}" for a in self._abbreviations)
+        return "\n".join([*lines, *([f"where {legend}"] if legend else [])])
 
     def blocks(self) -> list[tuple[str, str]]:
         """One block: the entries, then the sines and cosines that the abbreviations stand for."""
-        rows = [f"{self._latex_entry(i)} &= {self._tex(e)}" for i, e in self._nonzero_entries()] or [f"{self.part.latex} &= 0"]
-        return [("", latex_aligned([*rows, *(f"{self._tex(s)} &= {self._tex(f)}" for s, f in self._legend())]))]
+        latex = {**self._latex, **{a.symbol: a.latex for a in self._abbreviations}}
 
-    def _tex(self, e: Any) -> str:
-        e, names = self._printable(e)
-        return sympy_library().latex(e, symbol_names={**self._latex, **names})
+        def tex(e: Any) -> str:
+            return sympy_library().latex(self._printable(e), symbol_names=latex)
 
-    def _printable(self, e: Any) -> tuple[Any, dict[Any, str]]:
-        names: dict[Any, str] = {}
-        return (_decimals(e, names) if self._decimals else e), names
+        rows = [f"{self._latex_entry(i)} &= {tex(e)}" for i, e in self._rows] or [f"{self.part.latex} &= 0"]
+        return [("", latex_aligned([*rows, *(f"{a.latex} &= {tex(a.function)}" for a in self._abbreviations)]))]
+
+    def _printable(self, e: Any) -> Any:
+        return _decimals(e) if self._decimals else e
 
     def __repr__(self) -> str:
         return f"ExpandedFormula({self.part.letter}, {' × '.join(map(str, self.shape))})"
 
 
-def _decimals(e: Any, names: dict[Any, str]) -> Any:
+def _decimals(e: Any) -> Any:
     """The expression with its fractions as decimals, for printing: 9.81 instead of 981/100."""
-    sympy = sympy_library()
-    if e.is_Rational and not e.is_Integer:
-        text = f"{abs(float(e)):.{FIGURES}g}"
-        if "e" in text:
-            return e
-        symbol = sympy.Symbol(text)
-        names[symbol] = text
+    text = f"{abs(float(e)):.{FIGURES}g}" if e.is_Rational and not e.is_Integer else "e"
+    if "e" not in text:
+        symbol = sympy_library().Symbol(text)
         return symbol if e > 0 else -symbol
-    return e.func(*(_decimals(a, names) for a in e.args)) if e.is_Add or e.is_Mul else e
+    return e.func(*map(_decimals, e.args)) if e.is_Add or e.is_Mul else e

@@ -13,7 +13,7 @@ from typing import Any
 
 from torsor.compile.program import FREE, Program
 from torsor.compile.text.language import ATOM, SUM, Language, Text
-from torsor.symbolic.notation import Name, trig_label
+from torsor.symbolic.notation import Name, entries_to_show, trig_label
 
 #: characters of a line before a value in it gets a line of its own
 WIDTH = 90
@@ -39,18 +39,11 @@ class NamedTerms:
         self._sections = sections or ["Terms"] * len(program.code)
         self._names: dict[int, Name] = {}
         self._lines: list[tuple[str, int]] = []  # title, value
+        self.entries_to_show = entries_to_show(program.results, program.outputs[0].shape)
         self._order(self._choose())
 
     def __len__(self) -> int:
         return len(self._lines)
-
-    @cached_property
-    def entries_to_show(self) -> list[int]:
-        """The entries to show: all, or the upper triangle of a symmetric matrix."""
-        values, shape = self.program.results, self.program.outputs[0].shape
-        n = shape[0] if len(shape) == 2 and shape[0] == shape[1] else 0
-        symmetric = n and all(values[i * n + j] == values[j * n + i] for i in range(n) for j in range(n))
-        return [k for k in range(len(values)) if not symmetric or k // n <= k % n]
 
     def write(self, language: Language, name: Callable[[Name], str]) -> tuple[list[Section], list[str]]:
         """The sections and the results in a language; ``name`` picks the name of a value in it."""

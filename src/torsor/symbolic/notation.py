@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: θ_1, theta1 or q1: the subscript of its sine is the number alone
 _NUMBERED = re.compile(r"theta_?(\d+)|q(\d+)")
@@ -45,6 +45,17 @@ def trig_label(parts: Sequence[tuple[str, int]]) -> str:
 def entry_subscript(index: Sequence[int]) -> str:
     """The subscript of an entry: 12, or 1,12 where a number has two figures."""
     return ("" if all(i < 10 for i in index) else ",").join(map(str, index))
+
+
+def entries_to_show(values: Sequence[Any], shape: Sequence[int]) -> list[int]:
+    """Positions in C order of the entries to show: all, or the upper triangle of a symmetric matrix.
+
+    >>> entries_to_show(["a", "b", "b", "c"], (2, 2))
+    [0, 1, 3]
+    """
+    n = shape[0] if len(shape) == 2 and shape[0] == shape[1] else 0
+    symmetric = n and all(values[i * n + j] == values[j * n + i] for i in range(n) for j in range(i))
+    return [k for k in range(len(values)) if not symmetric or k // n <= k % n]
 
 
 def latex_aligned(rows: Sequence[str]) -> str:
