@@ -79,6 +79,14 @@ def test_a_driven_frame_has_terms_of_lower_order():
     assert is_identical(turning.tau, [m * (ax - 2 * W * vy - W**2 * x), m * (ay + 2 * W * vx - W**2 * y)])
 
 
+def test_kane_takes_forces_by_coordinate():
+    body = KaneBody(m, (L * sp.sin(th), 0, -L * sp.cos(th)))
+    by_name, by_order = (kane([body], ONE, gravity=(0, 0, -g), forces=f) for f in ({th: -b * w}, [-b * w]))
+    assert by_name == by_order
+    with pytest.raises(ts.UnknownName, match="valid names: theta"):
+        kane([body], ONE, forces={m: 1})
+
+
 def test_not_simplified_is_the_same():
     robot = ts.robots.furuta()
     assert is_identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
@@ -256,7 +264,7 @@ WRONG = {
     "NaN": (lambda: lagrange(K, float("nan"), ONE), "potential must be a finite"),
     "infinite": (lambda: lagrange(K, float("inf"), ONE), "potential must be a finite"),
     "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy tells symbols of one name apart"),
-    "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are no coordinate"),
+    "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are not coordinates"),
     "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of one time"),
     "no robot": (lambda: lagrange_of("ur5"), "robot must be a Robot or a Model"),
     "floating": (lambda: lagrange_of(ts.robots.quadruped()), "'floating_base' (floating) has a velocity that is not"),
@@ -270,7 +278,7 @@ WRONG = {
     "old": (lambda: generalized_force([th], ONE, [1]), "old must be a dict"),
     "no equations": (lambda: change_coordinates(K, {}, ONE), "must be EquationsOfMotion"),
     "incomplete": (lambda: change_coordinates(lagrange(K, P, ONE), {}, coordinate_symbols("x")), "old has no theta"),
-    "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "names of their own"),
+    "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "must have new names"),
     "no kernel robot": (lambda: centrifugal_and_coriolis(7, [0], [0]), "robot must be a Robot, not int"),
     "symbols": (lambda: passivity_matrix(ts.robots.two_link(m1=m), [0, 0], [0, 0]), "lagrange_of takes them"),
     "quasi-velocities": (lambda: three_index_symbols(ts.robots.quadruped(), np.zeros(19)), "needs v = dq/dt"),

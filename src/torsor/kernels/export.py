@@ -155,7 +155,7 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
 
 
 def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
-    """The spec of all functions together, with losses; an error where wrenches would act on none of them."""
+    """The spec of all functions together, with losses; an error if wrenches act on no function."""
     if not names:
         raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
     spec = robot.spec(*names, wrenches=tuple(frames), **options)

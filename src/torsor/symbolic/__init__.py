@@ -1,7 +1,7 @@
 """Equations to read: Lagrange, Kane, closed forms, their LaTeX, Python and C.
 
-SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made, not before; what
-:mod:`torsor.symbolic.forces` computes in numbers needs none.
+SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
+numbers, does not need it.
 May import every room up to kernels.
 """
 
@@ -20,7 +20,9 @@ _HOMES = {
     "EquationsOfMotion": "equations",
     "centrifugal_and_coriolis": "forces",
     "change_coordinates": "coordinates",
+    "compile_expression": "expression_program",
     "coordinate_symbols": "state_symbols",
+    "evaluate": "expression_program",
     "generalized_force": "coordinates",
     "is_identical": "expression_trigonometry",
     "kane_of": "kane",
@@ -30,6 +32,7 @@ _HOMES = {
     "point_force": "forces",
     "symbolic": "closed_form",
     "three_index_symbols": "forces",
+    "to_program": "expression_program",
     "virtual_work": "coordinates",
 }
 

@@ -13,7 +13,7 @@ from torsor.symbolic.state_symbols import time_symbol, triples
 
 
 def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Sequence[Any]) -> Any:
-    """Q = J_rᵀ F, J_r = dr/dq: the generalized force of a force F at the point r(q) (ASADA 7.2.31, 7.2.32).
+    """Q = J_rᵀ F, J_r = dr/dq: generalized force of a force F at the point r(q) (ASADA 7.2.31, 7.2.32).
 
     δWork = Fᵀδr = Qᵀδq.  The endpoint or any other point, in two or three dimensions; ``coordinates`` as for
     :func:`torsor.lagrange`.  Give the result to ``lagrange(..., forces=Q)``.
@@ -64,10 +64,10 @@ def change_coordinates(
 ) -> EquationsOfMotion:
     """M' = JᵀMJ, c' = Jᵀ(c + M J̇ q̇'), g' = Jᵀg, τ' = Jᵀτ: the same motion in other coordinates, J = ∂q/∂q' (ASADA Example 7.2).
 
-    ``old`` gives each coordinate of the equations as a function of the new ones.  The new equations' τ' are the forces of the
-    new coordinates: :func:`generalized_force` has them in terms of the old.  There may be fewer new coordinates than old: then
-    the motion is constrained to what they reach, without the forces that keep it there.  ``time`` is the symbol of explicit
-    time in ``old`` (a rotating frame): then q̇ = J q̇' + ∂q/∂t, and what is left of c' at q̇' = 0 is part of g'.
+    ``old`` gives each coordinate of the equations as a function of the new ones.  The new τ' are the forces of the
+    new coordinates: :func:`generalized_force` gives them in terms of the old.  There may be fewer new coordinates than old:
+    then the motion is constrained to the configurations they describe, and constraint forces do not appear.  ``time`` is the
+    symbol of explicit time in ``old`` (a rotating frame): then q̇ = J q̇' + ∂q/∂t, and the part of c' left at q̇' = 0 is in g'.
 
     >>> import sympy as sp
     >>> import torsor as ts
@@ -89,9 +89,9 @@ def change_coordinates(
         if k not in equations.q:
             raise UnknownName("coordinate of the equations", str(k), equations.q)
     if missing := [str(k) for k in equations.q if k not in old]:
-        raise ArgumentError(f"old has no {missing[0]}; it gives each of {equations.q} as a function of the new coordinates")
+        raise ArgumentError(f"old has no {missing[0]}; give each of {equations.q} as a function of the new coordinates")
     if clash := {*q, *v, *a} & {*equations.q, *equations.v, *equations.a}:
-        raise ArgumentError(f"new coordinates need names of their own; {sorted(map(str, clash))} are in use")
+        raise ArgumentError(f"new coordinates must have new names; {sorted(map(str, clash))} are in use")
     position = sp.Matrix([expression(f"old[{k}]", old[k]) for k in equations.q])
     t = time_symbol(time, (*q, *v, *a), {f"old[{k}]": x for k, x in zip(equations.q, position, strict=True)})
     J = position.jacobian(q)

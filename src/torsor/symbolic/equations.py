@@ -43,6 +43,7 @@ PARTS = {
 
 
 def _part(letter: str, doc: str) -> Any:
+    """A part as an attribute."""
     return property(lambda self: self.quantity(letter).expression, doc=doc)
 
 

@@ -21,12 +21,12 @@ from torsor.compile.text.c import CFunction, c_file, c_function, rename_outputs
 from torsor.compile.text.language import LIBRARY, MATH, latex_language
 from torsor.compile.text.names import comment, entry_names
 from torsor.compile.text.python import math_function, math_import
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.abbreviations import Abbreviation, abbreviations
+from torsor.symbolic.expression_program import recorder, refuse_symbols
 from torsor.symbolic.library import sympy_library
 from torsor.symbolic.named_terms import NamedTerms
 from torsor.symbolic.notation import Name, entries_to_show, entry_subscript, latex_aligned, latex_text
-from torsor.symbolic.recorded import recorder, refuse_symbols
 
 #: figures of a printed decimal
 FIGURES = 12
@@ -87,18 +87,12 @@ class Formula:
 
     def numbers(self, given: Mapping[str, float] | None = None) -> list[float]:
         """The number of each parameter of the program: the one given, else its value in the model."""
-        given = given or {}
-        names = dict(zip([n.python for n in self.names[-len(self.parameters) :]], self.parameters, strict=False))
-        if stray := [name for name in given if name not in names]:
-            raise ArgumentError(f"{self.part.letter} has no parameter {stray[0]}; its parameters: {', '.join(names) or 'none'}")
-        numbers = {name: given.get(name, a.default) for name, a in names.items()}
+        defaults = {a.name: a.default for a in self.program.inputs if not a.shape}
+        if stray := [name for name in given or {} if name not in defaults]:
+            raise UnknownName(f"parameter of {self.part.letter}", stray[0], defaults)
+        numbers = {**defaults, **(given or {})}
         refuse_symbols([name for name, number in numbers.items() if number is None])
         return [number for number in numbers.values() if number is not None]
-
-    @property
-    def parameters(self) -> list[Argument]:
-        """The program's inputs beside the state."""
-        return [a for a in self.program.inputs if not a.shape]
 
     # -- text ------------------------------------------------------------------------------------------------
 

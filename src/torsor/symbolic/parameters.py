@@ -23,7 +23,7 @@ from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, flat
 from torsor.symbolic.library import sympy_library
 
-#: how far a file's rounding may be from a right angle or a simple part of a turn [rad, or an entry of a rotation]
+#: tolerance for right angles and simple parts of a turn, which files round [rad, or an entry of a rotation]
 SNAP = 1e-9
 
 

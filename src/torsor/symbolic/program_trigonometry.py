@@ -149,7 +149,7 @@ class Polynomials:
         return product
 
     def _trig(self, a: Any) -> tuple[Any, Any]:
-        """(cos, sin) of an input, by the absolute angles on both sides of it; of anything else, by an angle of its own."""
+        """(cos, sin) of an input, by the absolute angles after and before its joint; of other values, by a new angle."""
         a = self._lift(a)
         if a not in self._pairs:
             k = next((k for k in self._direct if a == self._gen.get(Atom("x", ((k, 1),)))), None)

@@ -1,4 +1,4 @@
-"""A model with exact numbers: every floating-point number of it as the fraction it stands for."""
+"""A model with exact numbers: fractions in place of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ def model_of(robot: Any) -> Model:
     return model
 
 
-def check_coordinates(model: Model, what: str) -> None:
-    """Refuse joints whose velocity is not the rate of their coordinates: Lagrange's equations are about q and q̇."""
+def check_coordinates(model: Model, caller: str) -> None:
+    """An error for joints whose velocity is not the rate of their coordinates: Lagrange's equations need v = q̇."""
     for i, _ in model.outward():
         joint = model.joint[i]
         if joint.nq != joint.nv or type(joint).integrate is not JointType.integrate:
             raise ArgumentError(
-                f"{what} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
+                f"{caller} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
                 "rate of its coordinates; torsor.algorithms.rnea takes symbols for any joint"
             )
 
 
 class Exact:
-    """The model over exact scalars, and the way back from what was computed with it.
+    """The model with a symbol for each number; ``fractions`` puts the fractions into a result.
 
-    A number of the model enters a computation as a symbol of its own: the halves the algorithms multiply by stay exact, and
-    the fraction is put in afterwards.  0, 1 and −1 stay, so that structure still folds away.
+    Symbols keep the halves exact that the algorithms multiply by.  0, 1 and −1 stay numbers, so that structure folds away.
 
     >>> import torsor as ts
     >>> robot = Exact(ts.robots.acrobot().model)

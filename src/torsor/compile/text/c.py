@@ -27,19 +27,19 @@ fmaf INFINITY NAN torsor_min torsor_max torsor_sign NOINLINE
 """
 #: words a parameter cannot have: those of C99 and C++, and the functions the text calls
 RESERVED = frozenset(_WORDS.split())
-#: operations C has no operator or function for, with NaN handed on as NumPy does
+#: operations without an operator or function in C; NaN propagates as in NumPy
 HELPERS = {
     "min": "static {T} torsor_min({T} a, {T} b) {{ return a < b || a != a ? a : b; }}",
     "max": "static {T} torsor_max({T} a, {T} b) {{ return a > b || a != a ? a : b; }}",
     "sign": "static {T} torsor_sign({T} a) {{ return a > 0 ? 1 : a < 0 ? -1 : a * 0; }}",
 }
-#: bytes a call may need beside its named values: return addresses, saved registers, arguments [two calls deep]
+#: bytes of a call in addition to its named values: return addresses, saved registers, arguments [two calls deep]
 FRAMES = 512
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """``declaration`` ends without a semicolon.  ``stack`` is an upper bound in bytes, beyond what math.h needs."""
+    """``declaration`` ends without a semicolon.  ``stack`` is an upper bound in bytes, without math.h."""
 
     name: str
     declaration: str
@@ -132,7 +132,7 @@ class _Printer:
         return self.block(head, lines, []), f"{name}({', '.join(values)})"
 
     def unused_arguments(self, lines: list[str]) -> list[str]:
-        """Arguments nothing is read from or written to."""
+        """Arguments that are neither read nor written."""
         words = _words(lines)
         return [name for name in self.names if name not in words]
 
@@ -147,7 +147,7 @@ def _words(lines: list[str]) -> set[str]:
 
 
 def c_helpers(functions: list[CFunction], single: bool) -> str:
-    """What the definitions of these functions need before them."""
+    """Macros and helper functions that these functions use."""
     lines = []
     if any("NOINLINE" in f.definition for f in functions):
         lines += ["#if defined(__GNUC__) || defined(__clang__)", "#define NOINLINE __attribute__((noinline))", "#else"]
@@ -158,7 +158,7 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
 
 
 def c_file(functions: Sequence[tuple[str, CFunction]]) -> str:
-    """Functions in double precision, each below its comment, with what they include and call."""
+    """Functions in double precision, each below its comment, after the includes and helpers they need."""
     helpers = c_helpers([f for _, f in functions], single=False).strip()
     parts = ["#include <math.h>", *([helpers] if helpers else [])]
     return "\n\n".join([*parts, *(f"/* {comment(about)} */\n{f.definition}" for about, f in functions)]) + "\n"

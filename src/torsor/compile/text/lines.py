@@ -1,4 +1,4 @@
-"""A schedule as lines of C or of Python over NumPy: which values get a line and a name of their own.
+"""A schedule as lines of C or of Python over NumPy: which values get a line and a name.
 
 A value used once is written where it is used, as long as the line stays short; parentheses keep the order of evaluation as
 it was recorded, so the text computes the same bits as the program.
@@ -68,7 +68,7 @@ class Lines:
         return self.lines, self.locals
 
     def _waits(self, v: int) -> bool:
-        """A comparison that is one condition of this chunk and nothing else is written there."""
+        """Whether v is a comparison that is used once, as a condition in this chunk: it is written there."""
         return self.s.code[v][0] in CONDITION and self._once(v) and self.conditions[v] == 1
 
     def _once(self, v: int) -> bool:
@@ -87,7 +87,7 @@ class Lines:
         return f"{self.language.operand(self._operand(v), SUM)} != {self.language.number(0.0)[0]}", LOOSE
 
     def _define(self, v: int, text: str, level: int) -> None:
-        """Value v is this text: kept for its one reader, or a line; what later chunks read goes to its slot."""
+        """Value v is this text: kept for its only use, or a line; values that later chunks read go to their slot."""
         here = self.uses[v][self.now]
         if self._once(v) and self.s.code[v][0] in NESTED and len(text) <= SHORT:
             self.text[v] = text, level

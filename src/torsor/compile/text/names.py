@@ -9,7 +9,7 @@ from torsor.compile.program import Argument
 
 
 def identifier(text: str, taken: Iterable[str] = (), default: str = "x") -> str:
-    """An identifier of C and Python made from any text: letters, digits and single underscores; none of those ``taken``.
+    """An identifier of C and Python made from any text: letters, digits and single underscores; not in ``taken``.
 
     >>> identifier("jacobian:tool 0/α*"), identifier("6R"), identifier("ü"), identifier("a-b", {"a_b"})
     ('jacobian_tool_0', 'x_6R', 'x', 'a_b_2')

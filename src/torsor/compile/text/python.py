@@ -100,7 +100,7 @@ def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def math_import(*programs: Program) -> str:
-    """The line that imports the functions of ``math`` these programs call, and two empty lines; empty if they call none."""
+    """The line that imports the functions of ``math`` these programs call, and two empty lines; empty if there are none."""
     used = sorted(set(LIBRARY) & {op for p in programs for op in p.counts})
     return f"from math import {', '.join(used)}\n\n\n" if used else ""
 

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from torsor.errors import ArgumentError
-from torsor.symbolic.recorded import compile_expression, evaluate, recorder, to_program
+from torsor.symbolic.expression_program import compile_expression, evaluate, recorder, to_program
 
 x, y = sp.symbols("x y", real=True)
 

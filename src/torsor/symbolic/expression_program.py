@@ -1,4 +1,4 @@
-"""From SymPy to a torsor Program: an expression evaluated over any scalar, also over the recording one."""
+"""SymPy expressions as programs: an expression is evaluated over any scalar, also over the one that records."""
 
 from __future__ import annotations
 
