@@ -153,6 +153,8 @@ def test_expanded_closed_form_is_a_source_of_other_equations():
         closed.quantity("K")
     with pytest.raises(ts.ArgumentError, match="change_coordinates needs SymPy expressions"):
         change_coordinates(ts.robots.ur5().symbolic(), {}, new)
+    with pytest.raises(ts.ArgumentError, match="coriolis needs SymPy expressions"):
+        ts.robots.ur5().symbolic().coriolis  # noqa: B018
     ball = ts.Builder("ball").link("base").link("bob", mass=1.0).joint("j", "spherical", "base", "bob").build()
     with pytest.raises(ts.ArgumentError, match="three_index_symbols needs"):
         ball.symbolic().three_index_symbols  # noqa: B018

@@ -127,17 +127,15 @@ class ClosedForm(EquationsOfMotion):
 
     def with_values(self, values: Mapping[Any, Any]) -> EquationsOfMotion:
         """The expanded equations with numbers or expressions for parameters, ``{"m_1": 2.0}``."""
-        self._check_expanded("with_values")
+        self.check_expressions("with_values")
         return super().with_values(values)
 
-    def check_rates(self, caller: str) -> None:
-        """An error unless the form is expanded and v = dq/dt for every joint."""
-        self._check_expanded(caller)
-        check_coordinates(self._robot.model, caller)
-
-    def _check_expanded(self, caller: str) -> None:
+    def check_expressions(self, caller: str, rates: bool = False) -> None:
+        """An error unless the form is expanded and, with ``rates``, v = dq/dt for every joint."""
         if self.form == "program":
             raise ArgumentError(f"{caller} needs SymPy expressions; use robot.symbolic(form='expanded')")
+        if rates:
+            check_coordinates(self._robot.model, caller)
 
     @cached_property
     def description(self) -> Description:

@@ -81,7 +81,7 @@ def change_coordinates(
     sp = sympy_library()
     if not isinstance(equations, EquationsOfMotion):
         raise ArgumentError(f"equations must be EquationsOfMotion, not {type(equations).__name__}")
-    equations.check_rates("change_coordinates")
+    equations.check_expressions("change_coordinates", rates=True)
     if not isinstance(old, Mapping):
         raise ArgumentError(f"old must be a dict {{old coordinate: function of the new}}, not {old!r}")
     q, v, a = triples(coordinates)

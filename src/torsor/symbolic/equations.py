@@ -104,18 +104,23 @@ class EquationsOfMotion:
     @cached_property
     def three_index_symbols(self) -> Any:
         """C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i, n×n×n (ASADA 7.2.22); Γ_ijk is its symmetric part, ½(C_ijk + C_ikj)."""
-        self.check_rates("three_index_symbols")
+        self.check_expressions("three_index_symbols", rates=True)
         return derivatives.three_index_symbols(self)
 
-    @cached_property
+    @property
     def centrifugal(self) -> Any:
         """Σ_j C_ijj v_j² (ASADA 7.2.23, first sum)."""
-        return derivatives.centrifugal_force(self)
+        return self._velocity_force_parts[0]
 
-    @cached_property
+    @property
     def coriolis(self) -> Any:
         """Σ_j≠k C_ijk v_j v_k (ASADA 7.2.23, second sum)."""
-        return derivatives.coriolis_force(self)
+        return self._velocity_force_parts[1]
+
+    @cached_property
+    def _velocity_force_parts(self) -> tuple[Any, Any]:
+        self.check_expressions("coriolis")
+        return derivatives.velocity_force_parts(self)
 
     # -- parameters ------------------------------------------------------------------------------------------
 
@@ -125,8 +130,8 @@ class EquationsOfMotion:
         found = set().union(*(part.free_symbols for part in (self.M, self.c, self.g, self.forces)))
         return tuple(sorted(found - {*self.q, *self.v, *self.a}, key=str))
 
-    def check_rates(self, caller: str) -> None:
-        """An error unless the parts are SymPy expressions and v = dq/dt, so that they can be differentiated."""
+    def check_expressions(self, caller: str, rates: bool = False) -> None:
+        """An error unless the parts are SymPy expressions and, with ``rates``, v = dq/dt.  Here they are, always."""
 
     def with_values(self, values: Mapping[Any, Any]) -> EquationsOfMotion:
         """The same equations with numbers or expressions for parameters, ``{m: 2.0}`` or ``{"m": 2.0}``."""

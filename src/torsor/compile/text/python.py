@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import textwrap
 from collections.abc import Sequence
+from itertools import product
 
 from torsor.compile.program import Program
 from torsor.compile.schedule import schedule
@@ -37,7 +38,7 @@ def python_function(program: Program, name: str, doc: str = "") -> str:
     inputs, outputs = program.inputs, program.outputs
     names = argument_names([*inputs, *outputs], {*RESERVED, name})
     taken, made = names[: len(inputs)], names[len(inputs) :]
-    places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in _indices(o.shape)]
+    places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in product(*map(range, o.shape))]
     s = schedule(program, False, [list(range(len(places)))], chunk=len(program.code) + 1)
 
     def store(position: int, text: str) -> str:
@@ -86,14 +87,6 @@ def _unpacking_lines(left: list[str], right: str) -> list[str]:
 
 def _shape(shape: tuple[int, ...]) -> str:
     return f"({', '.join(('*batch', *map(str, shape)))})" if shape else "batch"
-
-
-def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The places of an array in C order."""
-    out: list[tuple[int, ...]] = [()]
-    for n in shape:
-        out = [(*index, k) for index in out for k in range(n)]
-    return out
 
 
 # -- over floats -----------------------------------------------------------------------------------------------
