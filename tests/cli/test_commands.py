@@ -119,10 +119,11 @@ def test_equations_go_to_a_file_that_runs(torsor):
     )
 
 
-def test_equations_as_c_compile(torsor):
-    Path("g.c").write_text(torsor("equations", "two_link", "--format", "c").out)
+@pytest.mark.parametrize("parameters", ["symbols", "numbers"])
+def test_equations_as_c_compile(torsor, parameters):
+    Path("g.c").write_text(torsor("equations", "two_link", "--format", "c", "--parameters", parameters).out)
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-c", "g.c"], check=True)
-    assert torsor("equations", "two_link", "--format", "c", "--only", "M", "--json").json["quantities"] == ["M"]
+    assert torsor("equations", "two_link", "--format", "c", "--only", "M,tau", "--json").json["quantities"] == ["M", "tau"]
 
 
 # -- simulate ------------------------------------------------------------------------------------------------------

@@ -81,9 +81,7 @@ BAD = {
     "mass two_link --q joint1=1,2": (2, "--q: write '2' as name=number"),
     "simulate two_link --seconds 0": (2, "--seconds must be a positive number, not 0.0"),
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
-    "equations two_link --only K": (2, "--only is one of M, c, g, Gamma, not 'K'"),
-    "equations two_link --format c --parameters symbols": (
-        2, "--format c has the robot's numbers put in; --parameters symbols goes with the other formats"),
+    "equations two_link --only K": (2, "--only is one of tau, M, c, g, forces, h, C, Gamma, M_rate, not 'K'"),
     "export two_link --to mr --quantity mass_matrix": (2, "--quantity is for code; --to mr writes the robot itself"),
     "export two_link --to mr --out lists.txt": (2, "--out lists.txt: the lists are written to .npz or .json"),
     "mass broken.urdf": (1, None),

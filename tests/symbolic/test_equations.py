@@ -29,6 +29,7 @@ from torsor.symbolic import (
     three_index_symbols,
     virtual_work,
 )
+from torsor.symbolic.equations import PARTS
 
 m, L, g, b = sp.symbols("m L g b", positive=True)
 ONE = coordinate_symbols("theta")
@@ -78,6 +79,14 @@ def test_a_driven_frame_has_terms_of_lower_order():
     assert is_identical(turning.tau, [m * (ax - 2 * W * vy - W**2 * x), m * (ay + 2 * W * vx - W**2 * y)])
 
 
+def test_kane_takes_forces_by_coordinate():
+    body = KaneBody(m, (L * sp.sin(th), 0, -L * sp.cos(th)))
+    by_name, by_order = (kane([body], ONE, gravity=(0, 0, -g), forces=f) for f in ({th: -b * w}, [-b * w]))
+    assert by_name == by_order
+    with pytest.raises(ts.UnknownName, match="valid names: theta"):
+        kane([body], ONE, forces={m: 1})
+
+
 def test_not_simplified_is_the_same():
     robot = ts.robots.furuta()
     assert is_identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
@@ -104,16 +113,90 @@ def test_being_an_object(scara):
         eom.M = None
 
 
+# -- one object ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["expanded", "program"])
+@pytest.mark.parametrize("parameters", ["symbols", "numbers"])
+def test_closed_form_has_the_parts_and_kernels_of_equations_of_motion(form, parameters):
+    robot = ts.robots.two_link()
+    closed, derived = robot.symbolic(parameters, form), lagrange_of(robot)
+    assert isinstance(closed, EquationsOfMotion)
+    state = dict(zip("qva", RNG.normal(size=(3, 2)), strict=True))
+    for part in PARTS.values():
+        arguments = [state[x] for x in part.reads]
+        expected = derived.kernel(part.letter)(*arguments)
+        np.testing.assert_allclose(closed.kernel(part.letter)(*arguments), expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(closed.quantity(part.letter)(*arguments), expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(derived.quantity(part.letter)(*arguments), expected, rtol=1e-12, atol=1e-12)
+        for eom in (closed, derived):
+            names: dict = {}
+            exec(eom.python(part.letter), names)
+            np.testing.assert_allclose(names[part.function](*arguments), expected, rtol=1e-12, atol=1e-12)
+    tau = closed.inverse_dynamics(*state.values())
+    np.testing.assert_allclose(closed.forward_dynamics(state["q"], state["v"], tau), state["a"], rtol=1e-9, atol=1e-9)
+
+
+def test_expanded_closed_form_is_a_source_of_other_equations():
+    closed = ts.robots.two_link().symbolic()
+    lighter = closed.with_values({"m_2": 0.5})
+    assert sp.Symbol("m_2") not in lighter.values
+    expected = ts.robots.two_link(m2=0.5).mass_matrix([0.1, 0.7])
+    np.testing.assert_allclose(lighter.mass_matrix([0.1, 0.7]), expected, rtol=1e-14)
+    q1, q2 = closed.q
+    (p1, _), (p2, _) = new = coordinate_symbols("phi1 phi2")
+    assert is_identical(change_coordinates(closed, {q1: p1, q2: p2 - p1}, new).coriolis, [0, 0])
+    assert is_identical(closed.M_rate - 2 * closed.C, -(closed.M_rate - 2 * closed.C).T)
+    with pytest.raises(ts.ArgumentError, match="with_values needs SymPy expressions"):
+        ts.robots.ur5().symbolic().with_values({"m_wrist_1": 1.0})
+    with pytest.raises(ts.UnknownName, match="K"):
+        closed.quantity("K")
+    with pytest.raises(ts.ArgumentError, match="change_coordinates needs SymPy expressions"):
+        change_coordinates(ts.robots.ur5().symbolic(), {}, new)
+    with pytest.raises(ts.ArgumentError, match="coriolis needs SymPy expressions"):
+        ts.robots.ur5().symbolic().coriolis  # noqa: B018
+    ball = ts.Builder("ball").link("base").link("bob", mass=1.0).joint("j", "spherical", "base", "bob").build()
+    with pytest.raises(ts.ArgumentError, match="three_index_symbols needs"):
+        ball.symbolic().three_index_symbols  # noqa: B018
+
+
+def test_closed_form_is_pickled_by_its_robot():
+    closed = ts.robots.rp_arm().symbolic("numbers")
+    assert pickle.loads(pickle.dumps(closed)).M == closed.M
+    assert closed != ts.robots.rp_arm().symbolic("numbers"), "a closed form equals itself alone"
+
+
+def test_equations_of_one_coordinate_have_matrices():
+    eom = lagrange(K, P, ONE).with_values({m: 2, L: 0.5, g: 9.81})
+    assert eom.mass_matrix([0.3]).shape == (1, 1)
+    assert eom.forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx([2.0])
+    assert str(eom).splitlines()[0] == "M[1,1] = 1/2"
+
+
+def test_program_form_with_quaternions_runs_as_a_kernel():
+    robot = ts.robots.quadruped()
+    form = robot.symbolic("numbers")
+    q, v = ts.Robot(form.description).random_configuration(2), RNG.normal(size=18)
+    np.testing.assert_allclose(form.kernel("h")(q, v), robot.bias_force(q, v), rtol=0, atol=1e-9)
+
+
+def test_abbreviations_do_not_take_names_in_use():
+    c_1, (x, u) = sp.Symbol("c_1"), coordinate_symbols("theta1")[0]
+    eom = lagrange(u**2 / 2, c_1 * sp.sin(x), [(x, u)])
+    assert eom.text("g") == "g[1] = c_1*cos(theta1)"
+    assert lagrange(u**2 / 2, m * sp.sin(2 * x), [(x, u)]).text("g") == "g[1] = 2*m*cos(2*theta1)"
+
+
 # -- text ----------------------------------------------------------------------------------------------------
 
 
 def test_latex():
     eom = lagrange(K, P, ONE)
-    assert eom.latex() == (
+    assert eom.latex("tau") == (
         "\\begin{aligned}\n\\tau_{1} &= L m \\left(L \\ddot{\\theta} + g \\sin{\\left(\\theta \\right)}\\right)\n\\end{aligned}"
     )
-    assert "M &= \\left[\\begin{matrix}L^{2} m" in eom.latex("M", "g")
-    with pytest.raises(ts.UnknownName, match="valid names: C, Gamma, M, M_rate, c, g, h, tau"):
+    assert "M_{11} &= L^{2} m" in eom.latex("M", "g")
+    with pytest.raises(ts.UnknownName, match="valid names: C, Gamma, M, M_rate, c, forces, g, h, tau"):
         eom.latex("mass")
 
 
@@ -172,7 +255,7 @@ WRONG = {
     "no pairs": (lambda: lagrange(K, P, [th]), "pairs (q, v) or triples"),
     "a string": (lambda: lagrange(K, P, "theta"), "pairs (q, v) or triples"),
     "nothing": (lambda: lagrange(K, P, []), "pairs (q, v) or triples"),
-    "one symbol twice": (lambda: lagrange(K, P, [(th, th)]), "a symbol stands for two things"),
+    "one symbol twice": (lambda: lagrange(K, P, [(th, th)]), "must be different symbols; one occurs twice"),
     "cubic": (lambda: lagrange(w**3, P, ONE), "at most second degree"),
     "no polynomial": (lambda: lagrange(sp.sqrt(1 + w**2), P, ONE), "at most second degree"),
     "P of rates": (lambda: lagrange(K, P * w, ONE), "potential depends on the rates"),
@@ -183,7 +266,7 @@ WRONG = {
     "NaN": (lambda: lagrange(K, float("nan"), ONE), "potential must be a finite"),
     "infinite": (lambda: lagrange(K, float("inf"), ONE), "potential must be a finite"),
     "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy tells symbols of one name apart"),
-    "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are no coordinate"),
+    "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are not coordinates"),
     "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of one time"),
     "no robot": (lambda: lagrange_of("ur5"), "robot must be a Robot or a Model"),
     "floating": (lambda: lagrange_of(ts.robots.quadruped()), "'floating_base' (floating) has a velocity that is not"),
@@ -197,7 +280,7 @@ WRONG = {
     "old": (lambda: generalized_force([th], ONE, [1]), "old must be a dict"),
     "no equations": (lambda: change_coordinates(K, {}, ONE), "must be EquationsOfMotion"),
     "incomplete": (lambda: change_coordinates(lagrange(K, P, ONE), {}, coordinate_symbols("x")), "old has no theta"),
-    "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "names of their own"),
+    "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "must have new names"),
     "no kernel robot": (lambda: centrifugal_and_coriolis(7, [0], [0]), "robot must be a Robot, not int"),
     "symbols": (lambda: passivity_matrix(ts.robots.two_link(m1=m), [0, 0], [0, 0]), "lagrange_of takes them"),
     "quasi-velocities": (lambda: three_index_symbols(ts.robots.quadruped(), np.zeros(19)), "needs v = dq/dt"),

@@ -1,8 +1,8 @@
-"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in the place of numbers.
+"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in place of numbers.
 
 Nothing is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
 symbol, a JAX tracer or a PyTorch tensor for each input, so that each library's own derivatives work.  The algorithms take such
-scalars directly, too; but only a recording folds a robot's zeros away and shares what occurs twice (UR5's inverse dynamics in
+scalars directly, too; but only a recording folds zeros away and shares common values (UR5's inverse dynamics in
 JAX: 2436 operations directly, 364 from the program; 9.5 s to compile, and 0.4 s).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from torsor.compile import Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
-from torsor.compile.text.infix import argument_names, identifier
+from torsor.compile.text.names import argument_names, identifier
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels.spec import Name
 
@@ -47,7 +47,7 @@ def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction
 def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
-    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was said.
+    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was called.
     ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     jnp = _library("jax").numpy
@@ -82,7 +82,7 @@ def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction:
 
 
 def _array_function(robot: Robot, program: Program, convert: Callable, stack: Callable) -> Callable[..., Any]:
-    """``stacked`` makes one array of a list of values, of the batch's shape and the arguments' precision, its last axis new."""
+    """``stack`` makes one array from a list of values, with the batch's shape, a new last axis and the arguments' precision."""
     inputs, (out,) = program.inputs, program.outputs
     words = ", ".join(a.name for a in inputs)
 
@@ -106,7 +106,7 @@ def _array_function(robot: Robot, program: Program, convert: Callable, stack: Ca
 
 
 def _evaluate(program: Program, scalars: list[Any]) -> list[Any]:
-    """The results, in C order; those that depend on nothing are numbers."""
+    """The results in C order; constants are numbers."""
     values = evaluate(program, scalars, RECORD)
     return [values[r] for r in program.results]
 

@@ -34,7 +34,7 @@ def export(
     """Code in C or Python, a URDF or MJCF, or Modern Robotics' lists."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
-    from torsor.compile.text.infix import identifier
+    from torsor.compile.text.names import identifier
     from torsor.io.shared.losses import losses
     from torsor.kernels.quantities import QUANTITIES as EVERY
 

@@ -16,14 +16,14 @@ from torsor.compile import Kernel, Program, interpret
 from torsor.compile.text.c import RESERVED as C_WORDS
 from torsor.compile.text.c import CFunction, c_function, c_helpers, rename_outputs
 from torsor.compile.text.c_test import Case, c_test
-from torsor.compile.text.infix import argument_names, comment, identifier
+from torsor.compile.text.names import argument_names, comment, identifier
 from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
 from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
-from torsor.kernels.spec import Name, Spec, split_name
+from torsor.kernels.spec import Name, Spec
 from torsor.support.files import write_text
 from torsor.support.given import float_type
 from torsor.version import __version__
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: states in the file of test vectors
 VECTORS = 4
-#: what wrenches act on
+#: quantities that external wrenches act on
 FORCED = ("inverse_dynamics", "forward_dynamics")
 
 
@@ -52,13 +52,13 @@ def export_c(
 ) -> tuple[Path, Path, Path]:
     """Write ``path.h``, ``path.c`` and ``path_test.c``, and return their paths.
 
-    One function a spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of all specs,
-    ``robot_fused``, with an output each, that shares their work.  ``name`` replaces the robot's name in the functions' names.
+    One function per spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of them,
+    ``robot_fused``, with one output per spec, that shares their work.  ``name`` replaces the robot's name in function names.
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
-    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics, in the frame's
-    own axes or in ``expressed_in="world"``.  Friction laws that the robot has count there and in hybrid dynamics, unless
-    ``friction=False``; ``damping=True`` counts the damping of the model instead.  The first lines of the file list the losses
-    that count.  The test program calls every function and returns 0 if its results are those of torsor.
+    ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
+    axes or in ``expressed_in="world"``.  The robot's friction laws are included there and in hybrid dynamics, unless
+    ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
+    The test program calls every function and returns 0 if its results are those of torsor.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -71,19 +71,13 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    kernels = _kernels(robot, prefix, names, fused, tuple(wrenches), expressed_in, damping, friction)
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+    kernels = _kernels(robot, prefix, spec, fused)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
     texts = {
-        ".h": _header(
-            _about(robot, robot.spec(*names, damping=damping, friction=friction).losses),
-            robot,
-            base.name,
-            prefix,
-            functions,
-            cases,
-        ),
+        ".h": _header(_about(robot, spec.losses), robot, base.name, prefix, functions, cases),
         ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
         "_test.c": c_test(base.name, cases, single),
     }
@@ -104,9 +98,9 @@ def export_python(
     damping: bool = False,
     friction: bool | None = None,
 ) -> Path:
-    """Write a Python module that imports NumPy alone, one function a spec, and return its path.
+    """Write a Python module that imports NumPy alone, one function per spec, and return its path.
 
-    Leading axes of the arguments are a batch, as in torsor.  The words mean what they mean in :func:`export_c`.
+    Leading axes of the arguments are a batch, as in torsor.  The options are those of :func:`export_c`.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -118,14 +112,11 @@ def export_python(
     """
     _check_robot(robot)
     base = _base(path, (".py",))
-    kernels = _kernels(
-        robot, _prefix(robot, name, PYTHON_WORDS), names, fused, tuple(wrenches), expressed_in, damping, friction
-    )
-    lead = "\n".join(
-        f"# {line}".rstrip() for line in _about(robot, robot.spec(*names, damping=damping, friction=friction).losses)
-    )
+    prefix = _prefix(robot, name, PYTHON_WORDS)
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+    lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
-    for n, kernel in kernels:
+    for n, kernel in _kernels(robot, prefix, spec, fused):
         p = kernel.program
         labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
         parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
@@ -138,7 +129,7 @@ def export_python(
 
 
 def _check_robot(robot: Any) -> None:
-    """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
+    """An error unless it is a Robot: kernels of a task or of a constrained robot are not exported."""
     if not isinstance(robot, Computed):
         raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
 
@@ -163,31 +154,27 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
     return name
 
 
-def _kernels(
-    robot: Robot,
-    prefix: str,
-    names: tuple[Name, ...],
-    fused: bool,
-    frames: tuple[str, ...],
-    expressed_in: str,
-    damping: bool,
-    friction: bool | None,
-) -> list[tuple[str, Kernel]]:
-    """The functions of an export: their names, and the kernels whose programs they print."""
+def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
+    """The spec of all functions together, with losses; an error if wrenches act on no function."""
     if not names:
         raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
-    quantities = [split_name(name, QUANTITIES) for name in names]
-    forced = [quantity in FORCED for quantity, *_ in quantities]
+    spec = robot.spec(*names, wrenches=tuple(frames), **options)
+    forced = [quantity in FORCED for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
         raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, names))}")
-    whole = robot.spec(*names, damping=damping, friction=friction, wrenches=frames, expressed_in=expressed_in)
+    return spec
+
+
+def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
+    """The functions of an export: their names, and the kernels whose programs they print."""
     if fused:
-        return [(f"{prefix}_fused", robot.kernels.kernel(whole))]
+        return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
     out: list[tuple[str, Kernel]] = []
-    for quantity, is_forced in zip(quantities, forced, strict=True):
+    for quantity in spec.quantities:
         n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
-        lost = whole.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
-        out.append((n, robot.kernels.kernel(Spec((quantity,), frames if is_forced else (), expressed_in, lost))))
+        frames = spec.frames if quantity[0] in FORCED else ()
+        losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses))))
     return out
 
 
@@ -200,7 +187,7 @@ def _size(shape: tuple[int, ...]) -> str:
     return f"({' x '.join(map(str, shape)) or '1'})"
 
 
-# -- what the files say ----------------------------------------------------------------------------------------
+# -- comments and header ----------------------------------------------------------------------------------------
 
 
 def _about(robot: Robot, losses: Losses) -> list[str]:
@@ -256,7 +243,7 @@ def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: li
 
 
 def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fused: bool) -> Case:
-    """Random states and what torsor computes for them; ``scale`` and ``error`` tell the test what agreement means."""
+    """Random states, their results by torsor, and the tolerance of each output."""
     program = kernel.program
     rng = np.random.default_rng(0)
     states = []
@@ -268,13 +255,13 @@ def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fus
         states.append(x.astype(kind).astype(np.float64))
     expected = interpret(program, states)
     if not all(np.isfinite(x).all() for x in expected):
-        kernel(*states)  # says why
+        kernel(*states)  # raises, and names the cause
     tolerances = []
     for exact, rounded in zip(expected, interpret(program, states, kind.type), strict=True):
         scale = float(np.abs(exact).max(initial=0)) or 1.0
         if kind == np.float64:
             tolerances.append(1e-10 * scale)
-        else:  # what single precision loses in this program, with room for another order of rounding
+        else:  # the rounding error of this program in single precision, with a margin
             tolerances.append(16 * float(np.abs(rounded - exact).max(initial=0)) + 1e-5 * scale)
     arguments = [*program.inputs, *_outputs(program, fused).outputs]
     names = argument_names(arguments, {*C_WORDS, function.name})

@@ -298,7 +298,7 @@ class Robot(Computed):
         return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)
 
     def symbolic(self, parameters: str = "symbols", form: str = "auto") -> ClosedForm:
-        """The closed-form equations of motion: M, c, g, Γ and J as formulas (SymPy, LaTeX, Markdown, Python).
+        """τ = M(q) a + c(q, v) + g(q) as formulas: SymPy, LaTeX, Markdown, Python, C; also Γ, C and Jacobians (MR 8.10).
 
         ``parameters`` as "symbols" named from the model, or as "numbers"; ``form`` "expanded", "program" or "auto" by size.
         """

@@ -1,7 +1,7 @@
 """Equations to read: Lagrange, Kane, closed forms, their LaTeX, Python and C.
 
-SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made, not before; what
-:mod:`torsor.symbolic.forces` computes in numbers needs none.
+SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
+numbers, does not need it.
 May import every room up to kernels.
 """
 
@@ -20,16 +20,19 @@ _HOMES = {
     "EquationsOfMotion": "equations",
     "centrifugal_and_coriolis": "forces",
     "change_coordinates": "coordinates",
-    "coordinate_symbols": "equations",
+    "compile_expression": "expression_program",
+    "coordinate_symbols": "state_symbols",
+    "evaluate": "expression_program",
     "generalized_force": "coordinates",
-    "is_identical": "trig_normal_form",
+    "is_identical": "expression_trigonometry",
     "kane_of": "kane",
     "lagrange_of": "lagrange",
-    "simplify_trigonometry": "trig_normal_form",
+    "simplify_trigonometry": "expression_trigonometry",
     "passivity_matrix": "forces",
     "point_force": "forces",
     "symbolic": "closed_form",
     "three_index_symbols": "forces",
+    "to_program": "expression_program",
     "virtual_work": "coordinates",
 }
 

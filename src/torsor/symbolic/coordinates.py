@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.trig_normal_form import simplify_trigonometry
+from torsor.symbolic.state_symbols import time_symbol, triples
 
 
 def virtual_work(position: Sequence[Any], force: Sequence[Any], coordinates: Sequence[Any]) -> Any:
-    """Q = J_rᵀ F, J_r = dr/dq: the generalized force of a force F at the point r(q) (ASADA 7.2.31, 7.2.32).
+    """Q = J_rᵀ F, J_r = dr/dq: generalized force of a force F at the point r(q) (ASADA 7.2.31, 7.2.32).
 
     δWork = Fᵀδr = Qᵀδq.  The endpoint or any other point, in two or three dimensions; ``coordinates`` as for
     :func:`torsor.lagrange`.  Give the result to ``lagrange(..., forces=Q)``.
@@ -63,10 +64,10 @@ def change_coordinates(
 ) -> EquationsOfMotion:
     """M' = JᵀMJ, c' = Jᵀ(c + M J̇ q̇'), g' = Jᵀg, τ' = Jᵀτ: the same motion in other coordinates, J = ∂q/∂q' (ASADA Example 7.2).
 
-    ``old`` gives each coordinate of the equations as a function of the new ones.  The new equations' τ' are the forces of the
-    new coordinates: :func:`generalized_force` has them in terms of the old.  There may be fewer new coordinates than old: then
-    the motion is constrained to what they reach, without the forces that keep it there.  ``time`` is the symbol of explicit
-    time in ``old`` (a rotating frame): then q̇ = J q̇' + ∂q/∂t, and what is left of c' at q̇' = 0 is part of g'.
+    ``old`` gives each coordinate of the equations as a function of the new ones.  The new τ' are the forces of the
+    new coordinates: :func:`generalized_force` gives them in terms of the old.  There may be fewer new coordinates than old:
+    then the motion is constrained to the configurations they describe, and constraint forces do not appear.  ``time`` is the
+    symbol of explicit time in ``old`` (a rotating frame): then q̇ = J q̇' + ∂q/∂t, and the part of c' left at q̇' = 0 is in g'.
 
     >>> import sympy as sp
     >>> import torsor as ts
@@ -80,6 +81,7 @@ def change_coordinates(
     sp = sympy_library()
     if not isinstance(equations, EquationsOfMotion):
         raise ArgumentError(f"equations must be EquationsOfMotion, not {type(equations).__name__}")
+    equations.check_expressions("change_coordinates", rates=True)
     if not isinstance(old, Mapping):
         raise ArgumentError(f"old must be a dict {{old coordinate: function of the new}}, not {old!r}")
     q, v, a = triples(coordinates)
@@ -87,9 +89,9 @@ def change_coordinates(
         if k not in equations.q:
             raise UnknownName("coordinate of the equations", str(k), equations.q)
     if missing := [str(k) for k in equations.q if k not in old]:
-        raise ArgumentError(f"old has no {missing[0]}; it gives each of {equations.q} as a function of the new coordinates")
+        raise ArgumentError(f"old has no {missing[0]}; give each of {equations.q} as a function of the new coordinates")
     if clash := {*q, *v, *a} & {*equations.q, *equations.v, *equations.a}:
-        raise ArgumentError(f"new coordinates need names of their own; {sorted(map(str, clash))} are in use")
+        raise ArgumentError(f"new coordinates must have new names; {sorted(map(str, clash))} are in use")
     position = sp.Matrix([expression(f"old[{k}]", old[k]) for k in equations.q])
     t = time_symbol(time, (*q, *v, *a), {f"old[{k}]": x for k, x in zip(equations.q, position, strict=True)})
     J = position.jacobian(q)
@@ -103,4 +105,4 @@ def change_coordinates(
         parts |= {"c": parts["c"] - left, "g": parts["g"] + left, "M_t": parts["M"].diff(t)}
     elif equations.M_t is not None:
         parts["M_t"] = J.T * equations.M_t.xreplace(table) * J
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)

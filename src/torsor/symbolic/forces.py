@@ -1,4 +1,4 @@
-"""What Lagrange's equations say, in numbers, for any robot: compiled, batched, without SymPy."""
+"""Terms of Lagrange's equations in numbers, for any robot: compiled, batched, without SymPy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def three_index_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
 def centrifugal_and_coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(Σ_j Γ_ijj v_j², Σ_j≠k Γ_ijk v_j v_k), ``(..., nv)`` each: the two parts of c(q, v) (ASADA 7.2.23).
 
-    Their sum is ``robot.velocity_force(q, v)``.  At any joints: the split depends on v alone, not on which Γ is meant.
+    Their sum is ``robot.velocity_force(q, v)``.  For any joints; both definitions of Γ give the same parts.
 
     >>> import torsor as ts
     >>> centrifugal, coriolis = centrifugal_and_coriolis(ts.robots.two_link(), [0.0, 1.5707963267948966], [1.0, 2.0])
@@ -52,7 +52,7 @@ def centrifugal_and_coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[
 def passivity_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """N = Ṁ − 2C, ``(..., nv, nv)``: skew for every q and v, so that vᵀNv = 0 (MR Prop. 8.1).
 
-    Ṁ = Σ_k ∂M/∂q_k v_k is the derivative of the recorded mass matrix, C the recursion's: neither is made from the other.
+    Ṁ = Σ_k ∂M/∂q_k v_k is the derivative of the recorded mass matrix, C is the recursion's: the two are independent.
 
     >>> import torsor as ts
     >>> N = passivity_matrix(ts.robots.two_link(), [0.3, 0.5], [1.0, 2.0])
@@ -78,20 +78,37 @@ def point_force(robot: Robot, q: ArrayLike, frame: str, force: ArrayLike, *, poi
 # -- over any scalar -----------------------------------------------------------------------------------------
 
 
+def three_index(dM: Any) -> list[list[list[Any]]]:
+    """C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i from dM_ijk = ∂m_ij/∂q_k (ASADA 7.2.22).
+
+    >>> three_index([[[3.0]]])
+    [[[1.5]]]
+    """
+    n = range(len(dM))
+    return [[[dM[i][j][k] - dM[j][k][i] * 0.5 for k in n] for j in n] for i in n]
+
+
+def split_velocity_force(G: Any, v: Any) -> tuple[list[Any], list[Any]]:
+    """(Σ_j Γ_ijj v_j², Σ_j≠k Γ_ijk v_j v_k) (ASADA 7.2.23).
+
+    >>> split_velocity_force([[[2.0]]], [3.0])
+    ([18.0], [0])
+    """
+    n = range(len(v))
+    centrifugal = [sum(G[i][j][j] * v[j] * v[j] for j in n) for i in n]
+    coriolis = [sum((G[i][j][k] + G[i][k][j]) * v[j] * v[k] for j in n for k in range(j)) for i in n]
+    return centrifugal, coriolis
+
+
 def _three_index(model: Model, q: Any) -> Any:
     check_coordinates(model, "three_index_symbols")
     n = range(model.nv)
     G = algorithms.christoffel_symbols(model, q)
-    dM = [[[G[i][j][k] + G[j][i][k] for k in n] for j in n] for i in n]  # Ṁ = C + Cᵀ
-    return [[[dM[i][j][k] - dM[j][k][i] * 0.5 for k in n] for j in n] for i in n]  # ASADA 7.2.22
+    return three_index([[[G[i][j][k] + G[j][i][k] for k in n] for j in n] for i in n])  # Ṁ = C + Cᵀ
 
 
 def _split(model: Model, q: Any, v: Any) -> tuple[list[Any], list[Any]]:
-    n = range(model.nv)
-    G = algorithms.christoffel_symbols(model, q)
-    centrifugal = [sum(G[i][j][j] * v[j] * v[j] for j in n) for i in n]  # ASADA 7.2.23
-    coriolis = [sum((G[i][j][k] + G[i][k][j]) * v[j] * v[k] for j in n for k in range(j)) for i in n]
-    return centrifugal, coriolis
+    return split_velocity_force(algorithms.christoffel_symbols(model, q), v)
 
 
 def _passivity(model: Model, q: Any, v: Any) -> Any:

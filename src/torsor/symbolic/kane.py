@@ -1,4 +1,4 @@
-"""Kane's equations: F_r + F_r* = 0, from velocities and accelerations alone; one more way to the same equations.
+"""Kane's equations: F_r + F_r* = 0, from velocities and accelerations alone.
 
 No energy is differentiated and no constraint force appears: the forces and the inertia forces of every body are projected on
 its partial velocities ∂v/∂q̇ᵣ (Kane & Levinson, *Dynamics*, 1985, ch. 6; F&O name the method in their conclusion).
@@ -13,16 +13,17 @@ from typing import Any
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
 from torsor.model.rotor import refuse_rotors
-from torsor.symbolic.equations import EquationsOfMotion, assembled, time_symbol, triples
-from torsor.symbolic.lagrange import joint_coordinates
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import simplify_trigonometry
+from torsor.symbolic.lagrange import force_list, joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig_normal_form import simplify_trigonometry
+from torsor.symbolic.state_symbols import time_symbol, triples
 
 
 @dataclass(frozen=True)
 class KaneBody:
-    """A particle, or with ``rotation`` and ``inertia`` a rigid body, whose place is a function of the coordinates.
+    """A particle, or with ``rotation`` and ``inertia`` a rigid body, whose pose is a function of the coordinates.
 
     ``mass`` [kg]; ``position`` of the centre of mass (3) in an inertial frame; ``rotation`` R (3×3), the body's axes in that
     frame; ``inertia`` about the centre of mass in the body's axes, 3×3 or its diagonal (3) [kg·m²].
@@ -62,23 +63,23 @@ def kane(
     """
     q, v, a = triples(coordinates)
     sp = sympy_library()
-    Q = expressions("forces", forces, len(q)) if forces is not None else [sp.Integer(0)] * len(q)
+    Q = [expression(f"forces[{i}]", x) for i, x in enumerate(force_list(forces, q))]
     down = sp.Matrix(expressions("gravity", gravity, 3))
     if not isinstance(bodies, Sequence) or not all(isinstance(b, KaneBody) for b in bodies):
         raise ArgumentError("bodies must be a sequence of torsor.symbolic.KaneBody")
     total = sp.zeros(len(q), 1)
     for k, body in enumerate(bodies):
-        total += _projected(body, f"bodies[{k}]", (q, v, a, time), down)
+        total += _project(body, f"bodies[{k}]", (q, v, a, time), down)
     still = dict.fromkeys(a, sp.Integer(0))
     rest = {**still, **dict.fromkeys(v, sp.Integer(0))}
     h, g = total.xreplace(still), total.xreplace(rest)
     parts = {"M": total.jacobian(a), "c": h - g, "g": g, "forces": Q}
     if time is not None:
         parts["M_t"] = parts["M"].diff(time)
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)
 
 
-def _projected(body: KaneBody, name: str, state: Any, down: Any) -> Any:
+def _project(body: KaneBody, name: str, state: Any, down: Any) -> Any:
     """−(F_r* + the weight's F_r) of one body, for each r; ``state`` is (q, v, a, time)."""
     sp = sympy_library()
     q, v, a, time = state
@@ -154,7 +155,6 @@ def kane_of(
         )
     down = [exact.fractions(x) for x in exact.model.gravity]
     rotors = exact.model.gather_forces(exact.model.rotor_forces(a))  # a reflected rotor turns about its own axis only
-    Q = expressions("forces", forces, len(q)) if forces is not None else [0] * len(q)
-    made = kane(bodies, pairs, gravity=down, forces=Q, simplify=simplify)
+    made = kane(bodies, pairs, gravity=down, forces=forces, simplify=simplify)
     armature = sympy_library().Matrix([exact.fractions(x) for x in rotors]).jacobian(a)
-    return assembled(q, v, a, {"M": made.M + armature, "c": made.c, "g": made.g, "forces": made.forces}, simplify=simplify)
+    return make_equations(q, v, a, {"M": made.M + armature, "c": made.c, "g": made.g, "forces": made.forces}, simplify=simplify)

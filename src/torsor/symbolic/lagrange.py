@@ -7,10 +7,11 @@ from typing import Any
 
 from torsor import algorithms
 from torsor.errors import ArgumentError, UnknownName
-from torsor.symbolic.equations import EquationsOfMotion, assembled, coordinate_symbols, time_symbol, triples
+from torsor.symbolic.equations import EquationsOfMotion, make_equations
+from torsor.symbolic.expression_trigonometry import is_identical, simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
 from torsor.symbolic.rational import Exact, check_coordinates, model_of
-from torsor.symbolic.trig_normal_form import is_identical, simplify_trigonometry
+from torsor.symbolic.state_symbols import coordinate_symbols, time_symbol, triples
 
 
 def lagrange(
@@ -25,12 +26,12 @@ def lagrange(
     """τ + Q = d/dt ∂L/∂q̇ − ∂L/∂q, L = K(q, q̇) − P(q): the equations of motion of your own energies (MR 8.3, ASADA 7.2.2).
 
     ``kinetic``, ``potential`` SymPy expressions [J].  ``coordinates`` pairs (q, q̇) of symbols, as :func:`coordinate_symbols`
-    makes them, triples (q, q̇, q̈), or functions of time (``dynamicsymbols``), which the result has as symbols of the same names.
+    makes them, triples (q, q̇, q̈), or functions of time (``dynamicsymbols``), which become symbols of the same names.
     ``forces`` are generalized forces Q(q, q̇) that act besides τ: friction, J_rᵀF; a sequence, or ``{q: Q}``.  Floating-point
-    numbers are read as the fractions they print.  ``simplify=False`` leaves the entries as differentiation gives them.
+    numbers are read as the fractions they print as.  ``simplify=False`` leaves the entries as differentiation gives them.
 
     M = ∂²K/∂q̇², c = q̇ᵀΓ(q)q̇ (MR 8.13–8.18), g = ∂P/∂q.  Where K has terms of lower order in q̇ (a driven frame), those without q̇
-    count with P, and those linear in it, bᵀq̇, add their gyroscopic force to c; C q̇ = c holds without them.
+    are added to P, and those linear in it, bᵀq̇, add their gyroscopic force to c; C q̇ = c holds without them.
 
     ``time`` is the symbol of explicit time in K (a support moved as A sin Ωt); of ``dynamicsymbols`` it is their argument.
     Then ∂M/∂t q̇ is part of c and ∂b/∂t part of g.
@@ -40,14 +41,14 @@ def lagrange(
     >>> [(th, w)] = coordinates = coordinate_symbols("theta")
     >>> m, L, g, b = sp.symbols("m L g b")
     >>> pendulum = lagrange(m * L**2 * w**2 / 2, -m * g * L * sp.cos(th), coordinates, forces=[-b * w])
-    >>> print(pendulum)
-    tau1 = L**2*m*thetaddot + L*g*m*sin(theta) + b*thetadot
+    >>> print(pendulum.text("tau"))
+    tau[1] = L**2*m*thetaddot + L*g*m*sin(theta) + b*thetadot
     """
     sp = sympy_library()
     coordinates, symbols, clock = _without_time(coordinates)
     q, v, a = triples(coordinates)
-    K, P = (expression(n, _replaced(x, symbols)) for n, x in (("kinetic", kinetic), ("potential", potential)))
-    Q = [expression(f"forces[{i}]", _replaced(x, symbols)) for i, x in enumerate(_forces(forces, q, symbols))]
+    K, P = (expression(n, _substitute(x, symbols)) for n, x in (("kinetic", kinetic), ("potential", potential)))
+    Q = [expression(f"forces[{i}]", _substitute(x, symbols)) for i, x in enumerate(force_list(forces, q, symbols))]
     _check(K, P, Q, q, v, a)
     t = time_symbol(clock if time is None else time, (*q, *v, *a), {"kinetic": K})
     short = simplify_trigonometry if simplify else sp.expand
@@ -61,7 +62,7 @@ def lagrange(
         raise ArgumentError("kinetic must be a polynomial of at most second degree in the rates: ½ q̇ᵀM q̇ + bᵀq̇ + K₀")
 
     def velocity(i: int) -> Any:
-        """d/dt ∂K/∂q̇ᵢ − ∂K/∂qᵢ without q̈: what is quadratic and what is linear in q̇ (MR 8.15, 8.16)."""
+        """d/dt ∂K/∂q̇ᵢ − ∂K/∂qᵢ without q̈: the terms quadratic and linear in q̇ (MR 8.15, 8.16)."""
         quadratic = sum((M[i][j].diff(q[k]) - M[j][k].diff(q[i]) / 2) * v[j] * v[k] for j in n for k in n)
         linear = sum((b[i].diff(q[j]) - b[j].diff(q[i])) * v[j] for j in n)
         return quadratic + linear + (0 if t is None else sum(M[i][j].diff(t) * v[j] for j in n))
@@ -70,7 +71,7 @@ def lagrange(
     parts = {"M": M, "c": [velocity(i) for i in n], "g": at_rest, "forces": Q}
     if t is not None:
         parts["M_t"] = [[m.diff(t) for m in row] for row in M]
-    return assembled(q, v, a, parts, simplify=simplify)
+    return make_equations(q, v, a, parts, simplify=simplify)
 
 
 def lagrange_of(
@@ -105,7 +106,7 @@ def joint_coordinates(model: Any, coordinates: Sequence[Any] | None) -> Sequence
     [(q1, qdot_1), (q2, qdot_2)]
     """
     if model.nv == 0:
-        raise ArgumentError(f"robot {model.name!r} has no joint that moves, so no equation of motion")
+        raise ArgumentError(f"robot {model.name!r} has no moving joint, hence no equations of motion")
     if coordinates is None:
         return coordinate_symbols([f"q{i + 1}" for i in range(model.nv)])
     if len(triples(coordinates)[0]) != model.nv:
@@ -113,11 +114,11 @@ def joint_coordinates(model: Any, coordinates: Sequence[Any] | None) -> Sequence
     return coordinates
 
 
-# -- what was given ------------------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------------
 
 
 def _without_time(coordinates: Any) -> tuple[Any, dict[Any, Any], Any]:
-    """Functions of time as pairs of symbols, what to replace by them, and the symbol of time; pairs as they are."""
+    """Pairs of symbols for functions of time, the table of replacements, and the symbol of time; pairs stay as they are."""
     from sympy.core.function import AppliedUndef
 
     if not isinstance(coordinates, Sequence) or not any(isinstance(x, AppliedUndef) for x in coordinates):
@@ -131,12 +132,18 @@ def _without_time(coordinates: Any) -> tuple[Any, dict[Any, Any], Any]:
     return pairs, table, coordinates[0].args[0]
 
 
-def _replaced(x: Any, symbols: Mapping[Any, Any]) -> Any:
+def _substitute(x: Any, symbols: Mapping[Any, Any]) -> Any:
     return sympy_library().sympify(x).subs(list(symbols.items())) if symbols else x
 
 
-def _forces(forces: Any, q: Sequence[Any], symbols: Mapping[Any, Any]) -> list[Any]:
-    """Q, one for each coordinate."""
+def force_list(forces: Any, q: Sequence[Any], symbols: Mapping[Any, Any] | None = None) -> list[Any]:
+    """Q, one per coordinate, from a sequence, ``{q: Q}`` or None; ``symbols`` replace coordinates that are functions of time.
+
+    >>> x, y, F = sympy_library().symbols("x y F")
+    >>> force_list({y: F}, [x, y])
+    [0, F]
+    """
+    symbols = symbols or {}
     if forces is None:
         return [0] * len(q)
     if isinstance(forces, Mapping):
@@ -149,7 +156,7 @@ def _forces(forces: Any, q: Sequence[Any], symbols: Mapping[Any, Any]) -> list[A
 
 
 def _check(K: Any, P: Any, Q: Sequence[Any], q: Any, v: Any, a: Any) -> None:
-    """Energies of a state; forces that depend on no acceleration; nothing left that depends on time by itself."""
+    """Errors for energies and forces that depend on accelerations, or on functions of time that are not coordinates."""
     from sympy.core.function import AppliedUndef
 
     sp = sympy_library()
@@ -167,5 +174,5 @@ def _check(K: Any, P: Any, Q: Sequence[Any], q: Any, v: Any, a: Any) -> None:
             raise ArgumentError(f"{name} depends on an acceleration; it is a function of coordinates and rates")
         if e.has(sp.Derivative, AppliedUndef):
             raise ArgumentError(
-                f"{name} has functions or derivatives that are no coordinate: {e.atoms(sp.Derivative, AppliedUndef)}"
+                f"{name} has functions or derivatives that are not coordinates: {e.atoms(sp.Derivative, AppliedUndef)}"
             )

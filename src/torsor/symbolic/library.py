@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, MissingExtra
 
 
 def sympy_library() -> Any:
-    """The module ``sympy``, or an error that says how to get it.
+    """The module ``sympy``; an error with the command to install it if it is missing.
 
     >>> sympy_library().__name__
     'sympy'
@@ -23,7 +23,7 @@ def sympy_library() -> Any:
 
 
 def fraction(x: float) -> Fraction:
-    """The fraction a number stands for, to rounding: 0.1 is 1/10, 1/3 is 1/3; what has no short one is what it prints.
+    """The fraction within rounding of a number: 0.1 is 1/10, 1/3 is 1/3; without a short one, the decimal it prints as.
 
     >>> fraction(0.083), fraction(1 / 12), fraction(0.5)
     (Fraction(83, 1000), Fraction(1, 12), Fraction(1, 2))
@@ -61,7 +61,7 @@ def expression(name: str, value: Any) -> Any:
 
 
 def expressions(name: str, values: Any, count: int) -> list[Any]:
-    """So many scalar expressions.
+    """``count`` scalar expressions, or an error that names the argument.
 
     >>> expressions("gravity", (0, 0, -9.5), 3)
     [0, 0, -19/2]
@@ -74,3 +74,21 @@ def expressions(name: str, values: Any, count: int) -> list[Any]:
     if len(found) != count:
         raise ArgumentError(f"{name} must hold {count} expressions, {len(found)} given")
     return found
+
+
+def nested_list(value: Any) -> Any:
+    """Expressions as nested lists: a column matrix as a list, other matrices and arrays by rows.
+
+    >>> nested_list(sympy_library().eye(2)), nested_list((1, [2]))
+    ([[1, 0], [0, 1]], [1, [2]])
+    """
+    sp = sympy_library()
+    if isinstance(value, (sp.MatrixBase, sp.NDimArray)):
+        return list(value) if len(value.shape) == 2 and value.shape[1] == 1 else value.tolist()
+    return [nested_list(x) for x in value] if isinstance(value, (list, tuple)) else sp.sympify(value)
+
+
+def leaves(value: Any) -> list[Any]:
+    """The expressions of a matrix, an array or nested lists, in C order."""
+    nested = nested_list(value)
+    return [x for part in nested for x in leaves(part)] if isinstance(nested, list) else [nested]

@@ -1,9 +1,9 @@
 """A robot's numbers as named symbols: m_1, l_1, lc_1, I_1, g, read off the description, the zeros left out.
 
-A name says what the number is and whose: ``m`` mass, ``lc`` centre of mass, ``I`` inertia about it, ``l`` offset to the next
-joint or frame, ``J`` reflected rotor inertia, ``alpha`` a fixed angle.  One component alone needs no letter for its axis:
-``l_1`` instead of ``lx_1``.  Equal numbers stay apart, since 1 kg and 1 m are equal by accident; a symbol that the user put
-into the description is kept, and is one symbol wherever it stands.
+A name has the quantity and the link or joint: ``m`` mass, ``lc`` centre of mass, ``I`` inertia about it, ``l`` offset to the
+next joint or frame, ``J`` reflected rotor inertia, ``alpha`` a fixed angle.  A single component has no letter for its axis:
+``l_1`` instead of ``lx_1``.  Equal numbers have different names, since 1 kg and 1 m are equal by accident.  A symbol that the
+user put into the description keeps its name, and is one symbol wherever it occurs.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, flat
 from torsor.symbolic.library import sympy_library
 
-#: how far a file's rounding may be from a right angle or a simple part of a turn [rad, or an entry of a rotation]
+#: tolerance for right angles and simple parts of a turn, which files round [rad, or an entry of a rotation]
 SNAP = 1e-9
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of the robot: its name, how LaTeX writes it, and its exact value (None for a symbol of the user's).
+    """A number of the robot: its name, its LaTeX, and its exact value (None for a symbol that the user put in).
 
     An angle's value is in half turns, [π rad].
     """
@@ -63,15 +63,15 @@ class Parameters:
         self._reserved: set[str] = set()
         self._walk(self._register)
         self._found.clear()
-        self._walk(self._register)  # once more, now that the user's names are known and can be kept clear of
+        self._walk(self._register)  # again: the user's symbols are known now, and their names are avoided
 
     @property
     def items(self) -> tuple[Parameter, ...]:
         """The parameters, in the order of the description."""
         return tuple(self._found.values())
 
-    def rebuilt(self, scalars: dict[str, Any]) -> Description:
-        """The description with a scalar of the caller's in place of each named number."""
+    def rebuild(self, scalars: dict[str, Any]) -> Description:
+        """The description with the scalar ``scalars[name]`` in place of each named number."""
 
         def scalar(p: Parameter, expression: Any) -> Any:
             if expression is None:
@@ -141,7 +141,7 @@ class Parameters:
     def _rotation(self, R: Mat, label: str, whose: str) -> Mat:
         """Right angles as whole numbers, other angles by name: R = Rz(yaw) Ry(pitch) Rx(roll)."""
         if not all(isinstance(x, (int, float)) for row in R for x in row):
-            return Mat(*(Vec(*(self._given(x, 0.0) for x in row)) for row in R))
+            return Mat(*(Vec(*(self._scalar_of_symbol(x, 0.0) for x in row)) for row in R))
         whole = Mat(*(Vec(*(round(float(x)) if abs(x - round(float(x))) < SNAP else x for x in row)) for row in R))
         if any(a != b and abs(a - b) > 4e-16 for p, q in zip(R, whole, strict=True) for a, b in zip(p, q, strict=True)):
             self.notes.append(f"{whose}: its rotation is within {SNAP:g} of right angles, which are taken as exact")
@@ -157,7 +157,9 @@ class Parameters:
                 turn = _turn(axis, c, s)
             else:
                 name = "alpha" if count == 1 else word
-                p = self._named(name, r"\alpha" if count == 1 else rf"\mathrm{{{word}}}", label, _half_turns(angle), angle=True)
+                p = self._new_name(
+                    name, r"\alpha" if count == 1 else rf"\mathrm{{{word}}}", label, _half_turns(angle), angle=True
+                )
                 turn = about(AXES[axis], self._new(p, None))
             out = out @ turn
         return out
@@ -167,7 +169,7 @@ class Parameters:
     def _components(
         self, name: str, latex: str, label: str, axes: Sequence[str], values: Sequence[Any], scale: float = 0.0
     ) -> list[Any]:
-        """The nonzero ones named, with the letter of their axis where there are several."""
+        """Scalars for the nonzero components, named with the letter of their axis where there are several."""
         given = [_exact(x, scale) for x in values]
         several = sum(x != 0 for x in given) > 1
         out = []
@@ -181,15 +183,15 @@ class Parameters:
         if value == 0:
             return 0
         if not isinstance(value, Fraction):
-            return self._given(value, 0.0)
-        return self._new(self._named(name, latex, label, value, letter), None)
+            return self._scalar_of_symbol(value, 0.0)
+        return self._new(self._new_name(name, latex, label, value, letter), None)
 
-    def _given(self, x: Any, scale: float) -> Any:
-        """A number as it is; a symbol of the user's as the caller's scalar."""
+    def _scalar_of_symbol(self, x: Any, scale: float) -> Any:
+        """The caller's scalar for an expression with symbols; a number unchanged."""
         x = x if isinstance(x, (int, float)) else _exact(x, scale)
         return self._new(Parameter("", "", None), x) if hasattr(x, "free_symbols") and x.free_symbols else x
 
-    def _named(self, name: str, latex: str, label: str, value: Fraction, letter: str = "", angle: bool = False) -> Parameter:
+    def _new_name(self, name: str, latex: str, label: str, value: Fraction, letter: str = "", angle: bool = False) -> Parameter:
         full = f"{name}_{label}" if label else name
         while full in self._used or full in self._reserved:
             full += "_"
@@ -222,11 +224,11 @@ def _is_zero(x: Any) -> bool:
 
 
 def _exact(x: Any, scale: float = 0.0) -> Any:
-    """The number someone wrote: the shortest decimal or simple fraction within rounding of x; a symbol simplified."""
+    """A number as it was written (:func:`as_written`); an expression with symbols simplified."""
     if isinstance(x, Fraction):
         return x
     if isinstance(x, (int, float)):
-        return exact(x, scale)
+        return as_written(x, scale)
     if not type(x).__module__.startswith("sympy"):
         raise ArgumentError(f"a closed form needs numbers or SymPy symbols in the model, not {type(x).__name__}")
     sympy = sympy_library()
@@ -234,10 +236,10 @@ def _exact(x: Any, scale: float = 0.0) -> Any:
     return Fraction(int(x.p), int(x.q)) if x.is_Rational else x
 
 
-def exact(x: float, scale: float = 0.0) -> Fraction:
-    """The shortest decimal, or simple fraction, within rounding of x (``scale``: what x is a difference of).
+def as_written(x: float, scale: float = 0.0) -> Fraction:
+    """The shortest decimal or simple fraction within rounding of x; ``scale`` is the size of the numbers x is a difference of.
 
-    >>> exact(0.1), exact(0.4**2 * 5 / 12), exact(1e-17, scale=1.0)
+    >>> as_written(0.1), as_written(0.4**2 * 5 / 12), as_written(1e-17, scale=1.0)
     (Fraction(1, 10), Fraction(1, 15), Fraction(0, 1))
     """
     near = 1e-15 * max(abs(x), scale)

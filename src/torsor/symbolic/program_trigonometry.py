@@ -1,13 +1,14 @@
-"""A recorded program as polynomials in sines and cosines, and those grouped as a person would: c_12 for cos(θ_1 + θ_2).
+"""Trigonometry of recorded programs: multiplied out into polynomials of sines and cosines, with c_12 for cos(θ_1 + θ_2).
 
 The program of an algorithm is evaluated over the polynomials in cos and sin of *absolute* angles (the sum of the joint angles
-along a run of parallel axes), modulo c² + s² = 1, with exact fractions.  What a planar chain's recursion multiplies out then
-stays short, and products that belong together are found at the end: c_1 c_12 + s_1 s_12 = c_2.
+along a run of parallel axes), modulo c² + s² = 1, with exact fractions.  The polynomials of a
+planar chain then stay short, and at the end products are combined: c_1 c_12 + s_1 s_12 = c_2.
+(:mod:`torsor.symbolic.expression_trigonometry` works on SymPy expressions instead, of any origin.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -16,21 +17,25 @@ from torsor.compile.program import Program, evaluate
 from torsor.model import Model
 from torsor.model.joints import Prismatic, Revolute
 from torsor.symbolic.library import sympy_library
-from torsor.symbolic.parameters import exact
+from torsor.symbolic.parameters import as_written
+from torsor.symbolic.trig_reduction import reduce_squares
 
-#: terms of one polynomial beyond which nobody reads it, and products of terms beyond which nobody waits for it
+#: limits beyond which a program is not multiplied out: terms of one polynomial, and products of terms in all
 TERMS, WORK = 500, 200_000
+
+#: the largest denominator of a part of a half turn whose sine is kept as a function
+SIMPLE = 12
 
 #: Σ coefficient × input, by input position; the arguments of sines and cosines
 Angle = tuple[tuple[int, int], ...]
 
 
 class TooLarge(Exception):
-    """The expanded form is longer than anyone reads, or no polynomial."""
+    """The expanded form is too long to read, or not a polynomial."""
 
 
 class Atom(NamedTuple):
-    """A letter of a monomial: ``c`` or ``s`` of an angle, or ``x``, an input that stands by itself."""
+    """A letter of a monomial: ``c`` or ``s``, the cosine or sine of an angle, or ``x``, an input."""
 
     kind: str
     angle: Angle
@@ -41,15 +46,15 @@ Terms = dict[Monomial, Any]
 
 
 class Turn(NamedTuple):
-    """A hinge in a run of parallel ones: ``angle`` is the absolute angle after it, ``before`` that before it."""
+    """A revolute joint in a run of parallel ones: ``angle`` is the absolute angle after it, ``before`` that before it."""
 
     angle: Angle
     before: Angle
     sign: int
 
 
-def runs(model: Model) -> dict[int, Turn]:
-    """The hinges with an axis of their own, by coordinate, each after the parallel ones it follows."""
+def parallel_runs(model: Model) -> dict[int, Turn]:
+    """{coordinate: turn} of the revolute joints, each after the parallel ones before it in the tree."""
     found: dict[int, Turn] = {}
     for i, p in model.outward():
         if not isinstance(model.joint[i], Revolute) or model.coupling[i] is not None:
@@ -94,14 +99,14 @@ class Polynomials:
         self.atoms = [Atom(kind, angle) for angle in known for kind in "cs"] + [Atom("x", ((k, 1),)) for k in plain]
         self.ring, *gens = ring([f"x{k}" for k in range(len(self.atoms))], QQ)
         self._gen = dict(zip(self.atoms, gens, strict=True))
-        self._sines = [2 * k + 1 for k in range(len(known))]
+        self._squares = [(2 * k + 1, 2 * k) for k in range(len(known))]
         self._fresh = iter(fresh)
         self._direct = set(direct)
         self._pairs: dict[Any, tuple[Any, Any]] = {}
         self._work = 0
 
     def results(self) -> list[Terms]:
-        """The outputs of the program, grouped."""
+        """The outputs of the program, sums of angles combined."""
         rows: dict[str, Callable[..., Any]] = {
             "add": self._add, "sub": self._sub, "mul": self._mul, "div": self._div, "neg": lambda a: -self._lift(a),
             "sin": lambda a: self._trig(a)[1], "cos": lambda a: self._trig(a)[0],
@@ -110,13 +115,13 @@ class Polynomials:
         size = sum(a.size for a in self.program.inputs)
         inputs = [self._gen.get(Atom("x", ((k, 1),)), self.constants.get(k)) for k in range(size)]
         values = evaluate(self.program, [self._lift(x) if x is not None else None for x in inputs], one)
-        return [grouped(self._terms(self._lift(values[r]))) for r in self.program.results]
+        return [combine_angles(self._terms(self._lift(values[r]))) for r in self.program.results]
 
     # -- arithmetic ------------------------------------------------------------------------------------------
 
     def _lift(self, x: Any) -> Any:
         if isinstance(x, (int, float)):
-            x = exact(x)
+            x = as_written(x)
         if isinstance(x, Fraction):
             return self.ring(self.ring.domain(x.numerator, x.denominator))
         return x
@@ -138,31 +143,13 @@ class Polynomials:
         self._work += len(a) * len(b)
         if self._work > WORK:
             raise TooLarge
-        product = self._reduced(a * b)
+        product = self.ring.from_dict(reduce_squares(a * b, self._squares))
         if len(product) > TERMS:
             raise TooLarge
         return product
 
-    def _reduced(self, p: Any) -> Any:
-        """s² → 1 − c², for every angle."""
-        while True:
-            low, high = {}, {}
-            for monomial, coefficient in p.items():
-                at = next((k for k in self._sines if monomial[k] > 1), None)
-                if at is None:
-                    low[monomial] = coefficient
-                else:
-                    high[monomial] = coefficient, at
-            if not high:
-                return p
-            p = self.ring.from_dict(low)
-            for monomial, (coefficient, at) in high.items():
-                once = (*monomial[:at], monomial[at] - 2, *monomial[at + 1 :])
-                cosine = (*once[: at - 1], once[at - 1] + 2, *once[at:])
-                p = p + self.ring.from_dict({once: coefficient}) - self.ring.from_dict({cosine: coefficient})
-
     def _trig(self, a: Any) -> tuple[Any, Any]:
-        """(cos, sin) of an input, by the absolute angles on both sides of it; of anything else, by an angle of its own."""
+        """(cos, sin) of an input, by the absolute angles after and before its joint; of other values, by a new angle."""
         a = self._lift(a)
         if a not in self._pairs:
             k = next((k for k in self._direct if a == self._gen.get(Atom("x", ((k, 1),)))), None)
@@ -189,15 +176,15 @@ def _not_polynomial(*_: Any) -> Any:
     raise TooLarge
 
 
-# -- grouping --------------------------------------------------------------------------------------------------
+# -- sums of angles --------------------------------------------------------------------------------------------------
 
 
-def grouped(terms: Terms) -> Terms:
-    """Products that are the sine or cosine of a difference, as one; p − p c² as p s².
+def combine_angles(terms: Terms) -> Terms:
+    """c_a c_b + s_a s_b = c_{a−b}, s_a c_b − c_a s_b = s_{a−b} and p − p c² = p s², until none is left.
 
     >>> a, b = ((0, 1),), ((0, 1), (1, 1))
     >>> cc, ss = ((Atom("c", a), 1), (Atom("c", b), 1)), ((Atom("s", a), 1), (Atom("s", b), 1))
-    >>> grouped({cc: 3, ss: 3})
+    >>> combine_angles({cc: 3, ss: 3})
     {((Atom(kind='c', angle=((1, 1),)), 1),): 3}
     """
     terms = {tuple(sorted(m)): c for m, c in terms.items()}
@@ -207,7 +194,7 @@ def grouped(terms: Terms) -> Terms:
 
 
 def _difference(terms: Terms) -> bool:
-    """c_a c_b + s_a s_b = c_{a−b} and s_a c_b − c_a s_b = s_{a−b}, once; whether there was one."""
+    """Replace one c_a c_b + s_a s_b by c_{a−b}, or s_a c_b − c_a s_b by s_{a−b}; False if there is none."""
     for m in sorted(terms, key=len):
         letters = [a for a, _ in m if a.kind in "cs"]
         for a in letters:
@@ -227,7 +214,7 @@ def _difference(terms: Terms) -> bool:
 
 
 def _square(terms: Terms) -> bool:
-    """p − p c² = p s², once; whether there was one."""
+    """Replace one p − p c² by p s²; False if there is none."""
     for m, q in terms.items():
         for a, e in m:
             if a.kind == "c" and e == 2:
@@ -269,7 +256,7 @@ def _minus(a: Angle, b: Angle) -> Angle:
 
 
 def _positive(a: Angle) -> tuple[Angle, int]:
-    """The angle with its first joint counted positively, and the sign that takes."""
+    """±a with a positive first coefficient, and the sign."""
     sign = 1 if a[0][1] > 0 else -1
     return tuple((k, n * sign) for k, n in a), sign
 
@@ -277,8 +264,32 @@ def _positive(a: Angle) -> tuple[Angle, int]:
 # -- back to SymPy ---------------------------------------------------------------------------------------------
 
 
-def expression(terms: Terms, letter: Callable[[Atom], Any]) -> Any:
-    """The sum, one term a product of sines and cosines, with a factored coefficient."""
+class Letters:
+    """The SymPy expression of a letter: an input's symbol, or a sine or cosine; ``inputs`` are symbols or exact values."""
+
+    def __init__(self, polynomials: Polynomials, inputs: Sequence[Any]):
+        self._polynomials, self._inputs = polynomials, inputs
+
+    def __call__(self, atom: Atom) -> Any:
+        sympy = sympy_library()
+        if atom.kind == "x":
+            return self._inputs[atom.angle[0][0]]
+        value = self._angle(atom.angle)
+        function = sympy.cos(value) if atom.kind == "c" else sympy.sin(value)
+        if function.free_symbols or function.is_algebraic:
+            return function
+        turns = value / sympy.pi
+        return function if turns.is_Rational and turns.q <= SIMPLE else sympy.Rational(str(as_written(float(function))))
+
+    def _angle(self, angle: Angle) -> Any:
+        if angle[0][0] >= 0:
+            return sum(self._inputs[k] * n for k, n in angle)
+        poly = self._polynomials.arguments[angle]
+        return poly.as_expr(*(self(a) if a.kind == "x" else sympy_library().nan for a in self._polynomials.atoms))
+
+
+def to_sympy(terms: Terms, letter: Callable[[Atom], Any]) -> Any:
+    """The sum, each term a product of sines and cosines with a factored coefficient."""
     sympy = sympy_library()
     parts: dict[Monomial, Terms] = {}
     for m, c in terms.items():

@@ -1,4 +1,4 @@
-"""A model with exact numbers: every floating-point number of it as the fraction it stands for."""
+"""A model with exact numbers: fractions in place of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ def model_of(robot: Any) -> Model:
     return model
 
 
-def check_coordinates(model: Model, what: str) -> None:
-    """Refuse joints whose velocity is not the rate of their coordinates: Lagrange's equations are about q and q̇."""
+def check_coordinates(model: Model, caller: str) -> None:
+    """An error for joints whose velocity is not the rate of their coordinates: Lagrange's equations need v = q̇."""
     for i, _ in model.outward():
         joint = model.joint[i]
         if joint.nq != joint.nv or type(joint).integrate is not JointType.integrate:
             raise ArgumentError(
-                f"{what} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
+                f"{caller} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
                 "rate of its coordinates; torsor.algorithms.rnea takes symbols for any joint"
             )
 
 
 class Exact:
-    """The model over exact scalars, and the way back from what was computed with it.
+    """The model with a symbol for each number; ``fractions`` puts the fractions into a result.
 
-    A number of the model enters a computation as a symbol of its own: the halves the algorithms multiply by stay exact, and
-    the fraction is put in afterwards.  0, 1 and −1 stay, so that structure still folds away.
+    Symbols keep the halves exact that the algorithms multiply by.  0, 1 and −1 stay numbers, so that structure folds away.
 
     >>> import torsor as ts
     >>> robot = Exact(ts.robots.acrobot().model)
@@ -52,7 +51,7 @@ class Exact:
 
     def __init__(self, model: Model):
         self._symbols: dict[float, Any] = {}
-        changed = {f.name: mapped(getattr(model, f.name), self._symbol) for f in fields(model)}
+        changed = {f.name: map_floats(getattr(model, f.name), self._symbol) for f in fields(model)}
         self.model = replace(model, **changed)
 
     def _symbol(self, x: float) -> Any:
@@ -68,15 +67,15 @@ class Exact:
         return exact(expression).xreplace({s: sp.Rational(fraction(x)) for x, s in self._symbols.items()})
 
 
-def mapped(x: Any, f: Callable[[float], Any]) -> Any:
+def map_floats(x: Any, f: Callable[[float], Any]) -> Any:
     """A structure of tuples, dataclasses and dicts with f applied to every float in it."""
     if isinstance(x, float):
         return f(x)
     if isinstance(x, tuple):
-        parts = [mapped(y, f) for y in x]
+        parts = [map_floats(y, f) for y in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, Mapping):
-        return {k: mapped(y, f) for k, y in x.items()}
+        return {k: map_floats(y, f) for k, y in x.items()}
     if is_dataclass(x) and not isinstance(x, type):
-        return replace(x, **{d.name: mapped(getattr(x, d.name), f) for d in fields(x)})
+        return replace(x, **{d.name: map_floats(getattr(x, d.name), f) for d in fields(x)})
     return x

@@ -17,7 +17,7 @@ from torsor.checks.certify.subject import Samples
 from torsor.compile.program import flatten
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.symbolic.rational import mapped as mapped
+from torsor.symbolic.rational import map_floats
 
 DIGITS = 50
 #: degrees of freedom up to which n³ results are looked at
@@ -75,7 +75,7 @@ def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array
     import mpmath
 
     with mpmath.workdps(DIGITS):
-        exact = replace(model, **{f.name: mapped(getattr(model, f.name), mpmath.mpf) for f in fields(model)})
+        exact = replace(model, **{f.name: map_floats(getattr(model, f.name), mpmath.mpf) for f in fields(model)})
         states = zip(*([_as_mpmath(one, mpmath.mpf) for one in x.tolist()] for x in state), strict=True)
         return [flatten(function(exact, *one))[0] for one in states]
 

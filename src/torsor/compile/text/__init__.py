@@ -1,1 +1,1 @@
-"""Programs as text: C and Python."""
+"""Programs as text: C, Python and LaTeX, by one table of forms per language."""

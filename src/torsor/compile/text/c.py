@@ -6,15 +6,15 @@ linearly with the length of a function, too.
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from torsor.compile.program import Argument, Program
 from torsor.compile.schedule import CHUNK, Schedule, schedule
-from torsor.compile.text.infix import ATOM, INFIX, LOOSE, SUM, Form, Language, Lines, argument_names
+from torsor.compile.text.language import c_language
+from torsor.compile.text.lines import Lines
+from torsor.compile.text.names import argument_names, comment, entry_names
 
 _WORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
@@ -27,19 +27,19 @@ fmaf INFINITY NAN torsor_min torsor_max torsor_sign NOINLINE
 """
 #: words a parameter cannot have: those of C99 and C++, and the functions the text calls
 RESERVED = frozenset(_WORDS.split())
-#: operations C has no operator or function for, with NaN handed on as NumPy does
+#: operations without an operator or function in C; NaN propagates as in NumPy
 HELPERS = {
     "min": "static {T} torsor_min({T} a, {T} b) {{ return a < b || a != a ? a : b; }}",
     "max": "static {T} torsor_max({T} a, {T} b) {{ return a > b || a != a ? a : b; }}",
     "sign": "static {T} torsor_sign({T} a) {{ return a > 0 ? 1 : a < 0 ? -1 : a * 0; }}",
 }
-#: bytes a call may need beside its named values: return addresses, saved registers, arguments [two calls deep]
+#: bytes of a call in addition to its named values: return addresses, saved registers, arguments [two calls deep]
 FRAMES = 512
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """``declaration`` ends without a semicolon.  ``stack`` is an upper bound in bytes, beyond what math.h needs."""
+    """``declaration`` ends without a semicolon.  ``stack`` is an upper bound in bytes, without math.h."""
 
     name: str
     declaration: str
@@ -50,40 +50,19 @@ class CFunction:
     helpers: frozenset[str]
 
 
-def c_number(x: float, single: bool = False) -> str:
-    """A constant that reads back to the same bits.
-
-    >>> c_number(0.1), c_number(0.1, single=True), c_number(-2.0), c_number(1e22)
-    ('0.1', '0.1f', '-2.0', '1e+22')
-    """
-    with np.errstate(over="ignore"):
-        value = np.float32(x) if single else np.float64(x)
-    if not np.isfinite(value):
-        return "NAN" if math.isnan(x) else "INFINITY" if x > 0 else "-INFINITY"
-    text = str(value)
-    return (text if any(c in text for c in ".en") else f"{text}.0") + ("f" if single else "")
-
-
-def c_language(single: bool) -> Language:
-    """C's forms, in single or double precision."""
-    f, zero, one = ("f", "0.0f", "1.0f") if single else ("", "0.0", "1.0")
-    unary = {op: op for op in ("sin", "cos", "sqrt", "tanh", "exp", "log", "asin", "acos")} | {"abs": "fabs"}
-    forms = INFIX | {op: Form(f"{name}{f}({{}})") for op, name in unary.items()}
-    forms["atan2"] = Form(f"atan2{f}({{}}, {{}})")
-    for op, sign in (("lt", "<"), ("le", "<="), ("eq", "==")):
-        forms[op] = Form(f"({{}} {sign} {{}} ? {one} : {zero})", ATOM, (SUM, SUM))
-    forms["where"] = Form("({} ? {} : {})")
-    forms |= {"min": Form("torsor_min({}, {})"), "max": Form("torsor_max({}, {})"), "sign": Form("torsor_sign({})")}
-    forms["fma"] = Form(f"fma{f}({{}}, {{}}, {{}})")
-    forms["fms"] = Form(f"fma{f}({{}}, {{}}, -{{}})", ATOM, (LOOSE, LOOSE, ATOM))
-    forms["fnma"] = Form(f"fma{f}(-{{}}, {{}}, {{}})", ATOM, (ATOM, LOOSE, LOOSE))
-    return Language(forms, lambda x: c_number(x, single), f"const {'float' if single else 'double'} {{}} = {{}}", "{}[{}]")
-
-
-def c_function(program: Program, name: str, *, single: bool = False, fma: bool = False, chunk: int = CHUNK) -> CFunction:
+def c_function(
+    program: Program,
+    name: str,
+    *,
+    single: bool = False,
+    fma: bool = False,
+    chunk: int = CHUNK,
+    entries: Sequence[str] = (),
+) -> CFunction:
     """The program as ``void name(const double *input, ..., double *output, ...)``.
 
     A scalar input is passed by value.  ``fma`` writes sums of products as calls of ``fma``.
+    ``entries`` are names for the entries of the inputs.
 
     >>> from torsor.compile import Argument, record
     >>> p = record(lambda x: {"y": [2 * x[0] * x[1]]}, [Argument("x", (2,))])
@@ -97,11 +76,13 @@ def c_function(program: Program, name: str, *, single: bool = False, fma: bool =
     """
     places = [(o, k) for o in range(len(program.outputs)) for k in range(program.outputs[o].size)]
     s = schedule(program, fma, [[p] for p in range(len(places))], chunk)
-    return _Printer(program, name, s, places, single).function()
+    return _Printer(program, name, s, places, single, entries).function()
 
 
 class _Printer:
-    def __init__(self, program: Program, name: str, s: Schedule, places: list[tuple[int, int]], single: bool):
+    def __init__(
+        self, program: Program, name: str, s: Schedule, places: list[tuple[int, int]], single: bool, entries: Sequence[str]
+    ):
         self.program, self.name, self.s = program, name, s
         self.T, self.size = ("float", 4) if single else ("double", 8)
         self.arguments = [*program.inputs, *program.outputs]
@@ -112,7 +93,8 @@ class _Printer:
             o, k = places[position]
             return f"{outputs[o]}[{k}] = {text}"
 
-        self.lines = Lines(s, program.inputs, self.names, c_language(single), store)
+        local = entry_names(entries, {*RESERVED, *self.names, name, "scratch"})
+        self.lines = Lines(s, program.inputs, self.names, c_language(single), store, local)
 
     def function(self) -> CFunction:
         program, s = self.program, self.s
@@ -120,11 +102,11 @@ class _Printer:
         chunks = [self.lines.chunk(c) for c in range(len(s.cuts) - 1)]
         locals_ = max(n for _, n in chunks)
         if len(chunks) == 1:
-            text = self.block(head, chunks[0][0], self.unused(chunks[0][0]))
+            text = self.block(head, chunks[0][0], self.unused_arguments(chunks[0][0]))
         else:
             parts = [self.part(c, lines) for c, (lines, _) in enumerate(chunks)]
             calls = ([f"{self.T} scratch[{s.slots}]"] if s.slots else []) + [call for _, call in parts]
-            text = "\n".join([*(part for part, _ in parts), self.block(head, calls, self.unused(calls))])
+            text = "\n".join([*(part for part, _ in parts), self.block(head, calls, self.unused_arguments(calls))])
         arithmetic = ("add", "sub", "mul", "div", "neg", "lt", "le", "eq", "where", "min", "max", "sign", "abs")
         calls_ = sum(n for op, n in program.counts.items() if op not in arithmetic)
         stack = self.size * (s.slots + locals_) + 8 * 2 * (len(self.names) + 2) + FRAMES
@@ -149,8 +131,8 @@ class _Printer:
         head = f"static NOINLINE void {name}({', '.join(parameters) or 'void'})"
         return self.block(head, lines, []), f"{name}({', '.join(values)})"
 
-    def unused(self, lines: list[str]) -> list[str]:
-        """Arguments nothing is read from or written to."""
+    def unused_arguments(self, lines: list[str]) -> list[str]:
+        """Arguments that are neither read nor written."""
         words = _words(lines)
         return [name for name in self.names if name not in words]
 
@@ -165,7 +147,7 @@ def _words(lines: list[str]) -> set[str]:
 
 
 def c_helpers(functions: list[CFunction], single: bool) -> str:
-    """What the definitions of these functions need before them."""
+    """Macros and helper functions that these functions use."""
     lines = []
     if any("NOINLINE" in f.definition for f in functions):
         lines += ["#if defined(__GNUC__) || defined(__clang__)", "#define NOINLINE __attribute__((noinline))", "#else"]
@@ -173,6 +155,13 @@ def c_helpers(functions: list[CFunction], single: bool) -> str:
     used = sorted(set().union(*(f.helpers for f in functions)))
     lines += [HELPERS[op].format(T="float" if single else "double") for op in used]
     return "\n".join(lines)
+
+
+def c_file(functions: Sequence[tuple[str, CFunction]]) -> str:
+    """Functions in double precision, each below its comment, after the includes and helpers they need."""
+    helpers = c_helpers([f for _, f in functions], single=False).strip()
+    parts = ["#include <math.h>", *([helpers] if helpers else [])]
+    return "\n\n".join([*parts, *(f"/* {comment(about)} */\n{f.definition}" for about, f in functions)]) + "\n"
 
 
 def rename_outputs(program: Program, names: list[str]) -> Program:

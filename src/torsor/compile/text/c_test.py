@@ -1,4 +1,4 @@
-"""A C program that calls exported functions with stored arguments and compares what they give with stored results."""
+"""A C program that calls exported functions with stored arguments and compares their results with stored ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.compile.program import Argument
-from torsor.compile.text.c import c_number
+from torsor.compile.text.language import c_number
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,22 @@
-"""A program as the source of a plain Python function over NumPy arrays: leading axes are a batch, as in a kernel."""
+"""A program as a Python function: over NumPy arrays with a batch, as a kernel; or over floats, with ``math`` alone."""
 
 from __future__ import annotations
 
 import keyword
-import math
 import textwrap
+from collections.abc import Sequence
+from itertools import product
 
 from torsor.compile.program import Program
 from torsor.compile.schedule import schedule
-from torsor.compile.text.infix import ATOM, INFIX, LOOSE, SUM, Form, Language, Lines, argument_names
+from torsor.compile.text.language import LIBRARY, NUMPY
+from torsor.compile.text.lines import Lines
+from torsor.compile.text.names import argument_names
 
 #: words an argument cannot have
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, "np", "batch", "float"})
 #: columns of a line that unpacks an argument
 WIDTH = 116
-
-_CALLS = {"sin": "sin", "cos": "cos", "sqrt": "sqrt", "tanh": "tanh", "exp": "exp", "log": "log", "asin": "arcsin",
-          "acos": "arccos", "abs": "abs", "sign": "sign"}  # fmt: skip
-_PAIRS = {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
-
-
-def python_number(x: float) -> str:
-    """A constant that reads back to the same bits.
-
-    >>> python_number(-0.1), python_number(math.inf)
-    ('-0.1', 'np.inf')
-    """
-    if math.isfinite(x):
-        return repr(float(x))
-    return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"
-
-
-def python_language() -> Language:
-    """Python's forms."""
-    forms = INFIX | {op: Form(f"np.{name}({{}})") for op, name in _CALLS.items()}
-    forms |= {op: Form(f"np.{name}({{}}, {{}})") for op, name in _PAIRS.items()}
-    for op, name in (("lt", "less"), ("le", "less_equal"), ("eq", "equal")):
-        forms[op] = Form(f"(np.{name}({{}}, {{}}) * 1.0)")
-    forms["where"] = Form("np.where({}, {}, {})", ATOM, (SUM, LOOSE, LOOSE))
-    return Language(forms, python_number, "{} = {}", "{}[..., {}]")
 
 
 def python_function(program: Program, name: str, doc: str = "") -> str:
@@ -60,22 +38,21 @@ def python_function(program: Program, name: str, doc: str = "") -> str:
     inputs, outputs = program.inputs, program.outputs
     names = argument_names([*inputs, *outputs], {*RESERVED, name})
     taken, made = names[: len(inputs)], names[len(inputs) :]
-    places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in _indices(o.shape)]
+    places = [(n, index) for n, o in zip(made, outputs, strict=True) for index in product(*map(range, o.shape))]
     s = schedule(program, False, [list(range(len(places)))], chunk=len(program.code) + 1)
-    language = python_language()
 
     def store(position: int, text: str) -> str:
         n, index = places[position]
         return f"{n}[{', '.join(('...', *map(str, index)))}] = {text}"
 
-    lines = Lines(s, inputs, taken, language, store)
+    lines = Lines(s, inputs, taken, NUMPY, store)
     body, _ = lines.chunk(0)
     used = {a for op, args in s.code if op == "input" for a in args}
     head = [f"def {name}({', '.join(taken)}):", *([f'    """{doc}"""'] if doc else [])]
     if "where" in program.counts:  # both branches are computed, and the one not taken may divide by zero
         head.insert(0, '@np.errstate(divide="ignore", invalid="ignore", over="ignore")')
     loads = _loads(program, taken, lines, used)
-    dropped = {language.assign.format(*source) for source in lines.source}  # the line that unpacks an input has them all
+    dropped = {NUMPY.assign.format(*source) for source in lines.source}  # the line that unpacks an input has them all
     steps = [line for line in body if line not in dropped]
     first = next((k for k, line in enumerate(steps) if "[..." in line.partition(" = ")[0]), len(steps))
     empty = [f"{n} = np.empty({_shape(o.shape)})" for n, o in zip(made, outputs, strict=True)]
@@ -96,12 +73,12 @@ def _loads(program: Program, names: list[str], lines: Lines, used: set[int]) -> 
         if a.shape and a.size:
             left = [lines.source[start + k][0] if start + k in used else "_" for k in range(a.size)]
             right = n if len(a.shape) == 1 else f"{n}.reshape(*{lead}, {a.size})"
-            second += _unpacked(left, f"np.moveaxis({right}, -1, 0)")
+            second += _unpacking_lines(left, f"np.moveaxis({right}, -1, 0)")
         start += a.size
     return first, second
 
 
-def _unpacked(left: list[str], right: str) -> list[str]:
+def _unpacking_lines(left: list[str], right: str) -> list[str]:
     line = f"{', '.join(left)}{',' if len(left) == 1 else ''} = {right}"
     if len(line) <= WIDTH:
         return [line]
@@ -112,9 +89,52 @@ def _shape(shape: tuple[int, ...]) -> str:
     return f"({', '.join(('*batch', *map(str, shape)))})" if shape else "batch"
 
 
-def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The places of an array in C order."""
-    out: list[tuple[int, ...]] = [()]
-    for n in shape:
-        out = [(*index, k) for index in out for k in range(n)]
-    return out
+# -- over floats -----------------------------------------------------------------------------------------------
+
+
+def math_import(*programs: Program) -> str:
+    """The line that imports the functions of ``math`` these programs call, and two empty lines; empty if there are none."""
+    used = sorted(set(LIBRARY) & {op for p in programs for op in p.counts})
+    return f"from math import {', '.join(used)}\n\n\n" if used else ""
+
+
+def math_function(
+    program: Program, name: str, entries: Sequence[str], body: Sequence[str], results: Sequence[str], doc: str = ""
+) -> str:
+    """The text of ``def name(q, *, m=1.0)``: sequences in, scalar inputs as keywords, nested lists out.
+
+    ``entries`` name the inputs' entries; ``body`` and ``results`` are lines and expressions in them
+    (:data:`~torsor.compile.text.language.MATH`).
+
+    >>> from torsor.compile import Argument, record
+    >>> p = record(lambda x, m: {"y": [x[0] * x[1] * m[0]]}, [Argument("x", (2,)), Argument("m", (), default=2.0)])
+    >>> print(math_function(p, "f", ["a", "b", "m"], [], ["a*b*m"]))
+    def f(x, *, m=2.0):
+        a, b = x
+        return [a*b*m]
+    """
+    arguments, keywords, lines = [], [], []
+    rest = iter(entries)
+    for a in program.inputs:
+        mine = [next(rest) for _ in range(a.size)]
+        if not a.shape:
+            keywords.append(mine[0] if a.default is None else f"{mine[0]}={a.default!r}")
+            continue
+        arguments.append(a.name)
+        if mine:
+            lines.append(f"{', '.join(mine)}{',' if len(mine) == 1 else ''} = {a.name}")
+    head = f"def {name}({', '.join([*arguments, *(['*', *keywords] if keywords else [])])}):"
+    lines = [*([f'"""{doc}"""'] if doc else []), *lines, *body, f"return {_nested(results, program.outputs[0].shape, '    ')}"]
+    return "\n".join([head, *(f"    {line}" for line in lines)])
+
+
+def _nested(texts: Sequence[str], shape: Sequence[int], indent: str) -> str:
+    """Entries in C order as nested Python lists, one row per line."""
+    if len(shape) == 0:
+        return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
+    step = len(texts) // shape[0] if shape[0] else 0
+    rows = [_nested(texts[k * step : (k + 1) * step], shape[1:], indent + "    ") for k in range(shape[0])]
+    inner = "".join(f"{indent}    {row},\n" for row in rows)
+    return f"[\n{inner}{indent}]"

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from torsor.errors import ArgumentError
-from torsor.symbolic.recorded import compile_expression, evaluate, recorder, to_program
+from torsor.symbolic.expression_program import compile_expression, evaluate, recorder, to_program
 
 x, y = sp.symbols("x y", real=True)
 
@@ -52,7 +52,7 @@ def test_shapes():
 def test_what_cannot_be_computed():
     with pytest.raises(ArgumentError, match="torsor has no gamma"):
         evaluate(sp.gamma(x), {x: 1.0})
-    with pytest.raises(ArgumentError, match="y has no value here; those that have: x"):
+    with pytest.raises(ArgumentError, match="y has no value here; symbols with a value: x"):
         evaluate(x + y, {x: 1.0})
     with pytest.raises(ArgumentError, match=r"m is a symbol where a kernel needs numbers.*with_values"):
         recorder({"r": x * sp.Symbol("m")}, {"q": [x]})

@@ -1,4 +1,4 @@
-"""From SymPy to a torsor Program: an expression evaluated over any scalar, the recording one among them."""
+"""SymPy expressions as programs: an expression is evaluated over any scalar, also over the one that records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torsor import scalar as s
 from torsor.compile import Argument, Kernel, Program, record
 from torsor.errors import ArgumentError
 from torsor.kernels.functions import function_kernel
-from torsor.symbolic.library import sympy_library
+from torsor.symbolic.library import leaves, nested_list, sympy_library
 
 #: functions by the name of their SymPy class
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -41,7 +41,7 @@ RELATIONS = {
 
 
 def evaluate(expression: Any, values: Mapping[Any, Any]) -> Any:
-    """The value of a SymPy expression over any scalar torsor knows; ``values`` has each symbol's.
+    """The value of a SymPy expression over any scalar of torsor; ``values`` maps each symbol to its scalar.
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
@@ -52,7 +52,7 @@ def evaluate(expression: Any, values: Mapping[Any, Any]) -> Any:
 
 
 class _Evaluation:
-    """One evaluation; an expression met twice is computed once."""
+    """One evaluation; an expression that occurs twice is computed once."""
 
     def __init__(self, values: Mapping[Any, Any]):
         self.known = dict(values)
@@ -91,7 +91,7 @@ class _Evaluation:
                 value = s.where(self(piece.cond), self(piece.expr), value)
             return value
         if e.is_Symbol:
-            raise ArgumentError(f"{e} has no value here; those that have: {self._names()}")
+            raise ArgumentError(f"{e} has no value here; symbols with a value: {self._names()}")
         raise ArgumentError(f"{e} cannot be computed: torsor has no {name}; it has {', '.join(sorted(FUNCTIONS))}")
 
     def _names(self) -> str:
@@ -131,7 +131,7 @@ class _Evaluation:
 
 
 def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Callable[..., dict[str, Any]]:
-    """A function of scalars, one flat list an input, that computes the expressions: common parts are found first (CSE).
+    """A function of scalars, one flat list per input, that computes the expressions; common parts are computed once (CSE).
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
@@ -139,14 +139,10 @@ def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
     {'r': [3.0, 9.0]}
     """
     sp = sympy_library()
-    nested = {name: _listed(e) for name, e in expressions.items()}
-    flat = [x for e in nested.values() for x in _leaves(e)]
+    nested = {name: nested_list(e) for name, e in expressions.items()}
+    flat = [x for e in nested.values() for x in leaves(e)]
     known = {x for group in inputs.values() for x in group}
-    if missing := sorted({str(x) for e in flat for x in e.free_symbols - known}):
-        raise ArgumentError(
-            f"{', '.join(missing)} {'is a symbol' if len(missing) == 1 else 'are symbols'} where a kernel needs numbers; "
-            "put numbers in with .with_values({symbol: number})"
-        )
+    refuse_symbols(sorted({str(x) for e in flat for x in e.free_symbols - known}))
     steps, reduced = sp.cse(flat, order="none")
 
     def function(*lists: Sequence[Any]) -> dict[str, Any]:
@@ -156,9 +152,18 @@ def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
         for name, e in steps:
             value.known[name] = value(e)
         results = iter([value(e) for e in reduced])
-        return {name: _filled(e, results) for name, e in nested.items()}
+        return {name: _fill(e, results) for name, e in nested.items()}
 
     return function
+
+
+def refuse_symbols(names: Sequence[str]) -> None:
+    """An error if any symbols are left without a number."""
+    if names:
+        raise ArgumentError(
+            f"{', '.join(names)} {'is a symbol' if len(names) == 1 else 'are symbols'} where a kernel needs numbers; "
+            "put numbers in with .with_values({symbol: number})"
+        )
 
 
 def to_program(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]) -> Program:
@@ -184,18 +189,5 @@ def compile_expression(expressions: Mapping[str, Any], inputs: Mapping[str, Sequ
     return function_kernel(name, recorder(expressions, inputs), [Argument(k, (len(x),)) for k, x in inputs.items()])
 
 
-def _listed(e: Any) -> Any:
-    sp = sympy_library()
-    if isinstance(e, sp.MatrixBase) and 1 in e.shape and e.shape[1] == 1:
-        return list(e)
-    if isinstance(e, (sp.MatrixBase, sp.NDimArray)):
-        return e.tolist()
-    return [_listed(x) for x in e] if isinstance(e, (list, tuple)) else sp.sympify(e)
-
-
-def _leaves(e: Any) -> list[Any]:
-    return [x for part in e for x in _leaves(part)] if isinstance(e, list) else [e]
-
-
-def _filled(e: Any, results: Any) -> Any:
-    return [_filled(part, results) for part in e] if isinstance(e, list) else next(results)
+def _fill(e: Any, results: Any) -> Any:
+    return [_fill(part, results) for part in e] if isinstance(e, list) else next(results)

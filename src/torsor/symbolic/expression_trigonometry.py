@@ -1,19 +1,21 @@
-"""Trigonometric polynomials: one normal form, so that equality is decided, and a short form, so that they can be read.
+"""Trigonometry of SymPy expressions: a normal form that decides equality, and a short form to read.
 
 Every sine and cosine of a sum of angles is a polynomial in sᵢ = sin qᵢ, cᵢ = cos qᵢ.  Modulo sᵢ² + cᵢ² = 1 it has exactly one
 form with every sᵢ to a power of at most one: two expressions are the same function if and only if these are the same.
+(:mod:`torsor.symbolic.program_trigonometry` works on recorded programs instead, and gives expressions.)
 """
 
 from __future__ import annotations
 
-from math import comb, lcm
+from math import lcm
 from typing import Any
 
-from torsor.symbolic.library import exact, sympy_library
+from torsor.symbolic.library import exact, leaves, sympy_library
+from torsor.symbolic.trig_reduction import reduce_squares
 
 
 class _Angles:
-    """The base angles of some expressions: each argument of a sine or cosine is a whole combination of them."""
+    """The base angles of an expression: each argument of a sine or cosine is an integer combination of them."""
 
     def __init__(self, expression: Any):
         sp = sympy_library()
@@ -29,10 +31,10 @@ class _Angles:
     def polynomial(self) -> dict[Any, Any]:
         """Each sine and cosine as a polynomial in the base angles'."""
         sp = sympy_library()
-        return {f: self._turned(f.args[0])[0 if isinstance(f, sp.cos) else 1] for f in self.functions}
+        return {f: self._cos_and_sin(f.args[0])[0 if isinstance(f, sp.cos) else 1] for f in self.functions}
 
-    def _turned(self, argument: Any) -> tuple[Any, Any]:
-        """(cos, sin) of a sum: turn by turn, (c + is)(C + iS)."""
+    def _cos_and_sin(self, argument: Any) -> tuple[Any, Any]:
+        """(cos, sin) of a sum, one angle after the other: (c + is)(C + iS)."""
         sp = sympy_library()
         c, s = sp.Integer(1), sp.Integer(0)
         for term in sp.Add.make_args(sp.expand(argument)):
@@ -53,22 +55,11 @@ class _Angles:
         return table
 
 
-def _reduced(p: Any, pairs: list[tuple[Any, Any]]) -> Any:
-    """A Poly with s² = 1 − c² put in, for each pair (s, c), until no s has a power above one."""
-    gens = list(p.gens)
-    terms = p.as_dict(native=True)
-    for s, c in pairs:
-        i, j = gens.index(s), gens.index(c)
-        made: dict[tuple[int, ...], Any] = {}
-        for powers, k in terms.items():
-            half = powers[i] // 2
-            for r in range(half + 1):  # (1 − c²)ʰ = Σ (h over r)(−c²)ʳ
-                moved = list(powers)
-                moved[i], moved[j] = powers[i] % 2, powers[j] + 2 * r
-                key = tuple(moved)
-                made[key] = made.get(key, p.domain.zero) + k * (comb(half, r) * (-1) ** r)
-        terms = made
-    return sympy_library().Poly.from_dict(terms, *gens, domain=p.domain)
+def _reduce(p: Any, pairs: list[tuple[Any, Any]]) -> Any:
+    """A Poly with s² = 1 − c² put in, for each pair (s, c)."""
+    at = {x: k for k, x in enumerate(p.gens)}
+    terms = reduce_squares(p.as_dict(native=True), [(at[s], at[c]) for s, c in pairs])
+    return sympy_library().Poly.from_dict(dict(terms), *p.gens, domain=p.domain)
 
 
 def _normal(expression: Any) -> tuple[Any, _Angles]:
@@ -79,7 +70,7 @@ def _normal(expression: Any) -> tuple[Any, _Angles]:
     p = sp.Poly(sp.expand(raw), *angles.generators, sp.Dummy("one"))
     if any(c.has(*angles.generators) for c in p.coeffs()) if angles.generators else False:
         raise sp.PolynomialError("a sine inside another function")
-    return _reduced(p, [(s, c) for s, c, _ in angles.sines.values()]), angles
+    return _reduce(p, [(s, c) for s, c, _ in angles.sines.values()]), angles
 
 
 def is_identical(a: Any, b: Any) -> bool:
@@ -94,7 +85,7 @@ def is_identical(a: Any, b: Any) -> bool:
     (True, False)
     """
     sp = sympy_library()
-    flat_a, flat_b = _flat(a), _flat(b)
+    flat_a, flat_b = leaves(a), leaves(b)
     if len(flat_a) != len(flat_b):
         return False
     for x, y in zip(flat_a, flat_b, strict=True):
@@ -111,13 +102,6 @@ def is_identical(a: Any, b: Any) -> bool:
     return True
 
 
-def _flat(value: Any) -> list[Any]:
-    sp = sympy_library()
-    if isinstance(value, (sp.MatrixBase, sp.NDimArray)):
-        return list(sp.flatten(value.tolist()))
-    return [x for v in value for x in _flat(v)] if isinstance(value, (list, tuple)) else [value]
-
-
 def simplify_trigonometry(expression: Any) -> Any:
     """The same function, shorter: equal trigonometry grouped, cos(q₁+q₂) instead of its expansion, sin² + cos² = 1 applied.
 
@@ -131,23 +115,23 @@ def simplify_trigonometry(expression: Any) -> Any:
     sp = sympy_library()
     expression = exact(expression)
     if not expression.atoms(sp.sin, sp.cos):
-        return _factored(expression)
+        return _factor(expression)
     try:
         p, angles = _normal(expression)
     except sp.PolynomialError:
         return sp.simplify(expression)
     table = angles.back()
-    groups: dict[Any, dict[Any, Any]] = {}  # what is no angle → its trigonometric coefficient
+    groups: dict[Any, dict[Any, Any]] = {}  # a factor without angles → its trigonometric coefficient
     for powers, coefficient in zip(p.monoms(), p.coeffs(), strict=True):
         monomial = sp.Mul(*(g**k for g, k in zip(p.gens, powers, strict=True) if k))
         for term, k in sp.expand(coefficient).as_coefficients_dict().items():
             group = groups.setdefault(term, {})
             group[monomial] = group.get(monomial, 0) + k
-    collected: dict[Any, Any] = {}  # a short trigonometric factor → what multiplies it
+    collected: dict[Any, Any] = {}  # a short trigonometric factor → its coefficient
     for term, group in groups.items():
         for k, factor in _short(group, angles, table):
             collected[factor] = collected.get(factor, 0) + k * term
-    made = shorter(sp.Add(*(_factored(k) * f for f, k in collected.items())))
+    made = shorter(sp.Add(*(_factor(k) * f for f, k in collected.items())))
     return made if made.count_ops() <= expression.count_ops() else expression
 
 
@@ -160,7 +144,7 @@ def _short(group: dict[Any, Any], angles: _Angles, table: dict[Any, Any]) -> lis
     forms = [polynomial.xreplace(table)]
     if angles.generators:
         p = sp.Poly(polynomial, *angles.generators)
-        forms.append(_reduced(p, [(c, s) for s, c, _ in angles.sines.values()]).as_expr().xreplace(table))
+        forms.append(_reduce(p, [(c, s) for s, c, _ in angles.sines.values()]).as_expr().xreplace(table))
     forms.append(sp.expand(TR8(forms[0])))
     best = min(forms, key=lambda f: (f.count_ops(), sp.default_sort_key(f)))
     return [(k, f) for f, k in sp.expand(best).as_coefficients_dict().items()]
@@ -174,16 +158,16 @@ def shorter(expression: Any) -> Any:
     >>> shorter(m * x + m * y)
     m*(x + y)
     """
-    made = _evaluated(sympy_library().factor_terms(expression))
+    made = _rebuild(sympy_library().factor_terms(expression))
     return made if made.count_ops() <= expression.count_ops() else expression
 
 
-def _evaluated(e: Any) -> Any:
-    """The expression built anew, so that 2(x + y), which SymPy holds only unevaluated, does not change when it is touched."""
-    return e.func(*map(_evaluated, e.args)) if e.args else e
+def _rebuild(e: Any) -> Any:
+    """The expression built again, so that 2(x + y), which SymPy keeps only unevaluated, stays the same in later steps."""
+    return e.func(*map(_rebuild, e.args)) if e.args else e
 
 
-def _factored(expression: Any) -> Any:
+def _factor(expression: Any) -> Any:
     """A polynomial with its common factors in front; anything else as it is."""
     sp = sympy_library()
     try:
