@@ -280,6 +280,14 @@ def test_parameters_are_named_from_the_model():
     assert as_written(1 / 3).denominator == 3
 
 
+@pytest.mark.parametrize("form", ["expanded", "program"])
+def test_functions_of_the_users_symbols_in_the_model(form):
+    x, L = symbols("x L")
+    closed = symbolic(ts.robots.two_link(L1=L * cos(x)), form=form)
+    expected = ts.robots.two_link(L1=0.7 * np.cos(0.3)).gravity_force([0.2, 0.4])
+    assert_close(closed.quantity("g")([0.2, 0.4], x=0.3, L=0.7), expected)
+
+
 def test_the_users_names_are_kept_clear_of():
     m_2 = symbols("m_2")
     found = [p.name for p in Parameters(ts.robots.description("two_link", m1=m_2)).items]

@@ -21,6 +21,7 @@ from torsor.model.description import Description, Joint, Link
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec, about
 from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, flat
+from torsor.symbolic.expression_program import evaluate
 from torsor.symbolic.library import sympy_library
 
 #: tolerance for right angles and simple parts of a turn, which files round [rad, or an entry of a rotation]
@@ -76,8 +77,7 @@ class Parameters:
         def scalar(p: Parameter, expression: Any) -> Any:
             if expression is None:
                 return scalars[p.name]
-            names = sorted(str(s) for s in expression.free_symbols)
-            return sympy_library().lambdify(names, expression, "math")(*(scalars[n] for n in names))
+            return evaluate(expression, {symbol: scalars[symbol.name] for symbol in expression.free_symbols})
 
         return self._walk(scalar)
 
