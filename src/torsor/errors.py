@@ -57,7 +57,10 @@ def _rebuild_file_error(state: dict) -> FileError:
 
 
 class UnknownName(TorsorError, LookupError):
-    """A link, joint, frame or quantity that does not exist; the message lists those that do."""
+    """An unknown link, joint, frame, quantity or option; the message lists the valid names.
+
+    A ``kind`` that ends in "=" is an argument, such as ``method=``.
+    """
 
     def __init__(self, kind: str, name: object, valid):
         valid = sorted(str(v) for v in valid)
@@ -66,7 +69,10 @@ class UnknownName(TorsorError, LookupError):
 
         like = get_close_matches(str(name), valid[40:], 1)  # of those that are not shown
         hint = f"did you mean {like[0]!r}? " if like else ""
-        super().__init__(f"there is no {kind} named {name!r}; {hint}valid names: {shown or '(none)'}")
+        if kind.endswith("="):
+            super().__init__(f"{kind[:-1]} must be one of {shown}, not {name!r}")
+        else:
+            super().__init__(f"there is no {kind} named {name!r}; {hint}valid names: {shown or '(none)'}")
         self.kind, self.name, self.valid = kind, name, valid
 
     def __reduce__(self):

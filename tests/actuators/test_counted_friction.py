@@ -318,8 +318,8 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     start, law = (np.zeros(6), np.zeros(6), 2e-3), puma.with_friction("urdf")
     run = puma.simulate(*start)
     assert run.notes == (
-        "the damping of joint1, joint2, joint3, ... is left out; damping=True counts it",
-        "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') counts it",
+        "the damping of joint1, joint2, joint3, ... is left out; damping=True includes it",
+        "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') includes it",
     )
     assert all(note in repr(run) for note in run.notes)
     assert len(puma.simulate(*start, damping=True).notes) == 1
@@ -327,4 +327,4 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     assert len(law.simulate(*start, friction=False).notes) == 2
     assert ts.robots.two_link().simulate(Q, V, 1e-3).notes == ()
     one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # joint1 has a law, the others have none
-    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint counts it"
+    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint includes it"

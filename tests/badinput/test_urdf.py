@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "mass negative": (inertial('value="-1"'), ":5: <mass>: link 'a': mass -1.0 kg is negative"),
     "mass infinite": (
         inertial('value="inf"'),
-        ":5: <mass>: link 'a': value: 'inf' is not a number: infinity has no place in a file; for no limit, leave it out",
+        ":5: <mass>: link 'a': value: 'inf' is not a number: infinity is not allowed; for no limit, omit it",
     ),
     "decimal comma": (
         inertial('value="1,5"'),
@@ -201,7 +201,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "cycle beside a tree": (
         tree(("i", "r", "s"), ("j", "a", "b"), ("k", "b", "a")),
-        ":2: <link>: robot 'r': link 'a' hangs on a cycle of joints that never reaches the root 'r'",
+        ":2: <link>: robot 'r': link 'a' is attached to a cycle of joints that is not connected to the root 'r'",
     ),
     "two roots": (
         robot('<link name="a"/>\n<link name="b"/>'),
@@ -240,7 +240,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "limit nan": (joint('<limit lower="nan"/>'), f":4: <limit>: joint 'j': lower: 'nan' is not a number: {PLAIN}"),
     "limit inf": (
         joint('<limit upper="inf"/>'),
-        ":4: <limit>: joint 'j': upper: 'inf' is not a number: infinity has no place in a file; for no limit, leave it out",
+        ":4: <limit>: joint 'j': upper: 'inf' is not a number: infinity is not allowed; for no limit, omit it",
     ),
     "limit a list": (joint('<limit lower="0 1"/>'), ":4: <limit>: joint 'j': lower needs 1 number, 2 given"),
     "effort negative": (joint('<limit effort="-1"/>'), ":4: <limit>: joint 'j': effort limit -1.0 is negative"),
@@ -264,11 +264,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     # mimic
     "mimics itself": (
         tree(("j", "a", "b", '<mimic joint="j"/>')),
-        f":4: <joint>: joint 'j': its mimic leads back to itself through 'j'; {INDEPENDENT}",
+        f":4: <joint>: joint 'j': its mimic forms a cycle through 'j'; {INDEPENDENT}",
     ),
     "mimic loop": (
         tree(("j", "a", "b", '<mimic joint="k"/>'), ("k", "b", "c", '<mimic joint="j"/>')),
-        f":5: <joint>: joint 'j': its mimic leads back to itself through 'j'; {INDEPENDENT}",
+        f":5: <joint>: joint 'j': its mimic forms a cycle through 'j'; {INDEPENDENT}",
     ),
     "mimics the unknown": (
         tree(("j", "a", "b", '<mimic joint="z"/>')),
@@ -301,22 +301,22 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         + ']>\n<robot name="&a9;"/>',
         f":1: {DOCTYPE}",
     ),
-    "PNG": (b"\x89PNG\r\n\x1a\n\x00", ":3: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8"),
+    "PNG": (b"\x89PNG\r\n\x1a\n\x00", ":3: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8"),
     "NUL": (
         robot('<link name="a\0"/>').encode(),
-        ":2: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8",
+        ":2: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8",
     ),
     "UTF-16": ("<robot/>".encode("utf-16"), ":1: is UTF-16 or UTF-32; save it as UTF-8"),
     "UTF-16 without mark": (
         "<robot/>".encode("utf-16-le"),
-        ":1: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8",
+        ":1: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8",
     ),
     "UTF-7": (b'<?xml version="1.0" encoding="utf-7"?><robot/>', ":1: declares the encoding 'utf-7'; save it as UTF-8"),
     "not UTF-8": (
         b'<robot name="r">\n<link name="\xff"/></robot>',
         ":2: holds bytes that are no utf-8: invalid start byte; save it as UTF-8",
     ),
-    "lone surrogate": (robot('<link name="\ud800"/>'), ":2: holds a lone surrogate, which is no character"),
+    "lone surrogate": (robot('<link name="\ud800"/>'), ":2: contains a lone surrogate, which is not a character"),
     "MJCF": ("<mujoco/>", ":1: is not a URDF: this is an MJCF (MuJoCo) file, not <robot>"),
     "SDF": ("<sdf/>", ":1: is not a URDF: this is an SDF file, not <robot>"),
     "other root": ("\n<robots/>", ":2: is not a URDF: its root element is <robots>, not <robot>"),
@@ -429,7 +429,7 @@ ACCEPTED = {
     "no axis": (
         joint('<limit lower="0" upper="1" effort="2" velocity="3"/>'),
         lambda d: only(d).kind == Revolute(Vec(1, 0, 0)) and only(d).upper == (1.0,) and only(d).velocity_limit == (3.0,),
-        ("no <axis>, so about or along (1, 0, 0) as URDF has it: joint 'j'",),
+        ("no <axis>, so about or along (1, 0, 0), the default of URDF: joint 'j'",),
     ),
     "long axis": (
         joint('<axis xyz="0 0 -2"/>', "continuous"),
@@ -494,7 +494,7 @@ ACCEPTED = {
             "1 <sensor> element ignored: sensors are not part of a rigid-body description",
             "1 <f:oo> element ignored: torsor knows no such element in <robot>",
             "1 passage ignored: it is text inside <robot>, which is read by its attributes and elements",
-            '1 <link type="..."> attribute ignored: torsor knows no such attribute there',
+            '1 <link type="..."> attribute ignored: unknown attribute',
             "1 <inertal> element ignored: torsor knows no such element in <link>",
         ),
     ),
@@ -559,7 +559,7 @@ def test_an_inertia_no_body_has_warns_or_is_refused(case):
     message = f"robot 'r' has an inertia that no body can have: link 'a': {why}"
     assert [str(w.message) for w in warned] == [f"{message}; it is used as given"]
     assert warned[0].filename == __file__
-    assert d.report == ("inertia that no body can have, kept as it is: link 'a'",)
+    assert d.report == ("physically impossible inertia, used as given: link 'a'",)
     with pytest.raises(FileError) as caught:
         read_urdf(source, strict=True)
     assert str(caught.value) == f"<string>:2: <link>: {message}; correct it, or load with strict=False"

@@ -24,7 +24,7 @@ FILES = {
     "a\nb.csv": STATES, f"{BYTES}.csv": STATES, "bom.csv": f"\ufeff{STATES}", "crlf.csv": STATES.replace("\n", "\r\n"),
     "cut.csv": "t,q1\n0,0\n1,", "quoted.csv": '"t","q[j]"\n0,"0.5"\n', "big.csv": "q1\n1e400\n", "old.csv": "as it was\n",
 }  # fmt: skip
-TAKEN = "is a directory or a device, and is not replaced by a file"
+TAKEN = "is a directory or a device and cannot be replaced by a file"
 
 #: words → exit code, and a part of what is printed: on stdout if the code is 0, else on stderr
 CASES: dict[tuple[str, ...], tuple[int, str]] = {
@@ -67,7 +67,7 @@ CASES: dict[tuple[str, ...], tuple[int, str]] = {
     ("mass", "arm.urdf", "quoted.csv"): (0, "0.0,2.0"),
     ("mass", "arm.urdf", "cut.csv"): (1, "cut.csv:3: column 'q1' is empty"),
     ("mass", "arm.urdf", "big.csv"): (1, "big.csv:"),
-    ("mass", "arm.urdf", "folder.csv"): (2, "folder.csv is a directory; states are in a file"),
+    ("mass", "arm.urdf", "folder.csv"): (2, "folder.csv is a directory; give a file of states"),
     ("mass", "arm.urdf", "folder"): (2, "folder: states are read from .csv"),
     ("mass", "arm.urdf", ""): (2, "STATES: states are read from .csv"),
     ("mass", "arm.urdf", f"{LONG}.csv"): (2, "there is no file xxx"),

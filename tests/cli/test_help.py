@@ -34,7 +34,7 @@ def test_help_fits_the_terminal_and_reads_like_a_manual(torsor, monkeypatch, com
     assert headings == (
         [*COMMANDS, "Options", "Try"]
         if not command
-        else [x for x in ("Arguments", "Options", "How the robot is read", "Try") if x in headings]
+        else [x for x in ("Arguments", "Options", "Reading the robot", "Try") if x in headings]
     )
     assert "  -h, --help" in ended.out
 

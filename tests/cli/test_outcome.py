@@ -35,10 +35,10 @@ BAD = {
     "torque ur55": (2, "there is no robot or file named 'ur55'; did you mean ur5?"),
     "torque UR5": (2, "there is no robot or file named 'UR5'; did you mean ur5?"),
     "torque arm.urdf": (2, "there is no file arm.urdf"),
-    "torque data/ur5.urdf": (2, "there is no file data/ur5.urdf; ur5 is bundled, and needs none"),
-    "torque http://a.b/arm.urdf": (2, "http://a.b/arm.urdf is no file here, and nothing is fetched; give the path of one"),
+    "torque data/ur5.urdf": (2, "there is no file data/ur5.urdf; ur5 is a bundled robot"),
+    "torque http://a.b/arm.urdf": (2, "http://a.b/arm.urdf is not a file, and nothing is downloaded; give the path of a file"),
     "torque two_link --q": (2, "option '--q' requires an argument; see torsor torque --help"),
-    "mass two_link states.csv --out states.csv": (2, "--out states.csv is the file that is read; give another name"),
+    "mass two_link states.csv --out states.csv": (2, "--out states.csv is also the input file; give another name"),
     "torque two_link --wrench tip=1,2,3,4,5,6 --wrench tip=0,0,0,0,0,0": (2, "--wrench tip is given twice; give their sum"),
     "convert two_link arm.urdf --to mjcf": (2, "arm.urdf ends as URDF does, and --to says mjcf"),
     "export two_link --to urdf --out arm.mjcf": (2, "arm.mjcf ends as MJCF does, and --to says urdf"),
@@ -73,9 +73,9 @@ BAD = {
     "torque two_link --fast": (2, "no such option: --fast (Possible options: --a, --as, --base); see torsor torque --help"),
     "simulate two_link --plot a.doc --seconds 0.01": (2, "--plot a.doc: it is written to .svg, .pdf, .png"),
     "simulate two_link --out a.doc --seconds 0.01": (2, "--out a.doc: it is written to .npz, .csv, .parquet"),
-    "mass a.xacro": (2, "a.xacro is xacro, a program that makes URDF; if you trust it, --xacro run has it run"),
+    "mass a.xacro": (2, "a.xacro is xacro, a program that generates URDF; if you trust it, give --xacro run"),
     "mass two_link --xacro run": (2, "--xacro is for files; two_link is bundled"),
-    "simulate two_link --target 0": (2, "--target is where --control pd pulls to"),
+    "simulate two_link --target 0": (2, "--target needs --control pd"),
     "simulate two_link --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
     "demo --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
     "mass two_link --q joint1=1,2": (2, "--q: write '2' as name=number"),
@@ -83,7 +83,7 @@ BAD = {
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
     "equations two_link --only K": (2, "--only is one of M, c, g, Gamma, not 'K'"),
     "equations two_link --format c --parameters symbols": (
-        2, "--format c has the robot's numbers put in; --parameters symbols goes with the other formats"),
+        2, "--format c has numbers only; --parameters symbols needs another format"),
     "export two_link --to mr --quantity mass_matrix": (2, "--quantity is for code; --to mr writes the robot itself"),
     "export two_link --to mr --out lists.txt": (2, "--out lists.txt: the lists are written to .npz or .json"),
     "mass broken.urdf": (1, None),
@@ -200,7 +200,7 @@ def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
     job.send_signal(sent)
     _, said = job.communicate(timeout=60)
     assert job.returncode == code
-    assert said == "torsor: interrupted; nothing was left half-written\n"
+    assert said == "torsor: interrupted; no partial files were left\n"
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "as it was\n"
 

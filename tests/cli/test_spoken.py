@@ -66,7 +66,7 @@ FILES = {
 #: words → the end of the line on stderr
 HINTS = {
     "mass mimic.urdf": "which is not defined; --no-mimic makes such joints independent",
-    "mass odd.urdf --strict": "(1, 1, 9 kg·m²); correct it, or leave out --strict",
+    "mass odd.urdf --strict": "(1, 1, 9 kg·m²); correct it, or omit --strict",
     "mass what.txt": "or say what it is: --as urdf, mjcf, sdf or dh",
     "mass odd.urdf --as mjcf": "this is a URDF; --as urdf reads it, not <mujoco>",
     "accel massless.urdf": "an armature to the joint, or make it fixed in the file",

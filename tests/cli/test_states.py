@@ -119,7 +119,7 @@ def test_flags_by_name_leave_the_rest_where_it_is(torsor):
 
 def test_without_a_state_the_zero_configuration_is_taken_and_said(torsor):
     ended = torsor("torque", "two_link")
-    assert ended.out.startswith("At the zero configuration, at rest; --q, --v, --a would say otherwise.\n")
+    assert ended.out.startswith("At the zero configuration, at rest; --q, --v, --a to change it.\n")
     assert "joint1   0   0   0   29.43" in ended.out
 
 
@@ -264,7 +264,7 @@ STILL = {
     "accel -": "No joint of 'one' moves.\n",
     "explain -": "No joint of 'one' moves.\n",
     "jacobian -": "No joint of 'one' moves.\n",
-    "jacobian - --base floating": "At the zero configuration; --q would say otherwise.\n\nJ    floating_base[0]",
+    "jacobian - --base floating": "At the zero configuration; --q to change it.\n\nJ    floating_base[0]",
     "pose - --frame only": "No joint of 'one' moves.\n\nframe   x   y   z   qx   qy   qz   qw\n",
     "info -": "one: 1 link, 0 moving joints, nq = 0, nv = 0, 1 kg, fixed base\nonly  1 kg\n\ntotal mass  1 kg\n",
 }
@@ -286,9 +286,7 @@ def test_what_a_robot_that_cannot_move_is_refused(torsor):
     assert torsor("simulate", "one.urdf").err == (
         "torsor: no joint of 'one' moves, so there is nothing to simulate; --base floating frees its base\n"
     )
-    assert torsor("jacobian", "bricard").err.startswith(
-        "torsor: --frame is needed: robot 'bricard' names no end (world, ground,"
-    )
+    assert torsor("jacobian", "bricard").err.startswith("torsor: --frame is needed: robot 'bricard' has no tip (world, ground,")
     assert torsor("mass", "-", "-").err == "torsor: ROBOT and STATES cannot both come from stdin\n"
 
 
@@ -330,7 +328,7 @@ def test_topics_are_those_of_mcap_files(torsor):
 
 
 def test_numbers_typed_where_a_file_is_meant(torsor):
-    assert torsor("mass", "two_link", "0.1,0.2").err == "torsor: 0.1,0.2 is no file of states; did you mean --q 0.1,0.2?\n"
+    assert torsor("mass", "two_link", "0.1,0.2").err == "torsor: 0.1,0.2 is not a file of states; did you mean --q 0.1,0.2?\n"
 
 
 @pytest.mark.parametrize("width", [50, 80, 130, 200])

@@ -109,7 +109,7 @@ REFUSED = {
     "empty": (b"", ": is empty; it must hold loops: [...]"),
     "not a mapping": (b"- 1\n", ":1: <loops.yaml>: must be a mapping with the keys loops"),
     "other root": (b"\nloop: []\n", ":2: <loops.yaml>: 'loop' is no key here; did you mean 'loops'? (there are loops)"),
-    "no list": (b"loops: 3\n", ":1: <loops>: must be a list, an entry a loop (- name: ...)"),
+    "no list": (b"loops: 3\n", ":1: <loops>: must be a list, one entry per loop (- name: ...)"),
     "no loop": (b"loops:\n- 3\n", ":2: <loops[0]>: must be a mapping with the keys name, type, axis"),
     "no name": (one(name=None), ":2: <loops[0]>: 'name' is missing"),
     "null name": (one(name="~"), ":2: <loops[0].name>: must be a name"),

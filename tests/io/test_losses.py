@@ -102,7 +102,7 @@ def test_comments_tell_them(format):
     for line in losses(d, format):
         assert f"<!-- {line} -->" in text
     if format == "mjcf":
-        assert "<!-- named otherwise, as the name is taken: shape case -->" in text
+        assert "<!-- renamed, since the name is in use: shape case -->" in text
 
 
 def test_every_format_that_is_written_has_its_losses():

@@ -89,7 +89,7 @@ HOSTILE = {
     "package://drake_models/x/y.sdf": "no folder named 'drake_models' is known",
     "../../outside/model.sdf": "outside",
     "file:///{}/outside/model.sdf": "outside",
-    "model://../outside": "is no name of a package",
+    "model://../outside": "is not a valid package name",
     "/dev/zero": "",
     "link.sdf": "outside",
     "../../outside": "outside",

@@ -190,10 +190,10 @@ def test_refusals():
     refused = {
         "joint 'j': URDF has no word for Mine; it can write fixed, revolute": single(Mine(Vec(0, 0, 1))),
         "joint 'j': URDF gives a continuous joint no lower and upper limit": single(Continuous(Vec(0, 0, 1)), lower=(-1.0,)),
-        "link 'b': it has a first moment of mass and no mass, which URDF cannot say": single(
+        "link 'b': it has a first moment of mass and no mass, which URDF cannot express": single(
             link=Link("b", Inertia(0, Vec(1, 0, 0), Sym.zero()))
         ),
-        "is not a finite number, and URDF holds nothing else": single(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
+        "is not a finite number": single(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
         "link 'b': URDF has no visual of shape 'egg'": single(link=Link("b", geometry=(Geometry("visual", "egg"),))),
         "robot 'a\\x00b' cannot be written as XML: ": single(name="a\0b"),
     }  # fmt: skip
@@ -239,9 +239,9 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_places_that_take_no_file(tmp_path):
-    with pytest.raises(FileError, match="is a directory or a device, and is not replaced by a file"):
+    with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
         write_urdf(single(), tmp_path)
-    with pytest.raises(FileError, match="is a directory or a device, and is not replaced by a file"):
+    with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
         write_urdf(single(), "/dev/full")
     with pytest.raises(FileError, match=r"cannot be written: No such file or directory"):
         write_urdf(single(), tmp_path / "no" / "r.urdf")

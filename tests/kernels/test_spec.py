@@ -55,7 +55,7 @@ def test_frames_of_wrenches_are_inputs_after_the_state():
     ("options", "message"),
     [
         ({"wrenches": ("nowhere",)}, "nowhere"),
-        ({"wrenches": ("tool0",), "expressed_in": "moon"}, "axes of a wrench"),
+        ({"wrenches": ("tool0",), "expressed_in": "moon"}, "expressed_in must be one of"),
     ],
 )
 def test_unknown_frames_and_axes_are_errors(options, message):

@@ -237,7 +237,7 @@ def test_parquet_with_holes_and_words(tmp_path):
     import pyarrow.parquet as parquet
 
     parquet.write_table(pa.table({"t": [0.0, 1.0, 2.0], "q[a]": [0.0, 1.0, None]}), tmp_path / "holes.parquet")
-    with pytest.raises(FileError, match=r"'q\[a\]' holds nothing \(null\) in row 3"):
+    with pytest.raises(FileError, match=r"'q\[a\]' is empty \(null\) in row 3"):
         logs.read(tmp_path / "holes.parquet")
     parquet.write_table(pa.table({"t": [0, 1], "q[a]": ["x", "y"]}), tmp_path / "words.parquet")
     with pytest.raises(FileError, match="not numbers"):

@@ -16,7 +16,7 @@ from torsor.model.assembly import assemble
 GEOM = '<geom size=".1"/>'
 DECIMAL = "is not a number: write a plain decimal such as 1.5 or 2e-3"
 MASSLESS = "mass and inertia of moving bodies must be larger than mjMINVAL"
-TOO_LARGE = "is larger than any number of a robot"
+TOO_LARGE = "is too large"
 
 
 def mjcf(inside: str) -> str:

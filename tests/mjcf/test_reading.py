@@ -139,12 +139,12 @@ def test_what_is_no_loop_is_told():
     report = "\n".join(read("loops.xml").report)
     for line in (
         "not linear: lift",
-        "constant ignored; robot.lock(...) does that: jam",
+        "constant ignored; use robot.lock(...): jam",
         "starts inactive ignored: off",
         "<tendon> equality",
     ):
         assert line in report
-    assert "equality with a mocap body ignored: that is a handle, not a loop: grip" in read("walker.xml").report
+    assert "equality with a mocap body ignored: it is not a loop: grip" in read("walker.xml").report
 
 
 # -- joints, limits, drives, names ---------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_what_has_no_name_gets_one_and_the_report_says_which():
 def test_bases():
     walker, free, loops = (read(name) for name in ("walker.xml", "free_bodies.xml", "loops.xml"))
     assert (walker.base, walker.root, walker.name) == ("floating", "trunk", "walker")
-    assert "the base floats, so a body that stands still is left out: step, handle" in walker.report
+    assert "the base is floating, so a fixed body is omitted: step, handle" in walker.report
     assert (free.base, free.root, free.name) == ("fixed", "world", "free bodies")
     assert [j.kind.name for j in free.joints] == [
         "revolute", "floating", "floating", "revolute", "prismatic", "prismatic", "prismatic", "spherical"]  # fmt: skip
@@ -202,7 +202,7 @@ def test_gravity_and_its_switch():
 
 
 def test_forces_torsor_does_not_have_are_told_loudly():
-    with pytest.warns(ModelWarning, match="has forces that torsor does not read: joint springs") as heard:
+    with pytest.warns(ModelWarning, match="has forces that torsor does not support: joint springs") as heard:
         d = read_mjcf(HERE / LOUD)
     assert heard[0].filename == __file__
     told = [line for line in d.report if line.startswith("NOT in the dynamics")]

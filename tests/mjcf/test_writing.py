@@ -175,7 +175,7 @@ def test_massless_links_between_joints_join_the_body_after_them():
     there_and_back(d)
     text = write_mjcf(d)
     assert compiled(text).model.nbody == 3
-    assert "massless, so part of the body that follows: yoke, cross" in text
+    assert "massless, merged into the next body: yoke, cross" in text
 
 
 def test_a_massless_tip_is_refused_by_name():
@@ -198,7 +198,7 @@ def test_a_ball_without_mass_beyond_a_hinge_is_refused():
     [
         (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo has one armature for a ball joint"),
         (Floating(), {"armature": (1.0,) * 6}, "along the world's axes"),
-        (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number, and MJCF holds nothing else"),
+        (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number"),
     ],
 )
 def test_what_mjcf_cannot_say_names_the_joint(kind, fields, words):

@@ -294,7 +294,7 @@ def test_a_floating_joint_that_is_cut_is_gone():
     free = ts.Builder("free").link("a").link("b", mass=1).joint("j", "floating", "a", "b").loop("l", "spherical", "a", "b")
     robot = free.build().with_spanning_tree()
     assert (robot.joints, robot.loops) == (("l",), ())
-    assert robot.report[-1] == "joint 'j' is floating and holds nothing: cut, it is gone"
+    assert robot.report[-1] == "joint 'j' is floating and constrains nothing: it is removed"
 
 
 def test_a_foot_on_the_ground_stays_a_loop():

@@ -275,7 +275,7 @@ def test_over_symbols_the_terms_can_be_read():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"joint": "knee"}, "drives joint 'knee', which is no joint of the tree"),
+        ({"joint": "knee"}, "drives joint 'knee', which is not a joint of the tree"),
         ({"joint": "ball"}, "spherical.*one degree of freedom"),
         ({"joint": "follower"}, r"follows 'hinge' \(mimic\); let it drive that one"),
         ({"link": "arm"}, "mounted on link 'arm', which does not carry joint 'hinge'; mount it on one of: 'ground'"),

@@ -312,7 +312,7 @@ def test_singular_configurations_are_told():
     assert e.lengths[0] == np.inf
     assert e.lengths[1] == pytest.approx(1)  # ŷ: the tip's mass alone; the first link stands still
     assert_close(np.abs(e.axes), np.eye(2), floor=1)
-    assert e.report == "singular: 'tip' cannot move along (1.000, 0.000) in (vx, vy), and feels infinite mass"
+    assert e.report == "singular: 'tip' cannot move along (1.000, 0.000) in (vx, vy): infinite effective mass"
     assert e.report in str(e)
     assert e.condition == np.inf
     assert_close(e.image([0, 1]), [0, 1], floor=1)

@@ -38,9 +38,9 @@ def to_pinocchio(robot: Robot) -> Any:
     pin = library("a model of Pinocchio")
     d = robot.description
     if not robot.model.is_numeric:
-        raise ModelError(f"robot {d.name!r} has symbols where Pinocchio has numbers")
+        raise ModelError(f"robot {d.name!r} has symbols, but Pinocchio needs numbers")
     if d.loops:
-        raise ModelError(f"Pinocchio's model has no loops, and robot {d.name!r} has some; robot.without_loops() is its tree")
+        raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse_rotors(robot.model, "Pinocchio")
     return _Making(pin, robot).model
 
@@ -115,11 +115,11 @@ class _Making:
         for i in followers:
             if isinstance(ours.joint[i], Helical):
                 who = ours.joint_names[i]
-                raise ModelError(f"joint {who!r} is helical and follows another, which Pinocchio computes wrongly")
+                raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")
         for i, kind in enumerate(ours.joint):
             if followers and isinstance(kind, Cylindrical):
                 who = ours.joint_names[i]
-                raise ModelError(f"joint {who!r} is composed of two in Pinocchio, which crashes where another joint mimics one")
+                raise ModelError(f"joint {who!r} is a composite joint in Pinocchio, which crashes in models with mimic joints")
 
 
 def _in_order(d: Description) -> Sequence[Joint]:

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Samples = Annotated[
-    int, typer.Option(metavar="N", min=1, max=1_000_000, help="Random configurations for the condition and the reach.")
+    int,
+    typer.Option(
+        metavar="N", min=1, max=1_000_000, help="Number of random configurations for the condition number and the reach."
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random configurations.")]
-Joint = Annotated[str | None, typer.Option(metavar="NAME", help="The parts of one joint's force, the largest first.")]
-Parts = Annotated[bool, typer.Option("--parts", help="Every part, however many there are; else many are summed by kind.")]
+Joint = Annotated[str | None, typer.Option(metavar="NAME", help="List the parts of one joint's force, the largest first.")]
+Parts = Annotated[bool, typer.Option("--parts", help="Show every part; by default many parts are summed by kind.")]
 #: parts up to which a table has a row each
 MANY = 12
 

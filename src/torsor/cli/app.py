@@ -37,7 +37,7 @@ loops bricard, delta_robot, five_bar, four_bar, n_four_bar, pantograph, peaucell
 FIRST = """\
 torsor demo --open             torsor info panda
 torsor check my_robot.urdf     torsor simulate ur5 --open
-torsor COMMAND --help          what a command takes, and lines to try"""
+torsor COMMAND --help          arguments and examples of a command"""
 
 
 def _version(asked: bool) -> None:
@@ -46,8 +46,8 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error comes from.")]
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def _common(

@@ -49,5 +49,5 @@ def _open(robot: Robot, q: Array) -> Caution | None:
         return None
     row = int(np.argmax(gaps > CLOSED))
     return Caution(
-        row, f"this q leaves the loops open by {gaps[row]:.3g} (m, rad); the results are those of no closed mechanism"
+        row, f"q violates loop closure by {gaps[row]:.3g} (m, rad); the results are not those of the closed mechanism"
     )

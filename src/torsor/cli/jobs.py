@@ -63,7 +63,7 @@ def run(robot: Robot, job: Job, state: State, table: Table, as_json: bool, shown
         _wrote(table.out, over_file(robot, job, state, table, as_json, about), as_json, about)
         return
     if table.topic is not None:
-        raise Typed("--topic chooses among the messages of an MCAP file; give that file after the robot")
+        raise Typed("--topic needs an MCAP file; give the file after the robot")
     values = {x: state.values[x] for x in job.inputs}
     results = job.compute(*values.values())
     if found := caution(robot, values["q"][None]):
@@ -79,11 +79,11 @@ def run(robot: Robot, job: Job, state: State, table: Table, as_json: bool, shown
 def unsaid(robot: Robot, inputs: Sequence[str], state: State) -> list[Any]:
     """What was taken where nothing was typed."""
     if not robot.nv:
-        return [prose(f"No joint of {robot.name!r} moves.")]
-    where = "the configuration its loops close in" if robot.loops else "the zero configuration"
+        return [prose(f"Robot {robot.name!r} has no moving joint.")]
+    where = "a configuration with closed loops" if robot.loops else "the zero configuration"
     rest = ", at rest" if "v" in inputs else ""
     flags = ", ".join(f"--{x}" for x in inputs)
-    return [] if state.given else [prose(f"At {where}{rest}; {flags} would say otherwise.")]
+    return [] if state.given else [prose(f"At {where}{rest}; {flags} to change it.")]
 
 
 def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
         say(str(stop))
         return INTERRUPTED
     except (KeyboardInterrupt, _Terminated) as stop:
-        say("interrupted; nothing was left half-written")
+        say("interrupted; no partial files were left")
         return TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough: torsor ... | head
         _forget_stdout()

@@ -12,11 +12,14 @@ from torsor.cli.words import Json
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Format = Annotated[Literal["text", "latex", "markdown", "python", "c"], typer.Option(help="How they are written.")]
+Format = Annotated[Literal["text", "latex", "markdown", "python", "c"], typer.Option(help="Output format.")]
 Parameters = Annotated[
-    Literal["symbols", "numbers"] | None, typer.Option(help="The robot's numbers by name, or put in; C has numbers only.")
+    Literal["symbols", "numbers"] | None,
+    typer.Option(help="Symbols for the robot's parameters, or their numbers; C has numbers only."),
 ]
-Only = Annotated[list[str] | None, typer.Option("--only", metavar="M,c,g,Gamma", help="Which of them; else M, c and g.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", metavar="M,c,g,Gamma", help="Quantity to print (default: M, c and g).")
+]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write to a file.")]
 #: letter → what is exported as C
 QUANTITIES = {"M": "mass_matrix", "c": "velocity_force", "g": "gravity_force", "Gamma": "christoffel_symbols"}
@@ -35,7 +38,7 @@ def equations(
         if name not in QUANTITIES:
             raise Typed(f"--only is one of {', '.join(QUANTITIES)}, not {name!r}")
     if format == "c" and parameters == "symbols":
-        raise Typed("--format c has the robot's numbers put in; --parameters symbols goes with the other formats")
+        raise Typed("--format c has numbers only; --parameters symbols needs another format")
     text = _c(robot, names) if format == "c" else _formulas(robot, format, parameters or "symbols", names)
     document = {"robot": robot.name, "format": format, "parameters": "numbers" if format == "c" else parameters or "symbols",
                 "quantities": names, "text": text}  # fmt: skip

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Batch = Annotated[int, typer.Option(metavar="N", min=1, help="States in a batch.")]
-Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio too, if it is installed.")]
+Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Compare with Pinocchio, if installed.")]
 #: turns of the contest; the best of each counts
 ROUNDS = 7
 #: one-state calls in a turn
 CALLS = 500
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
-HINT = "A quick look, on a machine that may be busy; make bench, in torsor's repository, is the full one."
+HINT = "A quick measurement on a machine that may be busy; for the full benchmark run make bench in torsor's repository."
 
 
 class Peer(NamedTuple):
@@ -52,7 +52,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     others, why = _pinocchio(robot) if peers else ({}, "")
     rows = [_timed(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and EVERY[x].under_loops)]
     heads = ["operations", "one call", f"of {batch:,}", *(["Pinocchio", "apart by"] if others else [])]
-    made = table("ns an evaluation", *heads, numbers=len(heads))
+    made = table("ns per evaluation", *heads, numbers=len(heads))
     for row in rows:
         cells = [str(row.operations), f"{row.single * 1e9:.0f}", f"{row.batch * 1e9:.1f}"]
         if row.pinocchio is not None:

@@ -92,7 +92,7 @@ class Scan:
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
-        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations a step, {self.dtype}>"
+        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations per step, {self.dtype}>"
 
     @property
     def program(self) -> Program:
@@ -172,7 +172,7 @@ class Scan:
                 if len(shape) > own:
                     steps = shape[len(shape) - own - 1]
         if not isinstance(steps, (int, np.integer)) or steps < 0:
-            raise ArgumentError(f"{self.name} cannot tell the number of steps; say steps=, a whole number, not {steps!r}")
+            raise ArgumentError(f"{self.name} has no array with a step axis; give steps=, a whole number, not {steps!r}")
         if steps == 0 and self.wiring.last:
             raise ArgumentError(f"{self.name} has no last step: steps is 0")
         return int(steps)
@@ -185,7 +185,7 @@ class Scan:
             return None
         array = np.asarray(index)
         if array.shape != (T,) or (array.dtype.kind not in "iu" and T):
-            raise ArgumentError(f"index must be {T} whole numbers, one a step, not {array.dtype} of shape {array.shape}")
+            raise ArgumentError(f"index must be {T} whole numbers, one per step, not {array.dtype} of shape {array.shape}")
         array = np.ascontiguousarray(array, dtype=np.int64)
         t = np.arange(T)
         before, after = (array >= -1) & (array < t), (array == -1) | ((array > t) & (array < T))
@@ -243,7 +243,7 @@ class Scan:
                 output = output or self.outputs[o].name
         where = f" of state {state}" if batch else ""
         raise NotFinite(
-            f"{self.name}: {output or 'something'} is not finite at step {step}{where} although every argument is; "
+            f"{self.name}: {output or 'a result'} is not finite at step {step}{where} although every argument is; "
             "the numbers overflow, or a division has no result",
             state, step, output,
         )  # fmt: skip

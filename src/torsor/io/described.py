@@ -49,7 +49,7 @@ def described(name: str) -> Described:
         folder = Path(os.path.expanduser(os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions"))) / place
         if not folder.is_dir():
             raise FileError(
-                f"its repository {repository!r} is not in the cache, and torsor fetches nothing; fetch it with "
+                f"its repository {repository!r} is not in the cache, and torsor downloads nothing; download it with "
                 f"'robot_descriptions pull {name}', or clone {known.url} there", file=str(folder),
             )  # fmt: skip
         head, wanted = _head(folder), commit or known.commit

@@ -85,7 +85,7 @@ def _read_described(source: Any, o: Options) -> Description:
     from torsor.io.described import described
 
     if not isinstance(source, str):
-        raise ArgumentError(f"a robot of robot_descriptions is asked for by its name, not by {type(source).__name__}")
+        raise ArgumentError(f"a robot of robot_descriptions is given by its name, not by {type(source).__name__}")
     found = described(source.removeprefix(PREFIX))
     given = {**found.arguments, **(o.xacro_args or {})}
     options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages})
@@ -167,7 +167,7 @@ def _by_contents(path: str | os.PathLike[str]) -> Format:
         return named("urdf")
     endings = ", ".join([*(s for f in FORMATS for s in f.suffixes), _XML])
     raise FileError(
-        f"is not XML, and its name does not say what it is; torsor knows {endings}, or give format=: {', '.join(_NAMES)}",
+        f"is not XML, and its extension is unknown; use one of {endings}, or give format=: {', '.join(_NAMES)}",
         file=label(path),
     )
 
@@ -187,13 +187,11 @@ def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:
     writers = {f.name: f for f in FORMATS if f.write}
     if format is not None:
         if format not in writers:
-            raise UnknownName("format that can be written", format, writers)
+            raise UnknownName("format=", format, writers)
         return writers[format]
     name = os.fsdecode(path).lower()
     for f in writers.values():
         if name.endswith(f.suffixes):
             return f
     endings = ", ".join(s for f in writers.values() for s in f.suffixes)
-    raise ArgumentError(
-        f"{label(path)!r} does not say what to write: end it with {endings}, or give format=, {' or '.join(writers)}"
-    )
+    raise ArgumentError(f"{label(path)!r} has no known extension: use {endings}, or give format=, {' or '.join(writers)}")

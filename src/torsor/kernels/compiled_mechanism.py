@@ -77,7 +77,7 @@ class CompiledMechanism(Mechanism):
     ) -> Spec:
         """What :meth:`kernel` makes with the same words: everything that tells a kernel from another, hashable."""
         if not names:
-            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(QUANTITIES)}")
+            raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
         return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)

@@ -140,7 +140,7 @@ def export_python(
 def _check_robot(robot: Any) -> None:
     """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
     if not isinstance(robot, Computed):
-        raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
+        raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
@@ -175,7 +175,7 @@ def _kernels(
 ) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
     if not names:
-        raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
+        raise ArgumentError(f"give one or more quantities to export: {', '.join(QUANTITIES)}")
     quantities = [split_name(name, QUANTITIES) for name in names]
     forced = [quantity in FORCED for quantity, *_ in quantities]
     if frames and not (all(forced) if fused else any(forced)):
@@ -215,12 +215,12 @@ def _about(robot: Robot, losses: Losses) -> list[str]:
         if joint.mimic is None:
             lines.append(f"  {_range('q', joint.q_slice)} {_range('v', joint.v_slice)} {comment(joint.name)} ({joint.type})")
         else:
-            lines.append(f"  {comment(joint.name)} ({joint.type}) follows {comment(joint.mimic.joint)}")
+            lines.append(f"  {comment(joint.name)} ({joint.type}) mimics {comment(joint.mimic.joint)}")
     if losses.damping:
-        lines += ["", "The damping of the joints counts in inverse, forward and hybrid dynamics."]
+        lines += ["", "Joint damping is included in inverse, forward and hybrid dynamics."]
     if losses.friction:
         laws = zip(robot.model.joint_names, robot.model.friction, strict=True)
-        lines += ["", "Friction laws count in inverse, forward and hybrid dynamics (0 at rest):"]
+        lines += ["", "Friction laws are included in inverse, forward and hybrid dynamics (0 at rest):"]
         lines += [f"  {comment(name)}: {comment(str(law))}" for name, row in laws for law in row if law is not None]
     return lines
 
@@ -234,9 +234,9 @@ def _range(letter: str, s: slice) -> str:
 def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: list[CFunction], cases: list[Case]) -> str:
     guard = f"{identifier(base, default='torsor').upper()}_H"
     about = [*lead, ""]
-    about += ["C99, nothing but math.h, no allocation, no state: safe in threads.  An output must not overlap"]
+    about += ["C99, needs only math.h, no allocation, no state: thread-safe.  An output must not overlap"]
     about += [
-        "an input or another output.  Nothing is checked: NaN in, NaN out.  Stack bytes are an upper bound, without math.h's."
+        "an input or another output.  Inputs are not checked: NaN in, NaN out.  Stack bytes are an upper bound without math.h."
     ]
     up = prefix.upper()
     lines = ["/* " + about[0], *(f" * {line}".rstrip() for line in about[1:]), " */"]

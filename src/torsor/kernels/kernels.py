@@ -279,7 +279,7 @@ class Kernels:
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)
             if given.get("expressed_in", "world") not in EXPRESSIONS:
-                raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
+                raise UnknownName("expressed_in=", given["expressed_in"], EXPRESSIONS)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

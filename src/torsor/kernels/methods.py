@@ -74,7 +74,7 @@ class Computed(CompiledMechanism):
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
-            raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
+            raise ArgumentError(f"{next(iter(extra))} needs a fixed base; the velocity of a floating base is in v and a")
         losses = losses_of(self._model, damping, friction)
         return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
 
@@ -195,7 +195,7 @@ class Computed(CompiledMechanism):
         G · motor = gear + G J (u·α_b + G a) is the joint force of :meth:`inverse_dynamics`.
         """
         if not self._model.rotors:
-            raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
+            raise ArgumentError(f"robot {self.name!r} has no rotors; add them with robot.with_rotors({{joint: dict(...)}})")
         on = check_wrenches(self._model, wrenches)
         kernel = self._kernel_for("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
         return MotorTorques(*kernel(q, v, a, *on.values()))

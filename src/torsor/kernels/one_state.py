@@ -24,7 +24,7 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
     """The named state variables as lists of floats; a batch is refused, and so is a robot of symbols."""
     if not robot.model.is_numeric:
         raise ArgumentError(
-            f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms take them: torque_terms, stacked"
+            f"robot {robot.name!r} has symbols, but numbers are needed; torsor.algorithms accept symbols: torque_terms, stacked"
         )
     out = []
     for name, value in given.items():

@@ -50,7 +50,9 @@ def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
     """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes as many words."""
     words_only = isinstance(name, tuple) and name and all(isinstance(word, str) for word in name)
     if not isinstance(name, str) and not words_only:
-        raise ArgumentError(f"a quantity is a name such as 'mass_matrix' or 'pose:tool0', or a tuple of words, not {name!r}")
+        raise ArgumentError(
+            f"a quantity must be a name such as 'mass_matrix' or 'pose:tool0', or a tuple of strings, not {name!r}"
+        )
     quantity, *words = name.split(":") if isinstance(name, str) else name
     if quantity not in table:
         raise UnknownName("quantity", quantity, table)

@@ -86,7 +86,7 @@ class Mechanism:
     def report(self) -> tuple[str, ...]:
         """What was changed or ignored while loading, and what surgery did since, a line each."""
         hidden = "world" in self.links and self._model.frames["world"].body > 0
-        note = ("link 'world' moves, and takes that name from the fixed world frame",) if hidden else ()
+        note = ("link 'world' moves and hides the fixed world frame of that name",) if hidden else ()
         return self._description.report + note
 
     @cached_property

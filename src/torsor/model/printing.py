@@ -49,7 +49,7 @@ def _motion(joint, model: Model, number: dict[str, int]) -> str:
         return joint.kind.name
     i = number[joint.name]
     if joint.mimic is not None:
-        return f"{joint.kind.name}, follows {joint.mimic.joint}"
+        return f"{joint.kind.name}, mimics {joint.mimic.joint}"
     q, n = model.q_start[i], model.joint[i].nq
     place = f"q[{q}]" if n == 1 else f"q[{q}:{q + n}]"
     return f"{joint.kind.name}, {place}"

@@ -93,11 +93,13 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
         what = f"rotor {r.name!r}"
         j = joints.get(r.joint)
         if j is None:
-            raise ModelError(f"{what} drives joint {r.joint!r}, which is no joint of the tree")
+            raise ModelError(f"{what} drives joint {r.joint!r}, which is not a joint of the tree")
         if j.kind.nv != 1:
             raise ModelError(f"{what} drives joint {j.name!r} ({j.kind.name}); a rotor's joint has one degree of freedom")
         if j.mimic is not None:
-            raise ModelError(f"{what} drives joint {j.name!r}, which follows {j.mimic.joint!r} (mimic); let it drive that one")
+            raise ModelError(
+                f"{what} drives joint {j.name!r}, which is a mimic joint of {j.mimic.joint!r}; drive the leader instead"
+            )
         if j.name in driven:
             raise ModelError(f"{what} and rotor {driven[j.name]!r} both drive joint {j.name!r}; a joint has one rotor")
         driven[j.name] = r.name
@@ -106,7 +108,7 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
             inward.append(joints[mover[inward[-1]]].parent)
         if r.link not in inward:
             raise ModelError(
-                f"{what} is mounted on link {r.link!r}, which does not carry joint {j.name!r}; mount it on one of: "
+                f"{what} is mounted on link {r.link!r}, from which joint {j.name!r} is not moved; mount it on one of: "
                 + ", ".join(map(repr, inward))
             )
         _check_body(r, what)
@@ -118,7 +120,7 @@ def _check_body(r: Rotor, what: str) -> None:
     for label, part in (("origin", r.origin), ("axis", r.axis), ("ratio", r.ratio)):
         check_size(f"{what}: {label}", part)
     if isinstance(r.ratio, (int, float)) and r.ratio == 0:
-        raise ModelError(f"{what}: its ratio is zero, so it would never turn; leave it out, or add its inertia to the link")
+        raise ModelError(f"{what}: its ratio is zero, so it does not turn; omit it, or add its inertia to the link")
     if not all(isinstance(x, (int, float)) for x in flat(r.inertia, r.axis)):
         return
     m, h, I = r.inertia

@@ -153,7 +153,7 @@ def _coupled(d: Description) -> set[str]:
 
 def _why(d: Description, edges: list[Edge], name: str) -> str:
     if name in _coupled(d):
-        return "it is coupled to another joint (mimic), and a loop has no coordinate to follow; without_couplings() frees it"
+        return "it is a mimic joint or a leader, and a loop joint has no coordinate; use without_couplings()"
     kind = next(e.kind for e in edges if e.name == name)
     return f"its type {kind.name!r} does not define complement(q) and coordinates(X)"
 
@@ -185,7 +185,7 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
             "cut fewer, or others"
         )
     if len(inner) < len(kept):
-        raise ModelError(f"robot {d.name!r} keeps a cycle: cut one of {_some(_cyclic(kept))} too")
+        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_some(_cyclic(kept))} too")
     return inner
 
 
@@ -241,9 +241,9 @@ def _dropped(e: Edge) -> list[str]:
     if e.joint is None:
         return []
     if isinstance(e.kind, Floating):
-        return [f"joint {e.name!r} is floating and holds nothing: cut, it is gone"]
+        return [f"joint {e.name!r} is floating and constrains nothing: it is removed"]
     lost = [label for label, value in joint_fields(e.joint).items() if value and any(value)]
-    return [f"joint {e.name!r} is cut, and a loop has no {', '.join(lost)}: dropped"] if lost else []
+    return [f"joint {e.name!r} is cut; a loop joint has no {', '.join(lost)}, which is dropped"] if lost else []
 
 
 def joint_fields(j: Joint) -> dict[str, Any]:

@@ -35,12 +35,12 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     held: dict[str, list[Any]] = {}
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
-            raise ModelError(f"joint {name!r} closes a loop and has no coordinate; with_spanning_tree(...) can give it one")
+            raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
         if j.mimic is not None:
-            raise ModelError(f"joint {name!r} follows joint {j.mimic.joint!r} (mimic) and has no coordinate; lock that one")
+            raise ModelError(f"joint {name!r} is a mimic joint of {j.mimic.joint!r} and has no coordinate; lock the leader")
         if j.kind.nq == 0:
             raise ModelError(f"joint {name!r} is fixed already")
         values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)

@@ -33,7 +33,7 @@ class Builder:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a robot's name must be a word, not {name!r}")
+            raise ModelError(f"a robot's name must be non-empty text, not {name!r}")
         self.name = name
         self._links: list[Link] = []
         self._joints: list[Joint] = []

@@ -67,7 +67,7 @@ def _hint(source: str | PathLike | bytes) -> str | None:
     from torsor.robot.library.robots import names
 
     name = fsdecode(source)
-    return f"torsor brings a robot of that name: ts.robots.{name}()" if name in names() else None
+    return f"torsor has a bundled robot of that name: ts.robots.{name}()" if name in names() else None
 
 
 def save(robot: Robot, path: str | PathLike, *, format: str | None = None) -> None:

@@ -25,7 +25,7 @@ def plus_diagonal(A: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> list[li
 #: what a vanishing pivot of a mass matrix means
 MASSLESS = (
     "joint {!r} moves no mass, so no torque gives it a finite acceleration; "
-    "add inertia to the links it carries, an armature to the joint, or lock it (robot.lock)"
+    "add inertia to the links it moves, an armature to the joint, or lock it (robot.lock)"
 )
 
 

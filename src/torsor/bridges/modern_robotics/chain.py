@@ -49,7 +49,7 @@ class Chain:
 
     def __init__(self, M: np.ndarray, G: np.ndarray, S: np.ndarray):
         if S.ndim != 2 or S.shape[0] != 6:
-            raise ModelError(f"Slist must have shape (6, n), one screw axis a column; its shape is {S.shape}")
+            raise ModelError(f"Slist must have shape (6, n), one screw axis per column; its shape is {S.shape}")
         w, v = np.linalg.norm(S[:3], axis=0), np.linalg.norm(S[3:], axis=0)
         size = np.where(w > 1e-12 * np.maximum(1, v), w, v)
         unit = S / np.where(size > 0, size, 1)

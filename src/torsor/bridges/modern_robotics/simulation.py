@@ -32,7 +32,7 @@ def InverseDynamicsTrajectory(
     theta = _rows(thetamat, "thetamat")
     if dthetamat is None or ddthetamat is None:
         if dt is None:
-            raise ArgumentError("velocities and accelerations come from thetamat only where dt [s] is given")
+            raise ArgumentError("to compute velocities and accelerations from thetamat, give dt [s]")
         first, second = rates(theta, dt)
         if ddthetamat is None:
             ddthetamat = second if dthetamat is None else np.gradient(_rows(dthetamat, "dthetamat"), dt, axis=0, edge_order=2)
@@ -52,7 +52,7 @@ def rates(thetamat: ArrayLike, dt: float) -> tuple[Array, Array]:
     """
     theta = _rows(thetamat, "thetamat")
     if len(theta) < 4:
-        raise ArgumentError(f"differences of second order need at least 4 rows of thetamat, {len(theta)} given")
+        raise ArgumentError(f"finite differences of second order need at least 4 rows of thetamat, {len(theta)} given")
     if not dt > 0:
         raise ArgumentError(f"dt must be a positive time [s], not {dt}")
     second = np.empty_like(theta)
@@ -108,7 +108,7 @@ def _rows(matrix: ArrayLike, name: str) -> Array:
     """N×n, a row a time."""
     rows = np.array(as_array(name, matrix, dtype=np.float64), order="C")
     if rows.ndim != 2 or not len(rows):
-        raise ArgumentError(f"{name} must be N×n, a row a time, N > 0; its shape is {rows.shape}")
+        raise ArgumentError(f"{name} must be N×n, one row per time, N > 0; its shape is {rows.shape}")
     return rows
 
 

@@ -46,7 +46,7 @@ def _compiler() -> dict[str, str]:
 
     host = available()
     if host is None:
-        return {"simd": "none: kernels are replayed in NumPy"}
+        return {"simd": "none: programs run in NumPy"}
     fused = "with" if host.fma else "without"
     return {
         "simd": f"{host.width} float64 lanes, {fused} fused multiply-add ({host.cpu})",

@@ -30,9 +30,9 @@ class Subject:
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
         if not robot.model.is_numeric:
-            raise ArgumentError(f"robot {robot.name!r} has symbols where a certificate needs numbers; put values in first")
+            raise ArgumentError(f"robot {robot.name!r} has symbols, but a certificate needs numbers; substitute values first")
         if robot.nv == 0:
-            raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
+            raise ArgumentError(f"robot {robot.name!r} has no moving joint, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
         self.rubbing = robot.without_loops() if robot.loops else robot

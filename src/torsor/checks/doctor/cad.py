@@ -105,8 +105,8 @@ def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Ite
         return
     size = f"{given.ratio:.3g} times that of a uniform body of its shape"
     yield subject.finding(
-        h.code, link, f"its inertia is {size}, at {given.angle:.0f}° to it; {h.says}",
-        "its part of M is wrong" + ("" if change is None else f": put right, {change}"), path=("inertial", "inertia"),
+        h.code, link, f"its inertia is {size}, at an angle of {given.angle:.0f}°; {h.says}",
+        "its contribution to M is wrong" + ("" if change is None else f": corrected, {change}"), path=("inertial", "inertia"),
         severity="warning" if change is None or change.share > MATTERS else "note",
         cure=rewritten(h.repair, h.says, link, inertia=h.inertia),
     )  # fmt: skip
@@ -133,7 +133,8 @@ def _unexplained(subject: Subject, link: LinkRecord, given: Fit, beyond: float) 
     )
     yield subject.finding(
         "inertia-far-from-mesh", link, says,
-        "its part of M is off" + ("" if change is None else f": brought there, {change}"), path=("inertial", "inertia"),
+        "its contribution to M is wrong" + ("" if change is None else f": with the nearest possible value, {change}"),
+        path=("inertial", "inertia"),
         severity="note" if (change is not None and change.share < MATTERS) or 1 < factor < FAR_BEYOND else "warning",
     )  # fmt: skip
 

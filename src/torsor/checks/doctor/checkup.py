@@ -111,7 +111,7 @@ def refused(subject: Subject, found: Sequence[Finding]) -> list[Finding]:
     for error in subject.refusals:
         owner = _owner(subject, error)
         if owner not in blamed:
-            means = "torsor loads nothing of the file"
+            means = "torsor does not load the file"
             fix = "correct the element" if error.element else "correct the file"
             out.append(Finding("file-refused", "error", owner, error.reason, means, fix, subject.file, error.line))
     return out

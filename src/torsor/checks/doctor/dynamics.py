@@ -26,9 +26,9 @@ class Change(NamedTuple):
 
     def __str__(self) -> str:
         if self.share < 1e-4:
-            return "no joint feels a difference"
+            return "M does not change"
         if not np.isfinite(self.share):
-            return f"joint {self.joint!r} feels an inertia, and none without it"
+            return f"M_jj of joint {self.joint!r} is zero without it"
         return f"M_jj of joint {self.joint!r} changes by {amount(self.share)}"
 
 

@@ -41,7 +41,7 @@ def fillings(subject: Subject, density: float) -> Iterator[Finding]:
                 com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
             )  # fmt: skip
             yield subject.finding(
-                "mass-missing-matters", link, f"joint {joint!r} moves it, and there is no mass beyond it", "M is singular",
+                "mass-missing-matters", link, f"joint {joint!r} moves it, and all moved links are massless", "M is singular",
                 cure=cure,
             )  # fmt: skip
 

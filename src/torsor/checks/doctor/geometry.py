@@ -16,7 +16,7 @@ from torsor.checks.doctor.thresholds import CLEAR, DENSEST, LIGHTEST, MARKER, OU
 
 Array = np.ndarray
 
-_BASE = "it is part of the base: no joint feels it unless the base floats"
+_BASE = "it is part of the base and affects M only with a floating base"
 
 
 def reachable(subject: Subject) -> Iterable[Finding]:
@@ -119,7 +119,9 @@ def density(subject: Subject) -> Iterable[Finding]:
         if most > DENSEST:
             says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
             grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and link.mass > 20
-            cure = rewritten("grams-to-kilograms", "the mass taken for grams", link, mass=link.mass / 1e3) if grams else None
+            cure = (
+                rewritten("grams-to-kilograms", "the mass interpreted as grams", link, mass=link.mass / 1e3) if grams else None
+            )
             yield subject.finding(
                 "mass-units" if grams else "mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"),
                 cure=cure,
@@ -133,7 +135,7 @@ def _share(subject: Subject, link: LinkRecord) -> str:
     if subject.dynamics is None or not subject.dynamics.moves(link.name):
         return _BASE
     share, joint = subject.dynamics.change(link.name, link.spatial)
-    return f"it is {amount(min(share, 1.0))} of the inertia joint {joint!r} feels, and its weight is wrong with it"
+    return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
 
 
 def centres(subject: Subject) -> Iterable[Finding]:
@@ -144,7 +146,7 @@ def centres(subject: Subject) -> Iterable[Finding]:
             continue
         where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
         if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
-            cure = rewritten("millimetres-to-metres", "the centre of mass taken for millimetres", link, com=link.com / 1e3)
+            cure = rewritten("millimetres-to-metres", "the centre of mass interpreted as millimetres", link, com=link.com / 1e3)
             says = f"its centre of mass {where} is {away:.3g} m outside; a thousandth of it is inside"
             means = _torque(subject, link, link.com)
             yield subject.finding("com-units", link, says, means, path=("inertial", "origin"), cure=cure)

@@ -45,7 +45,7 @@ def gimbals(subject: Subject) -> Iterable[Finding]:
     others = dict.fromkeys(names[lock.bodies[1]] for lock in found)
     yield subject.finding(
         "gimbal-lock", middle,
-        f"at {found[0].angle:.4g} rad, which its limits allow, joints {first.name!r} and {last.name!r} turn about one line",
+        f"at {found[0].angle:.4g} rad, within its limits, the axes of joints {first.name!r} and {last.name!r} coincide",
         "M is singular there: forward dynamics does not exist, and a simulation that comes near overflows", path=("limit",),
         also=[records[name] for name in others if name != middle.name],
     )  # fmt: skip

@@ -118,9 +118,9 @@ def _loaded(data: bytes, base: str, refusals: list[FileError]) -> tuple[Descript
             if not any(known.reason == error.reason for known in refusals):
                 refusals.append(error)
         try:
-            return read_urdf(data, base=base, mimic=False), ["the mass matrix was made with every mimic joint free"]
+            return read_urdf(data, base=base, mimic=False), ["the mass matrix was computed with independent mimic joints"]
         except FileError:
-            return None, ["the file does not load, so there is no mass matrix to examine"]
+            return None, ["the file does not load, so the mass matrix was not checked"]
 
 
 def _link(doc: Document, element: Element, refusals: list[FileError]) -> LinkRecord:

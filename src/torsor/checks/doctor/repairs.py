@@ -30,7 +30,7 @@ REPAIRS = {
     "degrees-to-radians": "limits times π/180 (limits-degrees)",
     "normalise-axis": "an axis scaled to length one (axis-not-unit)",
     "mass-from-density": "mass and inertia of a massless link from its shape and density=, if named (mass-missing-matters)",
-    "nearest-inertia": "the nearest inertia that a body can have (inertia-not-positive, triangle-inequality)",
+    "nearest-inertia": "the nearest physically consistent inertia (inertia-not-positive, triangle-inequality)",
 }
 #: a repair may uncover another finding (an inertia in grams, then about the wrong point); more rounds than this it never takes
 ROUNDS = 6
@@ -54,8 +54,8 @@ class Repair:
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
         changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
-        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M stays as it is"
-        felt = "; joints feel an inertia that felt none" if self.change == float("inf") else felt
+        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
+        felt = "; a zero M_jj becomes positive" if self.change == float("inf") else felt
         felt = "" if self.change is None else felt
         return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
 
@@ -87,7 +87,7 @@ def repair(
     >>> joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 2"/></joint>'
     >>> for made in repair(f'<robot name="top"><link name="a"/><link name="b">{inertial}</link>{joint}</robot>', None):
     ...     print(made)
-    line 1: normalise-axis: joint 'j': the axis scaled from length 2 to 1: xyz 0 0 2 → 0 0 1; M stays as it is
+    line 1: normalise-axis: joint 'j': the axis scaled from length 2 to 1: xyz 0 0 2 → 0 0 1; M does not change
     """
     if isinstance(only, str):
         only = (only,)

@@ -106,7 +106,7 @@ def compared(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -
 def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
-    said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
+    said = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
     return subject.finding(
         "left-right-asymmetry", link, f"it and {subject.named(other, 'inertial')} differ by {amount(share)} in {what}",
         f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
@@ -160,7 +160,7 @@ def _unmirrored(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Ite
         "left-right-unmirrored", b,
         f"its centre of mass is that of {subject.named(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the frames "
         f"are mirror images: {axis} should change its sign",
-        f"the mass sits {off:.3g} m off, on one side", path=("inertial", "origin"),
+        f"the centre of mass is {off:.3g} m off on one side", path=("inertial", "origin"),
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _turned(subject: Subject, a: LinkRecord, b: LinkRecord, D: Array) -> Iterato
     yield subject.finding(
         "left-right-unmirrored", a,
         f"it and {subject.named(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
-        "one of the inertias is wrong" + ("" if change is None else f"; with the one's mirror image for the other's {change}"),
+        "one of the inertias is wrong" + ("" if change is None else f"; with the mirror image of the other side {change}"),
         path=("inertial", "inertia"), severity="warning" if change is None or change.share > UNFELT else "note",
     )  # fmt: skip
 

@@ -126,7 +126,7 @@ def _from_csv(text: str, file: str) -> _Table:
     if header is None:
         raise FileError("is empty; a line with the names of the columns was expected", file=file)
     if "angles" in said and any(unit in ("rad", "deg") for _, unit in header):
-        raise FileError("says angles: for all columns, and a unit at one; say one of them", file=file)
+        raise FileError("has angles: for all columns and a unit at one column; remove one of them", file=file)
     return _Table(said, rows, lines)
 
 
@@ -134,7 +134,7 @@ def _lines(reader: Any, file: str) -> Iterator[list[str]]:
     try:
         yield from reader
     except csv.Error as error:
-        raise FileError(f"is no CSV: {error}", file=file, line=reader.line_num) from None
+        raise FileError(f"is not valid CSV: {error}", file=file, line=reader.line_num) from None
 
 
 def _comment(text: str, file: str, line: int) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _header(cells: list[str], file: str, line: int) -> list[tuple[str, str]]:
             raise FileError(f"has column {word!r} twice", file=file, line=line)
         if unit and unit not in UNITS:
             raise FileError(
-                f"column {word!r}: {unit!r} is no unit torsor knows; they are {', '.join(UNITS)}", file=file, line=line
+                f"column {word!r}: {unit!r} is not a known unit; use one of {', '.join(UNITS)}", file=file, line=line
             )
         out.append((word, unit))
     return out
@@ -207,7 +207,7 @@ def _numbers(text: str, word: str, file: str, line: int) -> tuple[float, ...]:
 def _from_yaml(text: str, file: str) -> _Table:
     nodes = Nodes(file)
     parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*SAID, "joints"), ("joints",))
-    rows = nodes.items(parts.pop("joints"), "joints", "an entry a row of the table (- {a: ..., alpha: ...})")
+    rows = nodes.items(parts.pop("joints"), "joints", "one entry per row of the table (- {a: ..., alpha: ...})")
     said = {k: nodes.numbers(x, k, SAID[k]) if SAID[k] else nodes.word(x, k) for k, x in parts.items()}
     return _Table(
         said, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]

@@ -129,7 +129,7 @@ class Log:
     def _refuse(self, k: str, x: Array, wanted: tuple[str, ...]) -> None:
         row, column = np.argwhere(~np.isfinite(x))[0]
         when = f" (t = {self.t[row]:g} s)" if self.t is not None else ""
-        never = "; it is so in every row, so nothing was measured" if not np.isfinite(x[:, column]).any() else ""
+        never = "in every row" if not np.isfinite(x[:, column]).any() else ""
         raise FileError(
             f"{k} of {wanted[column]!r} is {x[row, column]} in row {self.row + row + 1}{when}{never}", file=self.source
         )

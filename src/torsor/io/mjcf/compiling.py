@@ -50,7 +50,7 @@ def mujoco(purpose: str = "reading MJCF") -> Any:
     except ImportError:
         raise MissingExtra("mujoco-core", "mujoco", purpose) from None
     if int(library.__version__.partition(".")[0]) < OLDEST:
-        raise MissingExtra(f"mujoco-core >= {OLDEST}.0.1 (there is {library.__version__})", "mujoco", purpose)
+        raise MissingExtra(f"mujoco-core >= {OLDEST}.0.1 (installed is {library.__version__})", "mujoco", purpose)
     return library
 
 

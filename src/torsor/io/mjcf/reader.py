@@ -112,7 +112,7 @@ def translated(
     )  # fmt: skip
     odd = warn_or_refuse(d, strict=strict)
     if odd:
-        d = d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}")
+        d = d.with_note(f"physically impossible inertia, used as given: {listed([f'link {n!r}' for n in odd])}")
     return _told(d, forces_left_out(chosen), strict)
 
 
@@ -138,17 +138,17 @@ def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
     if chosen.floating is not None:
         chosen.notes.said("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
     if not mimic and any(m.eq_type == 2):
-        chosen.notes.said("equalities between joints ignored as asked, so", "independent")
+        chosen.notes.said("equalities between joints ignored (mimic=False), so", "independent")
 
 
 def _told(d: Description, left_out: list[str], strict: bool) -> Description:
     """Forces that are not read, as a warning and in the report, or refused."""
     if not left_out:
         return d
-    what = f"robot {d.name!r} has forces that torsor does not read: {'; '.join(left_out)}"
+    what = f"robot {d.name!r} has forces that torsor does not support: {'; '.join(left_out)}"
     if strict:
-        raise ModelError(f"{what}; take them out of the file, or load with strict=False")
-    message = f"{what}; mass matrix and bias force are those of the bodies alone, add what else acts to tau yourself"
+        raise ModelError(f"{what}; remove them from the file, or load with strict=False")
+    message = f"{what}; mass matrix and bias force are those of the bodies alone; add other forces to tau"
     warnings.warn(message, ModelWarning, stacklevel=callers_level())
     for line in left_out:
         d = d.with_note(f"NOT in the dynamics: {line}")

@@ -22,7 +22,7 @@ def numbers(who: str, values: Iterable[Any]) -> str:
 
 def number(who: str, x: Any) -> float:
     if not is_constant(x) or not math.isfinite(x):
-        raise ModelError(f"{who}: {x!r} is not a finite number, and MJCF holds nothing else")
+        raise ModelError(f"{who}: {x!r} is not a finite number")
     return float(x)
 
 

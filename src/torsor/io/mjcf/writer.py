@@ -178,9 +178,9 @@ class _Page:
         folded = [link for body in self.bodies for link in body.folded]
         out = ["written by torsor; the control of a motor is its joint's force", *losses(described, "mjcf")]
         for what, names in (
-            ("inertias no body has, moved to other links with the same motion", self.moved),
-            ("massless, so part of the body that follows", folded),
-            ("named otherwise, as the name is taken", self.renamed),
+            ("physically impossible inertias, moved to other links with the same motion", self.moved),
+            ("massless, merged into the next body", folded),
+            ("renamed, since the name is in use", self.renamed),
         ):
             out += [f"{what}: {listed(names)}"] if names else []
         missing: dict[str, list[str]] = {}

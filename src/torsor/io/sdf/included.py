@@ -51,7 +51,7 @@ def _included(document: Document, roots: Sequence[str | os.PathLike[str]]) -> li
                 continue
             scheme = uri.partition("://")[0] if "://" in uri else "file"
             if scheme not in ("file", "model", "package"):
-                raise document.fail(child, f"models of {scheme}:// are not fetched")
+                raise document.fail(child, f"models of {scheme}:// are not downloaded")
             try:
                 out.append(_found(uri, Places(document.file, roots)))
             except FileError as error:

@@ -64,7 +64,7 @@ def _hint(word: str) -> str:
     if "$" in word:
         return ": it is a xacro expression; run xacro first (xacro robot.urdf.xacro > robot.urdf)"
     if word.lower().strip("+-") in ("inf", "infinity"):
-        return ": infinity has no place in a file; for no limit, leave it out"
+        return ": infinity is not allowed; for no limit, omit it"
     if "," in word:
         return ": write a decimal point, and blanks between numbers"
     return ": write a plain decimal such as 1.5 or 2e-3"

@@ -80,13 +80,13 @@ class Document:
         for attribute in element.attrib:
             if attribute not in attributes:
                 name = etree.QName(str(attribute)).localname
-                self.notes.ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
+                self.notes.ignored(f'<{tag} {name}="..."> attribute', "unknown attribute")
         for child in element:
             name = self.tag(child)
             if name in children:
                 found.append(child)
             else:
-                why = (ignored or {}).get(name, f"torsor knows no such element in <{tag}>")
+                why = (ignored or {}).get(name, f"unknown element in <{tag}>")
                 self.notes.ignored(f"<{name}> element", why)
         if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
             self.notes.ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
@@ -96,7 +96,7 @@ class Document:
         """The one child of that name, or None; two of them contradict each other."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:
-            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; there may be one")
+            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
         return found[0] if found else None
 
     # -- attributes ------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     else:
         raise ArgumentError(f"source must be a path, XML text or bytes, not {type(source).__name__}")
     if len(text) > LARGEST:
-        raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=file)
+        raise FileError(f"is larger than {LARGEST >> 20} MB, which is too large", file=file)
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
@@ -160,7 +160,7 @@ def _decoded(data: bytes, file: str) -> str:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise FileError("holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8", file=file, line=line)
+        raise FileError("contains a NUL byte: it is UTF-16 or not text; save it as UTF-8", file=file, line=line)
     declared = _DECLARED.match(data)
     name = declared[1].decode() if declared else "utf-8"
     encoding = _ENCODINGS.get(name.lower())
@@ -170,7 +170,7 @@ def _decoded(data: bytes, file: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(f"holds bytes that are no {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
+        raise FileError(f"contains bytes that are not {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
 
 
 def _refuse_doctype(text: str, file: str) -> None:
@@ -195,7 +195,7 @@ def _parsed(text: str, file: str, deep: bool) -> Element:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise FileError("holds a lone surrogate, which is no character", file=file, line=line) from None
+        raise FileError("contains a lone surrogate, which is not a character", file=file, line=line) from None
     # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length, and True
     # has wider ones; what it is feared for, entities, is refused above
     parser = etree.XMLParser(

@@ -57,7 +57,7 @@ def compose(text: str, file: str, what: str) -> Any:
     except RecursionError:
         raise FileError(f"is nested too deeply to be {what}", file=file) from None
     if root is None:
-        raise FileError(f"is empty; it must hold {what}", file=file)
+        raise FileError(f"is empty; it must contain {what}", file=file)
     return root
 
 

@@ -76,7 +76,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
         line, element = _blamed(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
-    return d.with_note(f"inertia that no body can have, kept as it is: {listed([f'link {n!r}' for n in odd])}") if odd else d
+    return d.with_note(f"physically impossible inertia, used as given: {listed([f'link {n!r}' for n in odd])}") if odd else d
 
 
 def _path(source: Source, doc: Document) -> str:

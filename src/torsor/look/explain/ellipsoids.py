@@ -70,7 +70,7 @@ class Ellipsoid:
             raise ArgumentError(f"x has shape {vector.shape}, expected ({len(self.rows)},): one entry for each of {self.rows}")
         blocked = self.axes[:, ~np.isfinite(self.lengths)]
         if np.abs(blocked.T @ vector).max(initial=0) > SINGULAR * np.abs(vector).max(initial=0):
-            raise SingularError(f"no finite {self.what} belongs to {vector.tolist()}: {self.report}")
+            raise SingularError(f"there is no finite {self.what} for {vector.tolist()}: {self.report}")
         return self.matrix @ vector
 
     def points(self, count: int = 100) -> np.ndarray:
@@ -203,7 +203,7 @@ def _report(frame: str, names: tuple[str, ...], axes: np.ndarray, sigma: np.ndar
         return "; ".join(f"({', '.join(f'{x:.3f}' for x in column + 0.0)})" for column in axes[:, which].T)
 
     if blocked.any():
-        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}), and feels infinite mass"
+        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}): infinite effective mass"
     near = sigma < NEAR * sigma[-1]
     if near.any():
         return f"near singular: {frame!r} hardly moves along {directions(near)} in ({', '.join(names)})"

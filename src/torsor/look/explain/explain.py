@@ -74,7 +74,7 @@ class Explanation:
         ``by="kind"`` sums the parts of a kind.  ``digits`` significant; parts that are zero are left out unless ``zeros``.
         """
         if by not in ("part", "kind"):
-            raise UnknownName("way to order a table", by, ("part", "kind"))
+            raise UnknownName("by=", by, ("part", "kind"))
         small = ROUNDING * max((float(np.abs(p.tau).max(initial=0)) for p in self.parts), default=0)
         parts = self.parts if by == "part" else [TorqueTerm(kind, "", tau) for kind, tau in self.by_kind().items()]
         chosen = list(range(len(self.coordinates)))

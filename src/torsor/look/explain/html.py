@@ -26,7 +26,7 @@ def of_explanation(explanation: Explanation) -> Markup:
     named = (*kinds.items(), ("τ", explanation.tau))
     rows = [[name, *("0" if abs(x) <= small else f"{x:.4g}" for x in tau)] for name, tau in named]
     numbers = table(["[N·m, N]", *explanation.coordinates], rows, total=True)
-    title = element("p", element("b", explanation.robot), ": joint forces, and what they are for")
+    title = element("p", element("b", explanation.robot), ": joint forces by cause")
     return element("div", title, _bars(explanation, kinds), folded("The numbers", numbers, open_=len(explanation.tau) <= 8))
 
 

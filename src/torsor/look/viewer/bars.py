@@ -56,7 +56,9 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
 def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> str:
     """One joint's force, the largest causes first."""
     if not parts:
-        return f'<div style="{_ALL};opacity:.6">too many pairs of joints to tell apart while it moves: pause it at rest</div>'
+        return (
+            f'<div style="{_ALL};opacity:.6">too many pairs of joints to separate during motion: pause at a state of rest</div>'
+        )
     found = sorted(parts, key=lambda p: -abs(float(p.tau[index])))
     kept = [p for p in found[:MOST] if abs(float(p.tau[index])) > 1e-9]
     scale = nice(max((abs(float(p.tau[index])) for p in kept), default=0.0))

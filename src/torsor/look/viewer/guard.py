@@ -57,15 +57,15 @@ def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
     """
     host, origin = headers.get_all("Host"), headers.get_all("Origin")
     if len(host) != 1 or host[0].lower() not in hosts(port):
-        return Refusal(HTTPStatus.FORBIDDEN, "this server is not called that")
+        return Refusal(HTTPStatus.FORBIDDEN, "wrong host name")
     if origin and (len(origin) != 1 or origin[0].lower() not in [f"http://{name}" for name in hosts(port)]):
-        return Refusal(HTTPStatus.FORBIDDEN, "this server talks to its own page only")
+        return Refusal(HTTPStatus.FORBIDDEN, "requests from other pages are refused")
     if not origin and headers.get_all("Upgrade"):
-        return Refusal(HTTPStatus.FORBIDDEN, "a websocket must say which page it is from")
+        return Refusal(HTTPStatus.FORBIDDEN, "a websocket needs an Origin header")
     key, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
     if not compare_digest(key.encode(errors="replace"), token.encode()):  # takes as long wherever they differ
-        return Refusal(HTTPStatus.FORBIDDEN, "the page is at the whole address that torsor said")
-    return Refusal(HTTPStatus.NOT_FOUND, "there is one page here, and no files") if rest else None
+        return Refusal(HTTPStatus.FORBIDDEN, "use the complete address that torsor printed")
+    return Refusal(HTTPStatus.NOT_FOUND, "only the page itself is served") if rest else None
 
 
 def policy(port: int) -> dict[str, str]:
@@ -133,7 +133,7 @@ def guarding(token: str) -> Iterator[None]:
         finally:
             server.serve = serve  # type: ignore[misc]
     if not count:
-        raise GuardError("viser has started its server another way than torsor can guard; try viser 1.1")
+        raise GuardError("this version of viser starts its server in an unsupported way; use viser 1.1")
 
 
 def _get_only() -> type:

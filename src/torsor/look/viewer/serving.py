@@ -32,7 +32,7 @@ def serve(port: int = 0, label: str = "") -> Served:
     try:
         import viser
     except ImportError:
-        raise MissingExtra("viser", "view", "looking at a robot in the browser") from None
+        raise MissingExtra("viser", "view", "the browser viewer") from None
     server, token = None, secrets.token_urlsafe(SECRET)
     try:
         with _quiet(), guarding(token):

@@ -76,7 +76,7 @@ class Stage:
     """
 
     #: what is said where there is no mass to feel
-    massless = "no mass is felt here: the mass matrix has no inverse"
+    massless = "no effective mass: the mass matrix is singular"
 
     def __init__(self, robot: Robot, scene: Scene | None = None):
         self.robot = robot

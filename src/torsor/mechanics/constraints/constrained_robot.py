@@ -77,7 +77,7 @@ class ConstrainedRobot:
             c.check(robot.model)
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
-            raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
+            raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a different name=")
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
         self._labels = labels(robot.model)
 
@@ -189,11 +189,11 @@ class ConstrainedRobot:
         if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
             row = self.rows[int(np.argmax(bad.reshape(-1, len(self.rows)).any(axis=0)))]
             raise ArgumentError(
-                f"this acceleration breaks the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
+                f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
             )
         if actuated is not None:
             if multipliers is not None:
-                raise ArgumentError("give either multipliers or actuated, not both: one follows from the other")
+                raise ArgumentError("give either multipliers or actuated, not both")
             return drives.share_among_drives(self.robot, actuated, A, tree)
         if multipliers is None:
             return tree
@@ -227,7 +227,7 @@ class ConstrainedRobot:
         rest = np.abs(np.einsum("...rn,...r->...n", J, F) - tau).max(initial=0)
         if rest > 1e-8 * np.abs(tau).max(initial=0):
             raise ArgumentError(
-                f"the constraint forces are not those of a wrench at {frame!r}: {rest:.3g} N·m or N are left over"
+                f"the constraint forces are not those of a wrench at {frame!r}: a residual of {rest:.3g} N·m or N remains"
             )
         return F
 
@@ -342,7 +342,7 @@ class ConstrainedRobot:
         """A, and the rows asked for of the frame's Jacobian."""
         part = {"all": slice(0, 6), "angular": slice(0, 3), "linear": slice(3, 6)}
         if rows not in part:
-            raise UnknownName("part of a wrench", rows, part)
+            raise UnknownName("rows=", rows, part)
         self.robot.model.frame(frame)
         A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
         return A, J[..., part[rows], :]
@@ -372,7 +372,7 @@ class ConstrainedRobot:
                 raise UnknownName("loop", name, loops)
         gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
         if len(gains) not in (0, 2):
-            raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
+            raise ArgumentError(f"stabilization must be (decay, stiffness), two numbers [1/s], not {stabilization}")
         extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
         return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 

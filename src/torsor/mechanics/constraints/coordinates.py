@@ -85,7 +85,7 @@ class Pfaffian(Constraint):
         if len(nested) != self.count or any(len(row) != n for row in nested):
             shape = f"{len(nested)} of {' and '.join(str(k) for k in sorted({len(row) for row in nested}))}"
             raise ArgumentError(
-                f"constraint {self.name!r}: its function must give {self.count} rows of {n} entries, not {shape}"
+                f"constraint {self.name!r}: its function must return {self.count} rows of {n} entries, not {shape}"
             )
         return nested
 
@@ -146,7 +146,7 @@ class Driven(Constraint):
     def check(self, model: Model) -> None:
         self.constraint.check(model)
         if not all(self.constraint.holonomic):
-            raise ArgumentError(f"constraint {self.name!r} has rows without a position, which cannot follow one")
+            raise ArgumentError(f"constraint {self.name!r} has nonholonomic rows, which cannot be prescribed")
         if not self.constraint.integrable_off_zero:
             raise ArgumentError(
                 f"constraint {self.name!r} cannot be driven: what a joint measures has the rate A v only where it is closed; "
@@ -181,5 +181,5 @@ def _items(x: Any) -> list[Any]:
 def _listed(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
     items = _items(x)
     if len(items) != count:
-        raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")
+        raise ArgumentError(f"constraint {constraint.name!r}: {what} must return {count} numbers, not {len(items)}")
     return items

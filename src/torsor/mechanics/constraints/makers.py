@@ -170,7 +170,7 @@ def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
     >>> shaken = prescribed(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])
     """
     if not isinstance(constraint, Constraint):
-        raise ArgumentError(f"driven takes a constraint and a function of time, not {type(constraint).__name__}")
+        raise ArgumentError(f"prescribed takes a constraint and a function of time, not {type(constraint).__name__}")
     _callable(motion, "prescribed")
     return Driven(constraint, motion)
 

@@ -69,7 +69,7 @@ class Mobility:
         if self.redundancy:
             lines.append(f"overconstrained by {self.redundancy}: {', '.join(self.redundant)}")
         if self.singular:
-            lines.append(f"singular here: near by, {self.generic_rank} rows are independent")
+            lines.append(f"singular here: nearby, {self.generic_rank} rows are independent")
         if self.independent:
             lines.append(f"the motion follows from {', '.join(self.independent)}")
         return "\n".join(map(printable, lines))

@@ -73,7 +73,7 @@ def in_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None) -> tuple
 def _massless(M: np.ndarray, model: Model | None) -> str:
     """Error message for mass matrices of which one has no Cholesky factor: it names the joint with the smallest pivot."""
     if model is None:
-        return "the mass matrix is singular: some joint moves no mass; add inertia to the links it carries, or an armature"
+        return "the mass matrix is singular: some joint moves no mass; add inertia to the links it moves, or an armature"
     least, name = np.inf, ""
     for one in M.reshape(-1, *M.shape[-2:]):
         try:

@@ -225,7 +225,7 @@ class FlexibleRobot:
 
     def _small(self, q: ArrayLike, joints: str) -> tuple[np.ndarray, np.ndarray]:
         if joints not in ("free", "locked"):
-            raise UnknownName("way to hold the joints", joints, ("free", "locked"))
+            raise UnknownName("joints=", joints, ("free", "locked"))
         n = self._robot.nv if joints == "locked" else 0
         return self.mass_matrix(q)[..., n:, n:], self.stiffness(q)[..., n:, n:]
 

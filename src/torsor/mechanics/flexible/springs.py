@@ -90,16 +90,16 @@ class SpringLaw:
     def deflection(self, tau: Any) -> Any:
         """δ of a force at rest, by ``inverse``."""
         if self.inverse is None:
-            raise ArgumentError("the deflection of a force is asked for: give the law its inverse, Law(torque, inverse=...)")
+            raise ArgumentError("the deflection of a force is needed: give the inverse, Law(torque, inverse=...)")
         return self.inverse(tau)
 
     def energy(self, d: Any) -> Any:
         """What a deflection stores, by ``stored``."""
         if self.stored is None:
-            raise ArgumentError("the energy of a deflection is asked for: give the law its integral, Law(torque, stored=...)")
+            raise ArgumentError("the energy of a deflection is needed: give the integral, Law(torque, stored=...)")
         return self.stored(d)
 
 
 def _check_inertia(B: float | None) -> None:
     if B is not None and not (0 < B < math.inf):
-        raise ArgumentError(f"a rotor's inertia must be positive and finite, not {B!r}; a joint without a rotor is a rigid one")
+        raise ArgumentError(f"a rotor's inertia must be positive and finite, not {B!r}; a joint without a rotor must be rigid")

@@ -55,7 +55,7 @@ def chain(
     <LargeTree chain: 1000 bodies, 1000 freedoms; revolute>
     """
     if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"a chain has a whole number of links from 1, not {n!r}")
+        raise ArgumentError(f"the number of links must be a whole number of at least 1, not {n!r}")
     types = (joint,) if isinstance(joint, JointType) else tuple(joint) if isinstance(joint, Sequence) else ()
     if not types or not all(isinstance(kind, JointType) for kind in types):
         raise ArgumentError(f"joint must be a joint type such as torsor.joints.Revolute((0, 1, 0)), or several, not {joint!r}")
@@ -96,9 +96,9 @@ def random_tree(
     (20, 15)
     """
     if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"a tree has a whole number of bodies from 1, not {n!r}")
+        raise ArgumentError(f"the number of bodies must be a whole number of at least 1, not {n!r}")
     if not 0 <= branching <= 1:
-        raise ArgumentError(f"branching is a probability between 0 and 1, not {branching!r}")
+        raise ArgumentError(f"branching must be a probability between 0 and 1, not {branching!r}")
     kind = rng.integers(0, len(types), size=n)
     anywhere = rng.integers(-1, np.arange(n))
     parent = np.where(rng.random(n) < branching, anywhere, np.arange(-1, n - 1))

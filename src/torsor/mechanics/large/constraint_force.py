@@ -212,8 +212,8 @@ def _check(tree: LargeTree) -> None:
     if not tree.is_chain:
         i = int(np.argmax(tree.parent != np.arange(-1, len(tree) - 1)))
         raise ArgumentError(
-            f"constraint_force is for unbranched chains, but {tree.body_name(i)} hangs on {_parent_name(tree, i)}, "
-            'not on the body before it; method="divide_and_conquer" takes any tree'
+            f"constraint_force is for unbranched chains, but {tree.body_name(i)} is attached to {_parent_name(tree, i)}, "
+            'not to the body before it; method="divide_and_conquer" supports any tree'
         )
     c2 = np.einsum("ni,nj->nij", tree.h, tree.h) / np.maximum(tree.mass, 1e-300)[:, None, None]
     about_com = tree.I[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]] - np.eye(3) * np.trace(c2, axis1=1, axis2=2)[:, None, None] + c2

@@ -168,5 +168,5 @@ def _singular(tree: LargeTree, row: int, state: tuple[int, ...]) -> SingularErro
     body = tree.body_name(int(tree.rows.body[row]))
     return SingularError(
         f"the joint of {body} moves no mass{at}, so no torque gives it a finite acceleration; "
-        "add inertia to the bodies it carries, or an armature to the joint"
+        "add inertia to the bodies it moves, or an armature to the joint"
     )

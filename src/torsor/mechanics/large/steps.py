@@ -42,5 +42,5 @@ def depth(tree: LargeTree, method: str) -> int:
     (3000, 132)
     """
     if method not in DEPTHS:
-        raise UnknownName("method of forward dynamics with a known depth", method, DEPTHS)
+        raise UnknownName("method=", method, DEPTHS)
     return DEPTHS[method](tree)

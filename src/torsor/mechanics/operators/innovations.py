@@ -69,7 +69,7 @@ class Innovations:
     def __init__(self, robot: Robot, q: ArrayLike):
         if not robot.model.is_numeric:
             raise ArgumentError(
-                f"robot {robot.name!r} has symbols where numbers are needed; torsor.algorithms.innovations takes them"
+                f"robot {robot.name!r} has symbols, but numbers are needed; torsor.algorithms.innovations accepts symbols"
             )
         self.robot, self.q = robot, np.array(q, dtype=float)
         if self.q.ndim == 0 or self.q.shape[-1] != robot.nq:
@@ -124,9 +124,9 @@ class Innovations:
         ``(*size, ..., nv)``; ½ vᵀM v is then ½ kT for each degree of freedom, on average (equipartition).  ``kT`` in joules.
         """
         if of not in SAMPLES:
-            raise UnknownName("thing to sample", of, SAMPLES)
+            raise UnknownName("of=", of, SAMPLES)
         if not (np.isfinite(kT) and kT >= 0):
-            raise ArgumentError(f"kT is an energy [J], zero or above, not {kT!r}")
+            raise ArgumentError(f"kT must be an energy [J] of zero or more, not {kT!r}")
         shape = ((size,) if isinstance(size, int) else tuple(size)) + self.q.shape[:-1] + (self.robot.nv,)
         white = np.random.default_rng(rng).standard_normal(shape)
         return np.sqrt(kT) * self._run(SAMPLES[of], white)

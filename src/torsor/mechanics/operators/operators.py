@@ -157,7 +157,7 @@ class Operators:
         if flat.any():
             raise SingularError(
                 f"F&O 28 needs I⁻¹, and {b.name(int(np.argmax(flat)))} has no rotational inertia about some axis, or no mass; "
-                "F&O 26 and 27 (by_projection, by_elimination) need only that every joint moves some"
+                "F&O 26 and 27 (by_projection, by_elimination) need only that every joint moves some inertia"
             )
         blocks = np.linalg.inv(self.I[: 6 * len(b), : 6 * len(b)].tobsr((6, 6)).data)
         rotor = np.divide(1.0, b.armature, out=np.zeros_like(b.armature), where=b.armature != 0)
@@ -191,7 +191,7 @@ def operators(
     from torsor.kernels.one_state import one_state, one_wrench_each
 
     if frame not in FRAMES:
-        raise UnknownName("frame of the operators", frame, FRAMES)
+        raise UnknownName("frame=", frame, FRAMES)
     refuse_loops(robot.model, "operators", CLOSED)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)

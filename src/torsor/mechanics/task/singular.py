@@ -25,7 +25,7 @@ class Singular(NamedTuple):
 
     def checked(self) -> Singular:
         if self.way not in _WAYS:
-            raise UnknownName("way to treat singularities", self.way, _WAYS)
+            raise UnknownName("singular=", self.way, _WAYS)
         if not (np.isfinite(self.damping) and self.damping > 0):
             raise ArgumentError(f"damping must be a positive number [kg^-½], not {self.damping!r}")
         if not 0 < self.tolerance < 1:

@@ -143,7 +143,7 @@ class Task:
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
         if (force is None) == (tau is None):
-            raise ArgumentError("forward_dynamics takes one of force (k entries) and tau (nv entries)")
+            raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
         if losses_of(self.robot.model, friction=friction).friction:
             tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
         if tau is not None:
@@ -279,8 +279,8 @@ class Task:
         where = f" at batch index {place}" if place else ""
         lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
         raise SingularError(
-            f"{self._robot.name!r} cannot accelerate along {lost}{where}: no Λ exists; "
-            'leave it out, or choose singular="damped" or "truncated"'
+            f"{self._robot.name!r} cannot accelerate along {lost}{where}: Λ does not exist; "
+            'omit this row, or choose singular="damped" or "truncated"'
         )
 
 
@@ -290,15 +290,15 @@ def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str
     for frame in frames:
         name, *own = (frame,) if isinstance(frame, str) else frame
         if len(own) > 2:
-            raise ArgumentError(f"a frame of a task is a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
+            raise ArgumentError(f"a frame of a task must be a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
         robot.model.frame(name)
         words = own[1] if len(own) == 2 else expressed_in
         if words not in EXPRESSIONS:
-            raise UnknownName("way to express a frame's motion", words, EXPRESSIONS)
+            raise UnknownName("expressed_in=", words, EXPRESSIONS)
         found.append(Target(name, row_names(own[0] if own else rows), words))
     single = [(t.frame, row, t.expressed_in) for t in found for row in t.rows]
     if not single or len(set(single)) < len(single):
-        raise ArgumentError(f"a task has at least one row and none twice; {found} given")
+        raise ArgumentError(f"a task needs at least one row, each only once; {found} given")
     return tuple(found)
 
 

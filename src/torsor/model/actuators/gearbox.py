@@ -38,7 +38,7 @@ class Gearbox:
     def __post_init__(self) -> None:
         require("Gearbox", "ratio", self.ratio, "input turns per output turn")
         if is_constant(self.ratio) and self.ratio == 0:
-            raise ArgumentError("Gearbox: ratio is 0; it is the input turns for one output turn")
+            raise ArgumentError("Gearbox: ratio must not be 0; it is the number of input turns per output turn")
         require("Gearbox", "inertia", self.inertia, "kg·m²", least=0)
         require("Gearbox", "smoothing", self.smoothing, "W", least=0)
         if self.back_efficiency is None:
@@ -47,7 +47,7 @@ class Gearbox:
             value = getattr(self, name)
             require("Gearbox", name, value, "(a fraction)", above=0)
             if is_constant(value) and value > 1:
-                raise ArgumentError(f"Gearbox: {name} is {value:g}; no gear gives more power than it gets: at most 1")
+                raise ArgumentError(f"Gearbox: {name} is {value:g}; it must be at most 1")
 
     @property
     def lossless(self) -> bool:

@@ -92,7 +92,7 @@ class Motor:
     def current_rate(self, current: Any, speed: Any, voltage: Any) -> Any:
         """dI/dt = (V − k_t w − I R)/L [A/s] (MR 8.103): the state equation of the current."""
         if is_constant(self.inductance) and self.inductance == 0:
-            raise ArgumentError("Motor: inductance is 0 H, so the current is no state: use quasi_static_current")
+            raise ArgumentError("Motor: inductance is 0 H, so the current is not a state: use quasi_static_current")
         return (voltage - self.torque_constant * speed - current * self.resistance) / self.inductance  # MR 8.103
 
     def quasi_static_current(self, voltage: Any, speed: Any) -> Any:

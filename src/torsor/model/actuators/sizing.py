@@ -122,21 +122,21 @@ class SizingReport:
     def verdict(self) -> str:
         """One sentence: whether it fits, by how much, and where it is tightest."""
         if not self.usages:
-            return "no limits: the motor has no max_voltage, max_current, max_speed or continuous current to be held against"
+            return "no limits: the motor has no max_voltage, max_current, max_speed or continuous current"
         k, over = self.worst, {name: used for name, used in self.usages.items() if used > 1 + 1e-9}
         shown = over or dict([max(self.usages.items(), key=lambda item: item[1])])
         limits = ", ".join(f"{name} at {used:.0%}" for name, used in shown.items())
-        place = f"worst moment t = {self.times[k]:.3g} s ({self.speed[k]:.4g} rad/s, {self.torque[k]:.4g} N·m at the motor)"
+        place = f"highest load at t = {self.times[k]:.3g} s ({self.speed[k]:.4g} rad/s, {self.torque[k]:.4g} N·m at the motor)"
         return f"{'too small' if over else 'fits'}: {limits} of its limit; {place}"
 
     def plot(self, *, ax: Any = None, **style: Any) -> Any:
         """The trajectory over the motor's regions, the RMS torque dashed; returns matplotlib's axes."""
         motor = self.drive.motor
-        ax = motor.region.plot(ax=ax, color="0.88", label="for a moment")
-        motor.continuous_region.plot(ax=ax, color="0.72", label="for ever")
+        ax = motor.region.plot(ax=ax, color="0.88", label="peak")
+        motor.continuous_region.plot(ax=ax, color="0.72", label="continuous")
         ax.plot(self.torque, self.speed, **{"color": "C0", "label": self.name or "trajectory", **style})
         ax.axvline(self.rms_torque, color="C3", linestyle="--", linewidth=1, label="RMS torque")
-        ax.plot(self.torque[self.worst], self.speed[self.worst], "o", color="C3", label="worst moment")
+        ax.plot(self.torque[self.worst], self.speed[self.worst], "o", color="C3", label="highest load")
         return ax
 
     def table(self) -> str:
@@ -199,10 +199,10 @@ def size_motors(
         view = robot.joint(joint)
         if view.mimic is not None or len(view.damping) != 1:
             kind = "a mimic" if view.mimic else view.type
-            raise ArgumentError(f"joint {joint!r} is {kind}; a drive moves one freedom of its own")
+            raise ArgumentError(f"joint {joint!r} is {kind}; a drive needs a joint with one degree of freedom")
         if (any(view.armature) or joint in turning) and drive.apparent_inertia != 0:
             what = "a rotor" if joint in turning else "armature"
-            raise ArgumentError(f"joint {joint!r} has {what} in the robot and rotor inertia in its drive: leave one out")
+            raise ArgumentError(f"joint {joint!r} has {what} in the robot and rotor inertia in its drive: omit one of them")
     tau = robot.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in)
     if tau.ndim != 2:
         raise ArgumentError(f"q, v, a must be one trajectory, (T, n); joint forces have shape {tau.shape}")

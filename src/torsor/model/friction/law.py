@@ -127,5 +127,5 @@ def check_order(law: Any) -> None:
     if isinstance(law.b_static, (int, float)) and isinstance(law.b_kinetic, (int, float)) and law.b_static < law.b_kinetic:
         raise ModelError(
             f"{type(law).__name__}: b_static ({law.b_static}) must be at least b_kinetic ({law.b_kinetic}): "
-            "less force keeps a joint sliding than sets it off"
+            "static friction is never below kinetic friction"
         )

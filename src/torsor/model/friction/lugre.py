@@ -42,7 +42,7 @@ class LuGre:
         check(self, "stiffness", positive=True)
         check(self, "damping")
         if any(isinstance(x, (int, float)) and not x > 0 for x in self.curve.kinetic(0.0)):
-            raise ModelError(f"LuGre: its curve needs dry friction for the bristles to bend against, and {self.curve} has none")
+            raise ModelError(f"LuGre: its curve needs dry friction, but {self.curve} has none")
 
     def state_rate(self, z: Any, v: Any, load: Any = 0) -> Any:
         """ż = v − σ₀ |v| z / g(v)."""

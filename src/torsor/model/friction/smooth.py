@@ -50,7 +50,7 @@ class Smooth(Friction):
     def __post_init__(self) -> None:
         check(self, "width", positive=True)
         if self.kind not in SIGMOIDS:
-            raise UnknownName("kind of smooth sign", self.kind, SIGMOIDS)
+            raise UnknownName("kind=", self.kind, SIGMOIDS)
 
     def sigma(self, v: Any) -> Any:
         """σ(v/width), in place of sgn(v)."""

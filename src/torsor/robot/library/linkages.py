@@ -33,7 +33,7 @@ def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, den
     """
     positive("pantograph", bar=bar, density=density)
     if not ratio > 1:
-        raise ModelError(f"pantograph: ratio must be above one, not {ratio!r}; to draw smaller, trace with the copy")
+        raise ModelError(f"pantograph: ratio must be above one, not {ratio!r}; for a smaller copy, exchange tracer and copy")
     rise = (pi - spread) / 2
     up, down = ahead(bar, rise), ahead(bar, -rise)
     A, B, P = up * (1 / ratio), up, (up + down) * (1 / ratio)
@@ -77,7 +77,9 @@ def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, den
     inner = 2 * crank
     middle = (inner + (arm**2 - side**2) / inner) / 2
     if not (side < arm and middle < arm):
-        raise ModelError(f"Peaucellier: arms of {arm:g} m and sides of {side:g} m make no rhombus {inner:g} m from the pivot")
+        raise ModelError(
+            f"Peaucellier: arms of {arm:g} m and sides of {side:g} m cannot form a rhombus {inner:g} m from the pivot"
+        )
     height = sqrt(arm**2 - middle**2)
     P, Q = Vec(inner, 0, 0), Vec(2 * middle - inner, 0, 0)
     corners = {"upper": Vec(middle, height, 0), "lower": Vec(middle, -height, 0)}
