@@ -122,11 +122,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "two masses": (
         link(f'<inertial><mass value="1"/>\n<mass value="2"/><inertia {UNIT}/></inertial>'),
-        ":4: <mass>: link 'a': is the second <mass> of this <inertial>; there may be one",
+        ":4: <mass>: link 'a': is the second <mass> of this <inertial>; only one is allowed",
     ),
     "two inertials": (
         link(f'<inertial><mass value="1"/><inertia {UNIT}/></inertial>\n' * 2),
-        ":4: <inertial>: link 'a': is the second <inertial> of this <link>; there may be one",
+        ":4: <inertial>: link 'a': is the second <inertial> of this <link>; only one is allowed",
     ),
     "izz missing": (inertial(inertia=UNIT[: UNIT.index("izz")]), ":6: <inertia>: link 'a': has no izz=\"...\""),
     "inertia nan": (
@@ -225,7 +225,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "parent empty": (joint(ends='<parent link=""/><child link="b"/>'), ":3: <parent>: joint 'j': link=\"\" is empty"),
     "parent twice": (
         joint('<parent link="b"/>'),
-        ":4: <parent>: joint 'j': is the second <parent> of this <joint>; there may be one",
+        ":4: <parent>: joint 'j': is the second <parent> of this <joint>; only one is allowed",
     ),
     "axis zero": (
         joint('<axis xyz="0 0 0"/>'),
@@ -246,7 +246,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "effort negative": (joint('<limit effort="-1"/>'), ":4: <limit>: joint 'j': effort limit -1.0 is negative"),
     "limit twice": (
         joint('<limit effort="1"/>\n<limit effort="2"/>'),
-        ":5: <limit>: joint 'j': is the second <limit> of this <joint>; there may be one",
+        ":5: <limit>: joint 'j': is the second <limit> of this <joint>; only one is allowed",
     ),
     "damping negative": (
         joint('<dynamics damping="-1"/>'),
@@ -314,7 +314,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "UTF-7": (b'<?xml version="1.0" encoding="utf-7"?><robot/>', ":1: declares the encoding 'utf-7'; save it as UTF-8"),
     "not UTF-8": (
         b'<robot name="r">\n<link name="\xff"/></robot>',
-        ":2: holds bytes that are no utf-8: invalid start byte; save it as UTF-8",
+        ":2: contains bytes that are not utf-8: invalid start byte; save it as UTF-8",
     ),
     "lone surrogate": (robot('<link name="\ud800"/>'), ":2: contains a lone surrogate, which is not a character"),
     "MJCF": ("<mujoco/>", ":1: is not a URDF: this is an MJCF (MuJoCo) file, not <robot>"),
@@ -445,8 +445,8 @@ ACCEPTED = {
         joint('<axis xyz="0 0 1"/><limit effort="1" velocity="1"/>', "prismatic"),
         lambda d: only(d).lower == (0.0,) == only(d).upper,
         (
-            "<limit> without lower, so lower is 0 as URDF has it: joint 'j'",
-            "<limit> without upper, so upper is 0 as URDF has it: joint 'j'",
+            "<limit> without lower, so lower is 0, the default of URDF: joint 'j'",
+            "<limit> without upper, so upper is 0, the default of URDF: joint 'j'",
         ),
     ),
     "limit without effort": (
@@ -478,8 +478,8 @@ ACCEPTED = {
         joint('<dynamics damping="1"/>', "floating"),
         lambda d: only(d).damping == (),
         (
-            '1 <dynamics damping="..."> attribute ignored: it holds one number, torsor wants 6 for such a joint, '
-            "and URDF does not say what one means",
+            '1 <dynamics damping="..."> attribute ignored: it has one number, but such a joint needs 6, '
+            "and URDF does not define the meaning of one",
         ),
     ),
     "strangers": (
@@ -492,16 +492,16 @@ ACCEPTED = {
             "2 <transmission> elements ignored: actuators are not read; give a rotor's inertia as armature",
             "1 <gazebo> element ignored: settings of a simulator or controller are not part of a rigid-body description",
             "1 <sensor> element ignored: sensors are not part of a rigid-body description",
-            "1 <f:oo> element ignored: torsor knows no such element in <robot>",
+            "1 <f:oo> element ignored: unknown element in <robot>",
             "1 passage ignored: it is text inside <robot>, which is read by its attributes and elements",
             '1 <link type="..."> attribute ignored: unknown attribute',
-            "1 <inertal> element ignored: torsor knows no such element in <link>",
+            "1 <inertal> element ignored: unknown element in <link>",
         ),
     ),
     "shape unknown": (
         link("<collision><geometry><plane/></geometry></collision>"),
         lambda d: d.link("a").geometry == (),
-        ("1 <plane> element ignored: torsor knows no such element in <geometry>",),
+        ("1 <plane> element ignored: unknown element in <geometry>",),
     ),
     "mesh elsewhere": (
         link('<visual><geometry><mesh filename="../../etc/passwd" scale="1 -1 1"/></geometry></visual>'),
@@ -556,7 +556,7 @@ def test_an_inertia_no_body_has_warns_or_is_refused(case):
     source = inertial(inertia=inertia)
     with pytest.warns(ModelWarning) as warned:
         d = read_urdf(source)
-    message = f"robot 'r' has an inertia that no body can have: link 'a': {why}"
+    message = f"robot 'r' has a physically impossible inertia: link 'a': {why}"
     assert [str(w.message) for w in warned] == [f"{message}; it is used as given"]
     assert warned[0].filename == __file__
     assert d.report == ("physically impossible inertia, used as given: link 'a'",)
@@ -603,7 +603,7 @@ def test_paths(tmp_path):
         read_urdf(str(tmp_path))
     with pytest.raises(FileError, match=r"^/dev/zero: is not a regular file; read it and pass its contents as bytes$"):
         read_urdf("/dev/zero")
-    with pytest.raises(FileError, match=r"^a\\0b: is no path: "):
+    with pytest.raises(FileError, match=r"^a\\0b: is not a valid path: "):
         read_urdf("a\0b")
     with pytest.raises(FileError, match=r"x\.\.\.: cannot be read: File name too long$"):
         read_urdf("x" * 10000)
@@ -624,7 +624,7 @@ def test_a_file_larger_than_any_robot(tmp_path):
     path = tmp_path / "large.urdf"
     with open(path, "wb") as stream:
         stream.truncate(256 * 2**20 + 1)  # sparse: no disk is used
-    with pytest.raises(FileError, match="is larger than 256 MB"):
+    with pytest.raises(FileError, match="is larger than the limit of 256 MB"):
         read_urdf(path)
 
 

@@ -172,7 +172,7 @@ def test_what_mujoco_has_not():
     found = refused(light, "link 'flag' is moved by joint 'pole' and has no mass, which MuJoCo refuses", MUJOCO)
     assert {found[name].verdict for name in PINOCCHIO} == {PASS}
     socket = body(body(ts.Builder("s"), "a"), "b").joint("j", "spherical", "a", "b", armature=(0.1, 0.2, 0.3)).build()
-    refused(socket, "MuJoCo has one armature for a ball joint", MUJOCO)
+    refused(socket, "MuJoCo needs one armature for a ball joint", MUJOCO)
 
 
 @pytest.mark.parametrize("inertia", [(0.02, 0.03, 0.05 + 1e-9), (0, 0, 0)], ids=["few digits", "a grain"])

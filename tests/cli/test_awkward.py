@@ -72,9 +72,9 @@ CASES: dict[tuple[str, ...], tuple[int, str]] = {
     ("mass", "arm.urdf", ""): (2, "STATES: states are read from .csv"),
     ("mass", "arm.urdf", f"{LONG}.csv"): (2, "there is no file xxx"),
     ("mass", "arm.urdf", "empty.csv"): (1, "empty.csv:1: is empty"),
-    ("mass", "arm.urdf", "empty.npz"): (1, "empty.npz: is no NPZ file that can be read"),
-    ("mass", "arm.urdf", "empty.parquet"): (1, "empty.parquet: is no Parquet file that can be read"),
-    ("mass", "arm.urdf", "empty.mcap"): (1, "empty.mcap: is no MCAP file that can be read"),
+    ("mass", "arm.urdf", "empty.npz"): (1, "empty.npz: is not a readable NPZ file"),
+    ("mass", "arm.urdf", "empty.parquet"): (1, "empty.parquet: is not a readable Parquet file"),
+    ("mass", "arm.urdf", "empty.mcap"): (1, "empty.mcap: is not a readable MCAP file"),
     # huge arguments
     ("mass", "arm.urdf", "--q", "0," * 100_000): (2, "--q takes 1 numbers, 100000 given: j"),
     ("mass", "arm.urdf", "--q", "z" * 100_000): (2, "is not a number"),

@@ -226,12 +226,11 @@ def test_export_of_code(torsor):
 def test_export_of_code_leaves_out_what_would_leave_loops_open(torsor):
     document = torsor("export", "four_bar", "--to", "python", "--json").json
     assert [line.split(",")[0] for line in document["lost"]] == ["inverse_dynamics", "forward_dynamics", "gravity_force"]
-    assert all("which code would compute with the loops cut" in line for line in document["lost"])
+    assert all("which exported code would compute without the loops" in line for line in document["lost"])
     assert "def four_bar_mass_matrix" in Path("four_bar.py").read_text()
     ended = torsor("export", "four_bar", "--to", "c", "--quantity", "forward_dynamics")
     assert ended.err == (
-        "torsor: robot 'four_bar' has loops, and forward_dynamics would hold for its tree with the loops cut; "
-        "torsor accel and simulate support loops\n"
+        "torsor: robot 'four_bar' has loops, and forward_dynamics would ignore them; torsor accel and simulate support loops\n"
     )
 
 
@@ -240,7 +239,7 @@ def test_command_for_joint_forces_of_a_robot_with_loops_is_refused(torsor, comma
     ended = torsor(command, "four_bar")
     assert ended.code != 0
     assert "'four_bar' has loops" in ended.err
-    assert "in Python, robot.constrained()" in ended.err
+    assert "in Python, use robot.constrained()" in ended.err
 
 
 @pytest.mark.parametrize("ending", ["npz", "json"])
@@ -336,7 +335,9 @@ def test_check_is_the_doctor_s(torsor):
     ended = torsor("check", "arm.urdf", "--json")
     assert ended.json == doctor.check("arm.urdf").to_dict()
     assert torsor("check", "arm.urdf").out == f"{doctor.check('arm.urdf')}\n"
-    assert torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair is for files; two_link is bundled\n"
+    assert (
+        torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair needs a file; two_link is a bundled robot\n"
+    )
     assert torsor("check", "arm.urdf", "--only", "x").err == "torsor: --only needs --repair OUT\n"
 
 

@@ -259,13 +259,13 @@ ONE = (
 )
 #: command → what it prints of a robot of one link
 STILL = {
-    "mass -": "No joint of 'one' moves.\n",
-    "torque -": "No joint of 'one' moves.\n",
-    "accel -": "No joint of 'one' moves.\n",
-    "explain -": "No joint of 'one' moves.\n",
-    "jacobian -": "No joint of 'one' moves.\n",
+    "mass -": "Robot 'one' has no moving joint.\n",
+    "torque -": "Robot 'one' has no moving joint.\n",
+    "accel -": "Robot 'one' has no moving joint.\n",
+    "explain -": "Robot 'one' has no moving joint.\n",
+    "jacobian -": "Robot 'one' has no moving joint.\n",
     "jacobian - --base floating": "At the zero configuration; --q to change it.\n\nJ    floating_base[0]",
-    "pose - --frame only": "No joint of 'one' moves.\n\nframe   x   y   z   qx   qy   qz   qw\n",
+    "pose - --frame only": "Robot 'one' has no moving joint.\n\nframe   x   y   z   qx   qy   qz   qw\n",
     "info -": "one: 1 link, 0 moving joints, nq = 0, nv = 0, 1 kg, fixed base\nonly  1 kg\n\ntotal mass  1 kg\n",
 }
 
@@ -281,10 +281,10 @@ def test_what_a_robot_that_cannot_move_is_refused(torsor):
     with open("one.urdf", "w") as stream:
         stream.write(ONE)
     assert torsor("mass", "one.urdf", "-", stdin="q1\n0\n").err == (
-        "torsor: no joint of 'one' moves; nothing is left to read from -\n"
+        "torsor: robot 'one' has no moving joint; nothing can be read from -\n"
     )
     assert torsor("simulate", "one.urdf").err == (
-        "torsor: no joint of 'one' moves, so there is nothing to simulate; --base floating frees its base\n"
+        "torsor: robot 'one' has no moving joint, so there is nothing to simulate; try --base floating\n"
     )
     assert torsor("jacobian", "bricard").err.startswith("torsor: --frame is needed: robot 'bricard' has no tip (world, ground,")
     assert torsor("mass", "-", "-").err == "torsor: ROBOT and STATES cannot both come from stdin\n"
@@ -298,7 +298,7 @@ def test_degrees_and_open_loops_are_computed_and_said(torsor):
     )
     table_of_q = "q1,q2,q3\n0,0,0\n0.5,0.5,0.5\n0.6,0.5,0.5\n"
     ended = torsor("accel", "four_bar", "-", "--v", "0", "--tau", "0", stdin=table_of_q)
-    assert ended.err.startswith("torsor: warning: <stdin>: row 2: this q leaves the loops open by 0.595 (m, rad)")
+    assert ended.err.startswith("torsor: warning: <stdin>: row 2: q violates loop closure by 0.595 (m, rad)")
     assert ended.err.count("\n") == 1
     assert torsor("accel", "four_bar").err == ""
     assert torsor("mass", "panda", "--q", "3").err == ""  # beyond a limit, as people do
@@ -323,7 +323,7 @@ def test_topics_are_those_of_mcap_files(torsor):
     ended = torsor("mass", "two_link", "states.mcap", "--topic", "/arm")
     assert ended.err == "torsor: states.mcap: has no joint states on topic '/arm'; it has them on /joint_states\n"
     ended = torsor("mass", "two_link", "states.csv", "--topic", "/arm")
-    assert ended.err == "torsor: --topic chooses among the messages of an MCAP file; states.csv is none\n"
+    assert ended.err == "torsor: --topic needs an MCAP file; states.csv is not one\n"
     assert torsor("mass", "two_link", "--topic", "/arm").code == 2
 
 

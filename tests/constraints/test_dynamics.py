@@ -257,7 +257,7 @@ def test_no_rounding_makes_a_singular_state_trusted():
         x, _, doubt = system.kernel(m)(q, np.zeros(6), rng.normal(size=(400, 6)))
         assert (~(doubt < 1)).all()
     for k in (0, 1, 200, 201):
-        with pytest.raises(ts.SingularError, match="5 of 6 constraint rows are independent here and 6 near by"):
+        with pytest.raises(ts.SingularError, match="5 of 6 constraint rows are independent here and 6 nearby"):
             system.forward_dynamics(q[k], np.zeros(6), rng.normal(size=6))
         assert not system.forward_dynamics(
             q[k], np.zeros(6), np.zeros(6)

@@ -52,7 +52,7 @@ def test_the_example_of_a_forgotten_unit():
     """1500 kg·m² on 0.8 kg: 53 m, a hundred times the robot."""
     (found,) = units(chain(np.diag([1500.0, 1400, 1600]), mass=0.8))
     assert found.what == "its radius of gyration is 53 m, the robot's reach 1 m; as kg·mm² it is 0.053 m"
-    assert found.means.startswith("its contribution to M is wrong: put right, M_jj of joint 'joint3' changes by")
+    assert found.means.startswith("its contribution to M is wrong: corrected, M_jj of joint 'joint3' changes by")
 
 
 @pytest.mark.parametrize(("I", "mass", "com"), [

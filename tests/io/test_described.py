@@ -59,7 +59,7 @@ def test_xacro_with_its_own_arguments(cache):
 
 def test_what_is_not_there(cache):
     with pytest.raises(
-        FileError, match=r"'example-robot-data' is not in the cache, and torsor fetches nothing; fetch it with 'robot_"
+        FileError, match=r"'example-robot-data' is not in the cache, and torsor downloads nothing; download it with 'robot_"
     ):
         load("robot_descriptions:panda_description")
     (cache / "example-robot-data").mkdir()

@@ -95,7 +95,7 @@ def test_a_loop_that_cannot_be_written():
         coordinates = transform = Cam.transform
 
     d = ts.Builder("r").link("a").link("b").joint("j", "revolute", "a", "b").loop("x", Own(), "a", "b").description()
-    with pytest.raises(ts.ModelError, match="loop 'x': the side-file has no word for Own"):
+    with pytest.raises(ts.ModelError, match="loop 'x': the loops file cannot express Own"):
         write_loops(d)
 
 
@@ -106,7 +106,7 @@ def one(**changes) -> bytes:
 
 
 REFUSED = {
-    "empty": (b"", ": is empty; it must hold loops: [...]"),
+    "empty": (b"", ": is empty; it must contain loops: [...]"),
     "not a mapping": (b"- 1\n", ":1: <loops.yaml>: must be a mapping with the keys loops"),
     "other root": (b"\nloop: []\n", ":2: <loops.yaml>: 'loop' is no key here; did you mean 'loops'? (there are loops)"),
     "no list": (b"loops: 3\n", ":1: <loops>: must be a list, one entry per loop (- name: ...)"),

@@ -139,7 +139,7 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
     for x in a.links:
         kept = {(g.shape, g.role, g.name) for g in links[x.name].geometry}
         gone = [g for g in x.geometry if (g.shape, g.role, g.name) not in kept]
-        out += [(("ellipsoids", "named otherwise", "left out"), x.name if g.shape == "ellipsoid" else g.name) for g in gone]
+        out += [(("ellipsoids", "renamed", "left out"), x.name if g.shape == "ellipsoid" else g.name) for g in gone]
         if not np.allclose([*flat(x.inertia)], [*flat(links[x.name].inertia)], rtol=1e-9, atol=1e-12):
             out.append((("rotors", "inertias"), "rotor"))
     return out

@@ -65,8 +65,8 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("%2e%2e/secret.stl", "no such file"),
         ("package://robot/../../secret.stl", "outside its package"),
         ("package://robot/%2e%2e/%2e%2e/secret.stl", "outside its package"),
-        ("package://../../secret.stl", "no name of a package"),
-        ("package://%2e%2e/secret.stl", "no name of a package"),
+        ("package://../../secret.stl", "not a valid package name"),
+        ("package://%2e%2e/secret.stl", "not a valid package name"),
         ("package:///etc/passwd", "no folder named 'etc' is known"),
         ("package://robot%2f..%2f..%2f/secret.stl", "outside its package"),
         ("package://other/link.stl", "no folder named"),
@@ -78,11 +78,11 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("../meshes/notes.txt", "is no mesh by its name"),
         ("../meshes/folder.stl", "outside"),
         ("../meshes/none.stl", "no such file"),
-        ("http://evil.example/link.stl", "not fetched"),
-        ("https://evil.example/link.stl", "not fetched"),
+        ("http://evil.example/link.stl", "not downloaded"),
+        ("https://evil.example/link.stl", "not downloaded"),
         ("\\\\evil\\share\\link.stl", "no such file"),
         ("", "outside"),
-        ("../meshes/link.stl\0.txt", "no name of a file"),
+        ("../meshes/link.stl\0.txt", "not a valid file name"),
     ],
 )
 def test_refused(world, uri, why):
@@ -100,12 +100,12 @@ def test_secret_outside_never_comes_back(world):
 
 
 def test_root_that_is_no_folder(world):
-    with pytest.raises(FileError, match="is no folder"):
+    with pytest.raises(FileError, match="is not a folder"):
         Places(roots=[world / "secret.key"])
 
 
 def test_unreadable_is_missing_not_a_crash(world):
-    with pytest.raises(FileError, match="no name of a file"):
+    with pytest.raises(FileError, match="not a valid file name"):
         places(world).find("../meshes/" + "x" * 5000 + ".stl")
 
 

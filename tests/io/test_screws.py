@@ -123,10 +123,10 @@ GOOD = ([np.eye(4)] * 2, [np.eye(6)], np.array([[0, 0, 1.0, 0, 0, 0]]).T)
         ({2: np.zeros((6, 1))}, "screw 1 is not normalised"),
         ({2: np.array([[0, 0, 2.0, 0, 0, 0]]).T}, r"screw 1 is not normalised: \|ω\| = 2"),
         ({0: [np.eye(4), np.eye(3)]}, r"Mlist\[1\] must be a 4×4"),
-        ({0: [2 * np.eye(4), np.eye(4)]}, r"Mlist\[0\] is no rigid motion"),
+        ({0: [2 * np.eye(4), np.eye(4)]}, r"Mlist\[0\] is not a rigid motion"),
         ({0: [np.full((4, 4), np.nan), np.eye(4)]}, r"Mlist\[0\] must be a 4×4 matrix of finite"),
         ({1: [np.eye(3)]}, r"Glist\[0\] must be a 6×6"),
-        ({1: [np.diag([1, 1, 1, 1, 2, 3])]}, r"Glist\[0\] is no spatial inertia"),
+        ({1: [np.diag([1, 1, 1, 1, 2, 3])]}, r"Glist\[0\] is not a spatial inertia"),
         ({1: [-np.eye(6)]}, r"Glist\[0\]: mass -1.0 kg is negative"),
     ],
 )

@@ -85,7 +85,7 @@ def test_what_drake_refuses(tmp_path):
 
 INCLUDE = '<sdf version="1.9"><world name="w">\n<include><uri>{}</uri></include></world></sdf>'
 HOSTILE = {
-    "https://host/model.sdf": "models of https:// are not fetched",
+    "https://host/model.sdf": "models of https:// are not downloaded",
     "package://drake_models/x/y.sdf": "no folder named 'drake_models' is known",
     "../../outside/model.sdf": "outside",
     "file:///{}/outside/model.sdf": "outside",

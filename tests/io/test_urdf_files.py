@@ -77,7 +77,7 @@ def test_outcome(file):
     assert len(odd) == ODD.get(file, 0)
     assert len(d.links) == len(d.joints) + 1
     if odd:
-        with pytest.raises(FileError, match="has an inertia that no body can have"):
+        with pytest.raises(FileError, match="has a physically impossible inertia"):
             read_urdf(ROBOTS / file, strict=True)
 
 

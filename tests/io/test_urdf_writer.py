@@ -188,7 +188,7 @@ def single(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> 
 def test_refusals():
     x = Graph().input(0)
     refused = {
-        "joint 'j': URDF has no word for Mine; it can write fixed, revolute": single(Mine(Vec(0, 0, 1))),
+        "joint 'j': URDF cannot express Mine, only fixed, revolute": single(Mine(Vec(0, 0, 1))),
         "joint 'j': URDF gives a continuous joint no lower and upper limit": single(Continuous(Vec(0, 0, 1)), lower=(-1.0,)),
         "link 'b': it has a first moment of mass and no mass, which URDF cannot express": single(
             link=Link("b", Inertia(0, Vec(1, 0, 0), Sym.zero()))

@@ -99,7 +99,7 @@ def test_packages(arm, tmp_path):
     (near / "macros.xacro").write_text(MACROS.replace("2*length", "4*length"))
     assert load(lone, xacro_args={}).mass == pytest.approx(4.0)
     assert load(lone, xacro_args={}, roots=[other]).mass == pytest.approx(2.0)  # what is declared comes first
-    with pytest.raises(FileError, match="is no folder"):
+    with pytest.raises(FileError, match="is not a folder"):
         load(lone, xacro_args={}, roots=[tmp_path / "absent"])
 
 

@@ -141,13 +141,13 @@ def refused(text: str, match: str, **options):
 
 
 def test_what_is_wrong_with_a_csv():
-    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' holds 'x', which is no number").line == 3
+    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' contains 'x', which is not a number").line == 3
     assert refused("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
     assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 'q.a.' is empty").line == 5
-    refused("t,q[a]\n0,1_0\n", "'1_0', which is no number")
+    refused("t,q[a]\n0,1_0\n", "'1_0', which is not a number")
     refused("0,1\n2,3\n", "must name the columns")
     refused("", "empty")
-    refused("# {\nt\n", "no JSON")
+    refused("# {\nt\n", "not valid JSON")
     refused('# {"names": 5}\nt\n0\n', "has invalid metadata")
     refused("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
     refused("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
@@ -228,7 +228,7 @@ def test_columns_that_mean_nothing_here_may_hold_anything():
     assert (log.t.tolist(), log.q.tolist(), log.ignored) == ([0.0, 1.0], [[1.0], [2.0]], ("label", "note"))
     with pytest.raises(FileError, match="3 cells in this line and 4 columns"):
         logs.read(io.BytesIO(b"t,label,q[a],note\n0,x,1,y\n0,x,1\n"), format="csv")
-    with pytest.raises(FileError, match=r"column 'q\[a\]' holds 'x', which is no number"):
+    with pytest.raises(FileError, match=r"column 'q\[a\]' contains 'x', which is not a number"):
         logs.read(io.BytesIO(b"t,label,q[a]\n0,x,x\n"), format="csv")
 
 
@@ -275,7 +275,7 @@ def test_missing_libraries_say_which_extra(tmp_path, arm, monkeypatch):
 
 def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
     (tmp_path / "objects.npz").write_bytes(b"not a zip, so NumPy takes it for a pickle")
-    with pytest.raises(FileError, match="holds Python objects, or is none") as refused:
+    with pytest.raises(FileError, match="contains Python objects, or is not an NPZ file") as refused:
         logs.read(tmp_path / "objects.npz")
     assert "allow_pickle" not in str(refused.value)
 

@@ -123,12 +123,12 @@ def test_a_message_without_its_efforts_has_holes():
 
 @pytest.mark.parametrize("cut", range(4, len(SECOND), 7))
 def test_cut_messages(cut):
-    with pytest.raises(FileError, match="cut short"):
+    with pytest.raises(FileError, match="truncated"):
         read(recording(SECOND[:cut]))
 
 
 def test_messages_that_lie_about_their_length():
-    with pytest.raises(ValueError, match="cut short"):  # four thousand million names: refused before anything is made
+    with pytest.raises(ValueError, match="truncated"):  # four thousand million names: refused before anything is made
         decode_cdr(b"\0\1\0\0" + pack("<iI", 0, 0) + pack("<I", 1) + b"\0" * 4 + b"\xff" * 4)
     with pytest.raises(ValueError, match="plain CDR"):
         decode_cdr(b"\0\x0a\0\0")
@@ -147,7 +147,7 @@ def test_damaged_files():
 def test_what_a_joint_state_cannot_say(tmp_path):
     for log, why in (
         (logs.Log(t=[0.0], q=[[1.0]], a=[[1.0]], names={"q": ("a",), "a": ("a",)}), "no accelerations"),
-        (logs.Log(q=[[1.0]], names={"q": ("a",)}), "has a time"),
+        (logs.Log(q=[[1.0]], names={"q": ("a",)}), "needs a time"),
         (logs.Log(t=[0.0], q=[[1.0]]), "one list of names"),
         (logs.Log(t=[0.0], q=[[1.0]], v=[[1.0]], names={"q": ("a",), "v": ("b",)}), "one list of names"),
     ):

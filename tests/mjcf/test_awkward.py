@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
     "mismatched tags": (world("<body></bdy>"), 3, "", "is not well-formed XML: Opening and ending tag mismatch"),
     "cut off": (body()[:60], 5, "", "is not well-formed XML"),
     "DOCTYPE": ("<!DOCTYPE mujoco [<!ENTITY a 'b'>]><mujoco/>", 1, "", "DOCTYPE"),
-    "no UTF-8": (b"<mujoco>\n\xff</mujoco>", 2, "", "no utf-8"),
+    "no UTF-8": (b"<mujoco>\n\xff</mujoco>", 2, "", "not utf-8"),
     "UTF-16": ("<mujoco/>".encode("utf-16"), 1, "", "UTF-16"),
     "NUL": (b"<mujoco>\0</mujoco>", 1, "", "NUL"),
     "xacro": ('<mujoco xmlns:xacro="x"><xacro:property name="a"/></mujoco>', 1, "xacro:property", "is xacro"),

@@ -21,7 +21,7 @@ from torsor.errors import FileError
 from torsor.io.mjcf import read_mjcf
 from torsor.io.mjcf.whole import DEEPEST, NAMED
 
-pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not read")
+pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not support")
 BODY = '<body name="{}"><joint/><geom size=".1"/></body>'
 
 

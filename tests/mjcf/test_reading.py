@@ -167,7 +167,7 @@ def test_what_has_no_name_gets_one_and_the_report_says_which():
     d = read("joints.xml")
     names = [j.name for j in d.joints]
     assert {"body6_joint1", "body6_joint3", "body7_joint", "post_fixed", "shoulder_axis_weld"} <= set(names)
-    assert "body without a name, so called: body6, body7" in d.report
+    assert "body without a name, named: body6, body7" in d.report
     assert {"body6", "body7", "yaw_link", "socket_axis"} <= {link.name for link in d.links}
     assert [f.name for f in read("walker.xml").frames] == ["imu", "trunk_site"]
 
@@ -209,7 +209,7 @@ def test_forces_torsor_does_not_have_are_told_loudly():
     assert [line.split(": ")[1] for line in told] == [
         "joint springs (stiffness)", "damping beyond b v", "gravity compensation (gravcomp)",
         "tendon springs, dampers or armature", "forces of a fluid (density, viscosity)"]  # fmt: skip
-    with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not read.*strict=False"):
+    with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not support.*strict=False"):
         read_mjcf(HERE / LOUD, strict=True)
 
 

@@ -180,7 +180,7 @@ def test_massless_links_between_joints_join_the_body_after_them():
 
 def test_a_massless_tip_is_refused_by_name():
     d = replace(arm(), links=(Link("base"), body("one"), Link("two")))
-    with pytest.raises(ModelError, match=r"link 'two' is moved by joint 'b' and has no mass.*robot.lock"):
+    with pytest.raises(ModelError, match=r"link 'two' is moved by joint 'b' and massless.*robot.lock"):
         write_mjcf(d)
     with pytest.raises(ModelError, match=r"link 'base' is the free base and has no mass"):
         write_mjcf(replace(arm(), base="floating"))
@@ -189,15 +189,15 @@ def test_a_massless_tip_is_refused_by_name():
 def test_a_ball_without_mass_beyond_a_hinge_is_refused():
     links = (Link("base"), Link("none"), body("head"))
     joints = (Joint("ball", Spherical(), "base", "none"), Joint("hinge", Revolute(Vec(0, 0, 1)), "none", "head"))
-    with pytest.raises(ModelError, match=r"joint 'ball' is a ball in a row with others.*give link 'none' a mass"):
+    with pytest.raises(ModelError, match=r"joint 'ball' is a spherical joint next to others.*give link 'none' a mass"):
         write_mjcf(Description("odd", links, joints))
 
 
 @pytest.mark.parametrize(
     ("kind", "fields", "words"),
     [
-        (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo has one armature for a ball joint"),
-        (Floating(), {"armature": (1.0,) * 6}, "along the world's axes"),
+        (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo needs one armature for a ball joint"),
+        (Floating(), {"armature": (1.0,) * 6}, "along world axes"),
         (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number"),
     ],
 )
