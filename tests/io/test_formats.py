@@ -110,7 +110,7 @@ def test_what_is_saved_is_loaded_again(tmp_path, ending):
 def test_what_cannot_be_written(tmp_path):
     with pytest.raises(ArgumentError, match=r"use .urdf, .mjcf, or give format=, urdf or mjcf"):
         save(ts.robots.ur5(), tmp_path / "arm.xml")
-    with pytest.raises(UnknownName, match="format must be one of .*, not 'dh'"):
+    with pytest.raises(UnknownName, match=r"format must be one of .*, not 'dh'"):
         save(ts.robots.ur5(), tmp_path / "arm.dh.csv", format="dh")
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""How the numbers of one joint are said elsewhere.
+"""Coordinates of one joint in other libraries.
 
 Their velocity is V = T(q) v with T orthogonal, so joint forces go the same way, TAU = T τ, and accelerations as A = T a + Ṫ v.
 Leading axes are batches.

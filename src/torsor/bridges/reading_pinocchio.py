@@ -26,7 +26,7 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
     joints is a named frame.  A free flyer that carries everything is the floating base.  What Pinocchio composes, or has three
     sliders or three hinges for, is several joints: ``name_0``, ``name_1``, ....  ``rotorInertia`` does not count in Pinocchio's
-    own algorithms, and not here; ``robot.report`` says so.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    own algorithms, and not here; ``robot.report`` lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import pinocchio
     >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv

@@ -1,4 +1,4 @@
-"""info, explain: what a robot is, and what its joint forces are spent on."""
+"""info, explain: properties of a robot, and its joint forces by cause."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MANY = 12
 
 @on_robot
 def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
-    """What a robot is: its tree, joints, masses, conditioning, reach."""
+    """Properties of a robot: tree, joints, masses, conditioning, reach."""
     from torsor.cli.out import emit, listing
     from torsor.look.explain.survey import survey
 
@@ -126,7 +126,7 @@ def explain(
 
 
 def _explained(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:
-    """Rows by cause, columns by joint; what is rounding is a zero, and rows of zeros are left out."""
+    """Rows by cause, columns by joint; rounding errors are set to zero, and rows of zeros are omitted."""
     from torsor.cli.out import short, tables
 
     chosen = [found.coordinates.index(name) for name in names]

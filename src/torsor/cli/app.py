@@ -1,4 +1,4 @@
-"""The commands of ``torsor``, by what they are for."""
+"""The commands of ``torsor``, by purpose."""
 
 from __future__ import annotations
 

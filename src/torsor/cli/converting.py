@@ -66,7 +66,7 @@ def export(
 
 @on_robot
 def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
-    """A file in another format, and what did not come along."""
+    """Convert a file to another format; list lost or changed data."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
 
@@ -78,7 +78,7 @@ def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) ->
 
 
 def _saved(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
-    """The files written, and what they have no words for: the comments say it, a line each."""
+    """The written files, and the data they cannot express, one line each."""
     from lxml import etree
 
     from torsor.cli.outcome import Typed

@@ -1,4 +1,4 @@
-"""torque, accel, mass: joint forces of a motion, motion of joint forces, and what they have to move."""
+"""torque, accel, mass: inverse dynamics, forward dynamics, mass matrix."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic:
 
 
 def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
-    """One state and what was computed, for people: a row a joint, or the matrix."""
+    """One state and its results as a table: one row per joint, or the matrix."""
     from torsor.cli.out import short, table, tables
     from torsor.cli.words import state_names
 

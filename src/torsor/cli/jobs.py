@@ -21,7 +21,7 @@ Array: TypeAlias = np.ndarray
 
 
 class Job(NamedTuple):
-    """What is computed: from which state variables, into which columns."""
+    """A computation: its state variables and its result columns."""
 
     inputs: tuple[str, ...]
     columns: list[Column]
@@ -29,14 +29,14 @@ class Job(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the flags: each variable as given, or as it is where nothing is said; and which were given."""
+    """The state given by options, with defaults for the others, and the names of those given."""
 
     values: dict[str, Array]
     given: tuple[str, ...]
 
 
 class Table(NamedTuple):
-    """Where states come from and where results go; None what is not said."""
+    """Input of states and output of results; None where not given."""
 
     path: str | None
     out: str | None
@@ -77,7 +77,7 @@ def run(robot: Robot, job: Job, state: State, table: Table, as_json: bool, shown
 
 
 def unsaid(robot: Robot, inputs: Sequence[str], state: State) -> list[Any]:
-    """What was taken where nothing was typed."""
+    """Note about default values."""
     if not robot.nv:
         return [prose(f"Robot {robot.name!r} has no moving joint.")]
     where = "a configuration with closed loops" if robot.loops else "the zero configuration"
@@ -87,6 +87,6 @@ def unsaid(robot: Robot, inputs: Sequence[str], state: State) -> list[Any]:
 
 
 def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
-    """What was written where; nothing if the results are what was printed."""
+    """Report the written file; nothing if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

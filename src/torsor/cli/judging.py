@@ -33,7 +33,7 @@ def check(
     robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, density: Density = None,
     mesh_root: Roots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """What is wrong with a file: inertias, units, axes, limits, meshes."""
+    """Check a file: inertias, units, axes, limits, meshes."""
     from torsor.checks import doctor
     from torsor.checks.doctor.finding import SEVERITIES
     from torsor.cli.out import emit, listing
@@ -62,7 +62,7 @@ def check(
 
 
 def _findings(found: Checkup) -> list[Any]:
-    """As the doctor writes them; on a terminal in colours, as wide as it is."""
+    """The findings as text; on a terminal in colours and in its width."""
     from torsor.checks.doctor.text import grouped, headline
     from torsor.cli.out import listing, stdout, styled
     from torsor.cli.spoken import spoken

@@ -86,7 +86,7 @@ def simulate(
 def _written(
     result: Result, plot: str | None, out: str | None, page: str | None, open: bool, roots: tuple[str, ...]
 ) -> dict[str, str]:
-    """The files asked for."""
+    """The requested files."""
     files = {}
     if out is not None:
         result.save(out)
@@ -146,7 +146,7 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser
 def view(
     robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: Roots = None, json: Json = False
 ) -> None:
-    """Look at a robot in the browser and move its joints, until Ctrl-C."""
+    """Show a robot in the browser viewer until Ctrl-C."""
     from torsor.cli.jobs import typed
     from torsor.cli.out import emit
     from torsor.cli.showing import browse

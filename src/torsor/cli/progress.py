@@ -15,7 +15,7 @@ PATIENCE = 1.0
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float | None], None]]:
-    """A function to tell how much is done, 0 to 1; None if nobody knows."""
+    """A function that reports progress from 0 to 1; None if it is unknown."""
     console, began, bar = stderr(), time.monotonic(), None
 
     def show(done: float | None) -> None:

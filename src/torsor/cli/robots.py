@@ -76,7 +76,7 @@ def find(
 
 
 def _loaded(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
-    """The robot of a file.  xacro is a program, and runs only where ``--xacro`` says so."""
+    """The robot of a file.  xacro files are programs and run only with ``--xacro``."""
     import torsor
 
     if xacro is None and robot.endswith(".xacro"):

@@ -107,7 +107,7 @@ def _block(job: Job, state: State, log: Log, states: dict[str, Array]) -> dict[s
 
 
 def _refused(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
-    """The first row that cannot be computed, found by halving, and why: what is said of it alone."""
+    """The first row that cannot be computed, found by bisection, and its error."""
     first, last = 0, count
     while last - first > 1:
         middle = (first + last) // 2

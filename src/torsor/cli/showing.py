@@ -52,7 +52,7 @@ def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ..
 
 
 def browse(address: str) -> None:
-    """Open an address in the browser, and say where to look if there is none."""
+    """Open an address in the browser, or print it if there is no browser."""
     import webbrowser
 
     if not webbrowser.open(address):

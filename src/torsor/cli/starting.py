@@ -37,7 +37,7 @@ class Start(NamedTuple):
 
 
 def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
-    """The state of --q and --v; what is not said is a random pose half way within the limits, at rest."""
+    """The initial state of --q and --v; by default a random configuration within half of the limits, at rest."""
     names, rng, says = words.state_names(robot), np.random.default_rng(seed), "from the state given"
     middle = inside(robot, robot.neutral())
     if q is not None:

@@ -1,4 +1,4 @@
-"""bench: a quick look at how fast this machine computes one robot."""
+"""bench: a quick benchmark of one robot on this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Timing(NamedTuple):
 
 @on_robot
 def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json = False) -> None:
-    """How fast this machine is: one call, a batch, Pinocchio beside it."""
+    """Benchmark: one call, a batch, and Pinocchio."""
     import torsor
     from torsor.cli.out import emit, prose, table
     from torsor.kernels.quantities import QUANTITIES as EVERY
@@ -93,7 +93,7 @@ def _seconds(work: Callable[[], object], times: int) -> float:
 
 
 def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
-    """The same robot in Pinocchio, held against torsor first; or why there is none."""
+    """The same robot in Pinocchio, checked against torsor first; or the reason why not."""
     from torsor.checks.certify import pinocchio as twins
     from torsor.checks.certify.comparison import Skip, worst
     from torsor.checks.certify.subject import Subject

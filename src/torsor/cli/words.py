@@ -1,4 +1,4 @@
-"""What is typed after options: numbers, numbers by name, wrenches by frame; and the options most commands share."""
+"""Values of options: numbers, numbers by name, wrenches by frame; and the common options."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def state_names(robot: Robot) -> dict[str, list[str]]:
 
 
 def neutral(robot: Robot) -> dict[str, np.ndarray]:
-    """The state where nothing was said: the zero configuration, at rest, without forces."""
+    """The default state: the zero configuration, at rest, without forces."""
     import numpy as np
 
     return {"q": robot.neutral(), **{group: np.zeros(robot.nv) for group in ("v", "a", "tau")}}

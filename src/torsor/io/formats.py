@@ -1,4 +1,4 @@
-"""The files a robot may be in: a table, and how one is told from another.
+"""Table of file formats, and their detection.
 
 By the word given, else by the ending of the name, else by the root element, since ``.xml`` may be URDF or MJCF.
 """
@@ -22,7 +22,7 @@ Source = str | os.PathLike[str] | bytes
 
 @dataclass(frozen=True)
 class Options:
-    """What a caller may say about any file; a reader heeds what its format has a place for."""
+    """Options of reading; each reader uses those that apply to its format."""
 
     base: str | None = None  # None: as the file says, or fixed
     mimic: bool = True
@@ -176,14 +176,14 @@ _PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:
 
 
 def _by_root(source: str | bytes) -> Format:
-    """By the root element; URDF's reader says what is wrong with one that nobody knows."""
+    """By the root element; for unknown ones URDF's reader reports the error."""
     text = source[:65536].decode("latin-1") if isinstance(source, bytes) else source[:65536]
     match = _PROLOG.match(text.lstrip("\ufeff\xef\xbb\xbf"))
     return next((f for f in FORMATS if match and f.root == match[1]), named("urdf"))
 
 
 def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:
-    """The format a path is to be written in: as its name ends, or as said."""
+    """The format of a file to write: by its extension, or as given."""
     writers = {f.name: f for f in FORMATS if f.write}
     if format is not None:
         if format not in writers:

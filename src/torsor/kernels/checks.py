@@ -1,4 +1,4 @@
-"""What a kernel needs of a model and a state: numbers for its constants, and a configuration that is one."""
+"""Checks before a kernel is made or called: numeric constants and valid configurations."""
 
 from __future__ import annotations
 

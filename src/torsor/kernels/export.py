@@ -55,7 +55,7 @@ def export_c(
     One function a spec, ``void robot_quantity(const double *q, ..., double *out)``; ``fused`` makes one function of all specs,
     ``robot_fused``, with an output each, that shares their work.  ``name`` replaces the robot's name in the functions' names.
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
-    ``wrenches`` are frames that carry an external wrench, one more input each, in inverse and forward dynamics, in the frame's
+    ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's
     own axes or in ``expressed_in="world"``.  Friction laws that the robot has count there and in hybrid dynamics, unless
     ``friction=False``; ``damping=True`` counts the damping of the model instead.  The first lines of the file list the losses
     that count.  The test program calls every function and returns 0 if its results are those of torsor.
@@ -106,7 +106,7 @@ def export_python(
 ) -> Path:
     """Write a Python module that imports NumPy alone, one function a spec, and return its path.
 
-    Leading axes of the arguments are a batch, as in torsor.  The words mean what they mean in :func:`export_c`.
+    Leading axes of the arguments are a batch, as in torsor.  The options are those of :func:`export_c`.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -138,7 +138,7 @@ def export_python(
 
 
 def _check_robot(robot: Any) -> None:
-    """What has quantities to export: a Robot.  Kernels of a task or of a constrained robot are not exported."""
+    """The robot to export.  Kernels of a task or of a constrained robot are not exported."""
     if not isinstance(robot, Computed):
         raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
 
@@ -256,7 +256,7 @@ def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: li
 
 
 def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fused: bool) -> Case:
-    """Random states and what torsor computes for them; ``scale`` and ``error`` tell the test what agreement means."""
+    """Random states and their results; ``scale`` and ``error`` give the tolerance of the test."""
     program = kernel.program
     rng = np.random.default_rng(0)
     states = []

@@ -264,7 +264,7 @@ class Kernels:
         self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
 
     def _check(self, spec: Spec) -> None:
-        """Refuse what has no kernel: unknown names, symbols, results of a tree whose loops are cut."""
+        """Refuse unknown names, symbols, and results that would ignore loops."""
         require_numbers(self.model, self.table.symbols)
         for name, *words in spec.quantities:
             row = self.table[name]

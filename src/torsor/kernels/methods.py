@@ -1,4 +1,4 @@
-"""What a robot computes itself, in machine code: the methods that are one kernel each."""
+"""Methods of Robot that are one compiled kernel each."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Computed(CompiledMechanism):
 
         ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count unless
         ``friction=False``.  Friction at v = 0 is 0 here, so no joint sticks; :mod:`torsor.simulate.stiction` finds the joints
-        that do, as in simulation.  A robot with loops moves as they let it (F&O 15–22); ``robot.constrained()`` also gives the
+        that do, as in simulation.  Loop constraints are satisfied (F&O 15–22); ``robot.constrained()`` also gives the
         loops' forces.
         """
         losses = losses_of(self._model, damping, friction)
@@ -191,7 +191,7 @@ class Computed(CompiledMechanism):
     ) -> MotorTorques:
         """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
 
-        ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
+        ``(..., R)`` each, in the order of ``rotors`` [N·m; gear force in N for prismatic joints].  For motors without loss:
         G · motor = gear + G J (u·α_b + G a) is the joint force of :meth:`inverse_dynamics`.
         """
         if not self._model.rotors:
@@ -220,7 +220,10 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m², of slides kg]; symmetric to the bit (CRBA; F&O 9–10, MR 8.57)."""
+        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m²; kg for prismatic joints] (CRBA; F&O 9–10, MR 8.57).
+
+        The result is exactly symmetric.
+        """
         return self._run("mass_matrix", (q,), out=out)
 
     @kernel_method
@@ -230,7 +233,7 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """h(q, v) = c(q, v) + g(q) [N·m, of slides N]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
+        """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
         return self._run("bias_force", (q, v), out=out)
 
     @kernel_method

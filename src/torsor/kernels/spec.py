@@ -1,4 +1,4 @@
-"""Spec: everything that tells one kernel of a robot from another."""
+"""Spec: identifies a kernel of a robot."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Name: TypeAlias = str | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Spec:
-    """What a kernel computes, from which inputs, in which precision; hashable.
+    """Quantities, inputs and precision of a kernel; hashable.
 
-    ``quantities`` are rows of a table, each with its words.  ``frames`` carry external wrenches, one more input each, given in
+    ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
     the axes that ``expressed_in`` says ("body", the frame's own, or "world").  ``losses`` count in the quantities that the
     table calls lossy, and in no other.  ``extra`` are optional inputs.  With ``derivative``, the results are ∂y/∂x by the
     inputs that it names.

@@ -1,7 +1,7 @@
-"""What a robot is, as people describe it: links, joints between them, named frames.
+"""Description: the robot as written: links, joints between them, named frames.
 
 Plain immutable data in the order of the file; nothing merged, nothing numbered.  Files are read into a Description,
-surgery turns one into another, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
+editing returns another one, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Joint:
 
     Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
     degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
-    and ``friction`` are what a file says of it: objects of :mod:`torsor.model.friction`, or None.
+    and ``friction`` are the numbers of a file: objects of :mod:`torsor.model.friction`, or None.
     """
 
     name: str
@@ -147,12 +147,12 @@ class Description:
         return next(link for link in self.links if link.name == name)
 
     def with_note(self, note: str, **changes: Any) -> Description:
-        """A copy with changes, and a line in the report that says so."""
+        """A copy with changes and a line in the report."""
         return replace(self, report=(*self.report, note), **changes)
 
 
 def validate(d: Description) -> None:
-    """Refuse what is no kinematic tree, with the reason and the names."""
+    """Refuse descriptions that are not a kinematic tree, with reason and names."""
     if d.base not in ("fixed", "floating"):
         raise ModelError(f"base must be 'fixed' or 'floating', not {d.base!r}")
     if not d.links:

@@ -1,4 +1,4 @@
-"""Mechanism: a robot as a thing, before anything is computed; what it is made of, its configurations, surgery on it."""
+"""Mechanism: the robot as data: links, joints, configurations and model editing, without computations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torsor.support.text import count, numbers, plain, short
 
 
 class Mechanism:
-    """A description and its numbered model.  Immutable and picklable; surgery makes a new one."""
+    """A description and its numbered model.  Immutable and picklable; editing returns a new one."""
 
     def __init__(self, description: Description):
         self._description = description
@@ -39,7 +39,7 @@ class Mechanism:
 
     @property
     def name(self) -> str:
-        """What the description calls it."""
+        """Name of the robot."""
         return self._description.name
 
     @property
@@ -84,7 +84,7 @@ class Mechanism:
 
     @property
     def report(self) -> tuple[str, ...]:
-        """What was changed or ignored while loading, and what surgery did since, a line each."""
+        """Changes and omissions of loading and editing, one line each."""
         hidden = "world" in self.links and self._model.frames["world"].body > 0
         note = ("link 'world' moves and hides the fixed world frame of that name",) if hidden else ()
         return self._description.report + note
@@ -154,7 +154,7 @@ class Mechanism:
         return type(self)(surgery.lock(self._description, joints))
 
     def subtree(self, link: str) -> Self:
-        """The part that hangs on a link, as a robot of its own with that link as its base."""
+        """The subtree of a link as a separate robot with that link as its base."""
         return type(self)(surgery.subtree(self._description, link))
 
     def attach(
@@ -201,7 +201,7 @@ class Mechanism:
         return type(self)(surgery.with_base(self._description, base))
 
     def with_gravity(self, gravity: Sequence[float]) -> Self:
-        """The same robot where gravity is another vector of the world [m/s²]: (0, −9.81, 0) for one that hangs on a wall."""
+        """The same robot with another gravity vector in world axes [m/s²], such as (0, −9.81, 0) for a wall-mounted robot."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
     def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
@@ -210,7 +210,7 @@ class Mechanism:
         They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless the call
         has ``friction=False``; never in M, h, g or the energies.
         ``"urdf"`` makes them of each joint's ``friction`` (dry) and ``damping`` (viscous) in the file.  Joints not named keep
-        theirs.  None takes a joint's law away, and in place of the dict all laws; a joint of several degrees of freedom has one
+        theirs.  None removes a joint's law, and in place of the dict all laws; a joint of several degrees of freedom has one
         law for each.  See :mod:`torsor.model.friction`.
         """
         if laws is None:
@@ -226,11 +226,11 @@ class Mechanism:
         return type(self)(surgery.without_loops(self._description))
 
     def without_couplings(self) -> Self:
-        """The same robot with its mimic joints set free, each with a coordinate of its own."""
+        """The same robot with independent joints in place of mimic joints, each with its own coordinate."""
         return type(self)(surgery.without_couplings(self._description))
 
     def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
-        """The same mechanism with other joints closing its loops: those named, or those with the most freedoms."""
+        """The same mechanism with other joints closing its loops: those named, or those with the most degrees of freedom."""
         return type(self)(spanning_tree(self._description, cut))
 
     # -- being an object -------------------------------------------------------------------------------------

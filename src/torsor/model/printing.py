@@ -9,7 +9,7 @@ from torsor.support.text import count, short
 
 
 def tree(d: Description, model: Model) -> str:
-    """One line a link: how it hangs, by which joint, and what it weighs."""
+    """One line per link: its place in the tree, its joint and its mass."""
     children: dict[str, list] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)

@@ -28,7 +28,7 @@ class Rotor:
     ``origin`` takes the link's frame to the rotor's, whose origin is on the spin axis; ``axis`` is its direction there, a unit
     vector.  ``inertia`` is about the rotor frame's origin, in its axes, and symmetric about the spin axis: then it is the same
     at every angle.  The link's own inertia has the stator in it and the rotor not.  ``ratio`` is MR's G [1; rad/m where the
-    joint slides], negative where the rotor turns the other way.
+    joint is prismatic], negative where the rotor turns the other way.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Rotor:
 
     @property
     def standing(self) -> Inertia:
-        """The rotor's inertia about its link's frame: what it adds to the link, were it not to spin."""
+        """The rotor's inertia about its link's frame, added to the link for a rotor without spin."""
         return self.origin.T @ self.inertia
 
     @property
@@ -143,7 +143,7 @@ def _check_body(r: Rotor, what: str) -> None:
 
 
 def refuse_rotors(model: Model, what: str) -> None:
-    """An error where ``what`` knows bodies and armatures only, and would leave the spins out."""
+    """An error where ``what`` supports only armatures and would ignore the rotors' spin."""
     if model.rotors:
         raise ModelError(
             f"{what} has no place for the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "

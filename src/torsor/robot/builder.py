@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Builder:
     """A robot under construction.  Every call returns the builder, so calls chain; names are checked at the end.
 
-    Any argument that is a number may be another scalar, a SymPy symbol say, and then stays one in the equations.
+    Numbers may be other scalars, such as SymPy symbols, which are kept in the equations.
 
     >>> pendulum = (
     ...     Builder("pendulum")
@@ -74,10 +74,10 @@ class Builder:
         """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
 
         ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
-        fixed) or a :class:`JointType` of your own.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
+        fixed) or a custom :class:`JointType`.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
         ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
         rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
-        number, or one a degree of freedom.  ``mimic=(joint, multiplier, offset)`` ties q to multiplier · q(joint) + offset.
+        number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``: q = multiplier · q(joint) + offset.
         """
         what = f"joint {name!r}"
         kind = joint_type(type, axis, second_axis, pitch, what)
@@ -106,11 +106,11 @@ class Builder:
         second_axis: Any = None,
         pitch: Any = None,
     ) -> Builder:
-        """A joint that closes a loop: between two links that the joints connect already, so it takes freedom away (F&O §3.4).
+        """A joint that closes a loop between two links of the tree, and removes degrees of freedom (F&O §3.4).
 
-        It sits at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is closed, the
-        second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`, any but
-        floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
+        Its frame is at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is
+        closed, the second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`,
+        any but floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
 
         >>> bars = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
         >>> bars = bars.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))

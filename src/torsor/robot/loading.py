@@ -30,11 +30,11 @@ def load(
 
     ``format=`` decides what it is; by default the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
     ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
-    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
-    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
-    is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
-    folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a vector of the world
-    [m/s²].  ``robot.report`` says what was changed or ignored.
+    what is otherwise a warning, such as a physically impossible inertia.  ``loops`` is the file of the joints that close
+    kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``;
+    without it none is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you
+    trust; ``roots`` are folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a
+    vector of the world [m/s²].  ``robot.report`` lists what was changed or ignored.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -63,7 +63,7 @@ def load(
 
 
 def _hint(source: str | PathLike | bytes) -> str | None:
-    """The function that makes the robot, where a file is asked for by the name of a robot that comes with torsor."""
+    """A hint with the function of the bundled robot, if the file name is that of one."""
     from torsor.robot.library.robots import names
 
     name = fsdecode(source)

@@ -31,7 +31,7 @@ class ArticulatedInertia(NamedTuple):
         return Force(self.I @ A.w + self.H @ A.v, self.H.T @ A.w + self.M @ A.v)
 
     def without(self, S: Subspace, U: Sequence[Force], UD: Sequence[Force]) -> ArticulatedInertia:
-        """I^A − U D⁻¹ Uᵀ, what is felt through a joint free along S (F&O 12); UD = U D⁻¹.
+        """I^A − U D⁻¹ Uᵀ, the inertia transmitted through a joint that is free along S (F&O 12); UD = U D⁻¹.
 
         The result annihilates S.  Where a column of S is a coordinate axis, that row is zero in exact arithmetic,
         and zero here: it is not computed, and nothing downstream of it is.

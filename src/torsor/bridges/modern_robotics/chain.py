@@ -84,7 +84,7 @@ class Screws:
 
 
 def torques(screws: Screws, q: Scalars, v: Scalars = (), a: Scalars = (), g: Scalars = (0, 0, 0), F: Scalars = ()) -> list[Any]:
-    """τ = M(θ)θ̈ + c(θ, θ̇) + g(θ) + JᵀF_tip (MR 8.50–8.54); F_tip is what the end effector applies, hence −F on it."""
+    """τ = M(θ)θ̈ + c(θ, θ̇) + g(θ) + JᵀF_tip (MR 8.50–8.54); F_tip acts on the environment, so −F_tip acts on the robot."""
     model, still = replace(screws.model, gravity=Vec(*g)), [0] * len(q)
     wrenches = {TIP: [-x for x in F]} if F else None
     return screws.times(alg.rnea(model, screws.times(q), screws.times(v or still), screws.times(a or still), wrenches))

@@ -1,4 +1,4 @@
-"""MR 8.11: inverse and forward dynamics along a trajectory, a row a time."""
+"""MR 8.11: inverse and forward dynamics along a trajectory, one row per time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def InverseDynamicsTrajectory(
     thetamat: ArrayLike, dthetamat: ArrayLike | None, ddthetamat: ArrayLike | None, g: ArrayLike, Ftipmat: ArrayLike,
     Mlist: Any, Glist: Any, Slist: Any, dt: float | None = None,
 ) -> Array:  # fmt: skip
-    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) given a row a time, all rows in one call (MR 8.11).
+    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) with one row per time, in one call (MR 8.11).
 
     ``Ftipmat`` is N×6, or 0 where nothing is touched.  With ``dthetamat=None`` or ``ddthetamat=None`` and the timestep ``dt``
     [s], rates come from the positions by :func:`rates` (Exercise 8.14).
@@ -105,7 +105,7 @@ def advance(robot: Chain, states: Array, tau: Array, g: Array, F: Array, dt: flo
 
 
 def _rows(matrix: ArrayLike, name: str) -> Array:
-    """N×n, a row a time."""
+    """N×n, one row per time."""
     rows = np.array(as_array(name, matrix, dtype=np.float64), order="C")
     if rows.ndim != 2 or not len(rows):
         raise ArgumentError(f"{name} must be N×n, one row per time, N > 0; its shape is {rows.shape}")

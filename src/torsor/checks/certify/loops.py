@@ -66,7 +66,7 @@ class Closed:
 
     @property
     def accuracy(self) -> Array:
-        """ε times both conditions, ``(samples,)``: what a and λ are good for against their largest entry."""
+        """ε times both condition numbers, ``(samples,)``: relative accuracy of a and λ."""
         return EPS * self.condition * np.linalg.cond(self.M)
 
 

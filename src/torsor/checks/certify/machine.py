@@ -41,7 +41,7 @@ def digest(model: Model) -> str:
 
 
 def _compiler() -> dict[str, str]:
-    """What the kernels are compiled for; without LLVM they are replayed in NumPy."""
+    """Compilation target of the kernels, or NumPy without LLVM."""
     from torsor.compile.build import available
 
     host = available()

@@ -1,4 +1,4 @@
-"""What is certified: a robot, the states it is looked at in, and what its kernels say there."""
+"""The subject of a certificate: a robot, random states, and the results of its kernels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Subject:
     # -- by kernel -------------------------------------------------------------------------------------------
 
     def kernel(self, spec: str | tuple[str, ...], *state: Array) -> Array:
-        """What the compiled kernel of a quantity gives, the whole batch at once."""
+        """Result of the compiled kernel for the whole batch."""
         return np.asarray(self.tree.kernel(spec)(*state))
 
     def sigma(self, spec: str | tuple[str, ...], *state: Array) -> Array:

@@ -90,7 +90,7 @@ def comparable(link: LinkRecord) -> bool:
 
 
 def compared(subject: Subject, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
-    """What is the matter with the inertia of a link that has this shape, and with all that is welded to it that one."""
+    """Findings about the inertia of a link with this shape, given the shape of all links welded to it."""
     assert link.mass is not None
     given = fit(link.second_moment, link.mass, own)
     trusted = not misplaced(body.outside(link.com), own)  # where the centre is not in the shape, one of them is in other axes
@@ -175,7 +175,7 @@ def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: F
 
 
 def hypotheses(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
-    """What a CAD program may have done, the simplest first."""
+    """Hypotheses about errors of CAD exports, the simplest first."""
     yield from _units(link, given)
     yield from _about_origin(link)
     yield from _turned(link)

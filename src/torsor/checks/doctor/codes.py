@@ -1,4 +1,4 @@
-"""Every code a finding may have: how bad it usually is, what it says, how it is mended.  docs/check.md explains each."""
+"""All codes of findings: usual severity, title and remedy.  docs/check.md explains each."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def mass_matrix(subject: Subject) -> Iterable[Finding]:
 
 
 def _still(subject: Subject, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
-    """Joints that have masses beyond them and feel none: point masses on the axis."""
+    """Joints whose moved masses have no inertia about the axis: point masses on the axis."""
     reported = idle(subject)
     below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
     for name in dict.fromkeys(names):

@@ -1,4 +1,4 @@
-"""Mass and centre of mass against the shape of a link, and shapes that are not to be had."""
+"""Mass and centre of mass compared with the shape of a link; missing or unreadable meshes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def oversized(subject: Subject, shape: Shape) -> bool:
 
 
 def shaped(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
-    """Links with a mass that is felt and a shape of their own: (link, its shape, that of all that is welded to it)."""
+    """Links with a shape and a mass that affects M: (link, its shape, the shape of all links welded to it)."""
     for link in subject.massive:
         upright = stands(subject, link)
         own = subject.shapes.of(link.geometry, upright=upright)
@@ -88,7 +88,7 @@ def shaped(subject: Subject) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
 
 
 def stands(subject: Subject, link: LinkRecord) -> bool:
-    """Whether to turn a link's meshes with y up: as most want it, unless its centre of mass is inside only the other way."""
+    """Whether to turn a link's meshes with y up: as for most links, unless its centre of mass is inside only otherwise."""
     if not any(subject.shapes.lies(g) for g in link.geometry):
         return False
     away = {}

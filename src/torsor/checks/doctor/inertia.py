@@ -1,4 +1,4 @@
-"""Inertias that no body has, or that nobody measured: what ten numbers tell without any shape."""
+"""Checks of inertias without a shape: physically impossible values and placeholders."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _units(subject: Subject, j: JointRecord, lower: float, upper: float) -> Iter
 
 
 def efforts(subject: Subject) -> Iterable[Finding]:
-    """effort-zero, velocity-zero, and those that stand for no limit."""
+    """effort-zero, velocity-zero, and limits so large that they mean none."""
     joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
     for code, attribute, says, means in (
         ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that respects it cannot drive them"),

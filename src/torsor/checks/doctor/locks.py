@@ -93,7 +93,7 @@ def _volumes(dynamics: Dynamics, angle: float) -> dict[int, float]:
 
 
 def singular(dynamics: Dynamics, lock: Lock) -> bool:
-    """Whether M is singular at the lock, and not half a radian beside it.
+    """Whether M is singular at the lock and regular half a radian away from it.
 
     The motion that is free there turns the first joint, so what that one moves alone must be nothing: most have more.
     """

@@ -61,7 +61,7 @@ def _from_shape(links: list[LinkRecord]) -> str:
 
 
 def idle(subject: Subject) -> dict[str, list[LinkRecord]]:
-    """The joints beyond which there is no mass and no armature, and the links they move."""
+    """Joints without armature whose moved links are all massless, and these links."""
     dynamics = subject.dynamics
     if dynamics is None:
         return {}

@@ -1,4 +1,4 @@
-"""Repairs by name, written into the text of the file: what they do not touch stays as it is, byte for byte."""
+"""Named repairs, written into the text of the file; everything else stays the same, byte for byte."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROUNDS = 6
 
 @dataclass(frozen=True)
 class Repair:
-    """One repair that was made: its ``name``, the finding's ``code``, the ``element``, its ``line``, and in words what it does.
+    """One repair that was made: its ``name``, the finding's ``code``, the ``element``, its ``line``, and a description.
 
     ``edits`` are (attribute, old, new); ``change`` is max |ΔM_ij|/√(M_ii M_jj) over a few configurations, None if unknown.
     """
@@ -77,10 +77,10 @@ def repair(
     base: str | None = None,
     density: float | None = None,
 ) -> list[Repair]:
-    """Mend what can be mended by a named repair, write the file to ``out``, and say what was done.
+    """Make named repairs, write the repaired file to ``out``, and return the list of repairs.
 
     ``only`` names the repairs that may be made, all of :data:`REPAIRS` if None; nothing else in the file changes.  ``out=None``
-    writes nothing and says what would be done.  "mass-from-density" is made only if it is named: it fills the shapes of links
+    writes nothing and only returns the repairs.  "mass-from-density" is made only if it is named: it fills the shapes of links
     that leave a joint without mass with ``density`` [kg/m³].  The other options are those of :func:`check`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -130,7 +130,7 @@ def _subject(data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: s
 
 
 def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
-    """Findings to mend in one round: each element gets one repair at a time, for the next may depend on it."""
+    """Findings to repair in one round: one repair per element, since the next may depend on it."""
     order = list(REPAIRS)
     out: dict[str, Finding] = {}
     for f in sorted(findings, key=lambda f: order.index(f.repair) if f.repair else 0):

@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
 
 def sides(name: str) -> list[Token]:
-    """The words of a name that say a side: left, L, fl, ... apart by case, digits or punctuation.
+    """The parts of a name that mark a side: left, L, fl, ..., separated by case, digits or punctuation.
 
     >>> [t.other for t in sides("FL_hip")], [t.other for t in sides("l_gripper_left_tip")], [t.other for t in sides("LeftFoot")]
     (['FR'], ['r', 'right'], ['Right'])
@@ -90,7 +90,7 @@ def asymmetry(subject: Subject) -> Iterable[Finding]:
 
 
 def compared(subject: Subject, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
-    """What is the matter between a link and those that may mirror it."""
+    """Findings about a link and its possible mirror images."""
     found = [(difference(link, other), other) for other in others]
     twin = next((other for (share, _), other in found if share <= SAME), None)
     if twin is None:
@@ -115,13 +115,13 @@ def _told(subject: Subject, link: LinkRecord, other: LinkRecord, share: float, w
 
 
 def _mirror_difference(a: LinkRecord, b: LinkRecord) -> Inertia:
-    """The difference in mass and in mean moment: what is sure whatever the frames."""
+    """The difference in mass and in mean moment, which is independent of the frames."""
     mean = (np.trace(a.inertia) - np.trace(b.inertia)) / 3 * np.eye(3)
     return spatial((a.mass or 0) - (b.mass or 0), b.com, mean)
 
 
 def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
-    """The largest relative difference of mass, |c|, and the principal moments; and of what it is."""
+    """The largest relative difference of mass, |c| and principal moments, and its name."""
     assert a.mass is not None
     assert b.mass is not None
     distance = float(np.linalg.norm(a.com)), float(np.linalg.norm(b.com))

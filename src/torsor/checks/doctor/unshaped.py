@@ -21,7 +21,7 @@ from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH,
 
 
 def by_size(subject: Subject) -> Iterable[Finding]:
-    """inertia-units, com-units of the links whose shape is not known or not to be had."""
+    """inertia-units, com-units of links whose shape is unknown or not readable."""
     compared = {link.name for link, _, _ in shaped(subject)}
     for link in subject.massive:
         if link.name not in compared:

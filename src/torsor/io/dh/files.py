@@ -61,7 +61,7 @@ class _Table:
 
 
 def read_dh(source: Source) -> Description:
-    """The robot of a DH file: a path, text with line breaks, or bytes.  FileError says file, line and reason.
+    """The robot of a DH file: a path, text with line breaks, or bytes.  FileError contains file, line and reason.
 
     >>> [link.name for link in read_dh("# convention: modified\\na, mass\\n1.0, 2.0\\n0.5, 1.0\\n").links]
     ['base', 'link1', 'link2']

@@ -35,7 +35,7 @@ def read(
 ) -> Log:
     """The log of a .csv, .parquet, .npz or .mcap file; with a ``robot``, only its columns and in its order.
 
-    A column's name says what it is: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
+    Columns are identified by name: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
     numbered ones (``q1, q2, ...``) are in the robot's order.  An NPZ holds arrays t (T,), q (T, n) ....  ``topic`` and
     ``joints`` choose among what an MCAP file has.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
     """

@@ -1,6 +1,6 @@
 """Reading MJCF: MuJoCo compiles the file, and the compiled model is translated body by body.
 
-So defaults, includes, frames, inertias from geoms and every other convenience of MJCF mean what MuJoCo says they mean.
+So defaults, includes, frames, inertias from geoms and other features of MJCF have MuJoCo's meaning.
 q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and the twist of a free body, which
 :mod:`torsor.bridges.states` converts.
 
@@ -54,7 +54,7 @@ def read_mjcf(
 ) -> Description:
     """The robot of an MJCF file: a path, text that starts with ``<``, or bytes.
 
-    ``body`` reads only that body, what hangs on it and what it hangs on.  ``mimic=False`` gives joints tied to another by a
+    ``body`` reads that body with its descendants and ancestors.  ``mimic=False`` gives joints tied to another by a
     joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
     read.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.  Needs the extra
     ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.

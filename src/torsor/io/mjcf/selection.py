@@ -46,7 +46,7 @@ class Selection:
 
 
 def select(m: Any, body: str | None, notes: Notes) -> Selection:
-    """All bodies, or a named one with what hangs on it and what it hangs on."""
+    """All bodies, or a named one with its descendants and ancestors."""
     names = _names(m, BODY, range(m.nbody), "body", notes)
     kept = tuple(range(m.nbody)) if body is None else _subtree(m, body, names)
     if len(kept) < m.nbody:

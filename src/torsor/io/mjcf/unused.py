@@ -1,4 +1,4 @@
-"""What a model has and torsor does not compute: forces that change the motion are told loudly, the rest is counted."""
+"""Unsupported parts of a model: forces that affect the motion give a warning, others are counted in the report."""
 
 from __future__ import annotations
 

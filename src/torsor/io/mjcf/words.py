@@ -43,7 +43,7 @@ def massless(G: Inertia) -> bool:
 
 
 def fresh(word: str, taken: set[str]) -> str:
-    """A name nobody has yet."""
+    """An unused name."""
     while word in taken:
         word += "_"
     taken.add(word)

@@ -4,7 +4,7 @@ Links are bodies, frames sites, shapes geoms without mass (classes ``visual`` an
 MJCF has no words for:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
-  hinge and a slider, the second tied to the first by an equality.  A joint type of your own is refused.
+  hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
 * A floating joint on a root link called ``world`` is a free joint, whose q is the pose in the world; elsewhere it is three
   sliders and a ball, with the same q.
 * Mimics and loops are equalities, which MuJoCo holds by springs; loops other than fixed, spherical and revolute are told in a

@@ -1,4 +1,4 @@
-"""XML from strangers: parsed without DTD, entities or network, and read with a line for every complaint."""
+"""Untrusted XML: parsed without DTD, entities or network; errors have line numbers."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
 
 _XACRO = (
     "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
-    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+    "(xacro robot.urdf.xacro > robot.urdf) and load its output"
 )
 
 

@@ -1,4 +1,4 @@
-"""What a robot may have and a format has no words for: one table, for the comments in files and for ``torsor convert``.
+"""Data that a format cannot express: one table, for the comments in files and for ``torsor convert``.
 
 What comes along as it is has no entry.  What a file needs besides (meshes that are not found, names taken twice) its writer
 tells; what a reader left out is in ``robot.report``.
@@ -38,7 +38,7 @@ class Feature(NamedTuple):
 
 
 def losses(d: Description, format: str) -> list[str]:
-    """A line for each thing of the robot that the format ("urdf", "mjcf", "mr") does not keep, or not as it is.
+    """One line for each kind of data that the format ("urdf", "mjcf", "mr") loses or changes.
 
     >>> from torsor import robots
     >>> losses(robots.description("scara"), "urdf")

@@ -1,4 +1,4 @@
-"""Where the meshes a file names are on this machine: only in folders somebody declared, and only files that are meshes.
+"""Search for mesh files: only in allowed folders, and only files with mesh extensions.
 
 A description comes from a stranger, and what it names is read and shown in a browser.  So ``../../secret.key`` is refused, and
 a mesh is looked for only below
@@ -45,7 +45,7 @@ class Places:
                 raise FileError("is not a folder, so it cannot be a mesh root", file=str(root))
 
     def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
-        """The file of a URI, with one of these endings, or :class:`FileError` that says why it is not to be had."""
+        """The file of a URI, with one of these endings, or :class:`FileError` with the reason."""
         try:
             return _ending(uri, self._found(uri), suffixes)
         except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links

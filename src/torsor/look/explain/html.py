@@ -1,4 +1,4 @@
-"""What a torque is spent on, as bars; ellipsoids and Newton–Euler's recursion as tables."""
+"""HTML of joint torques by cause, ellipsoids and Newton–Euler tables."""
 
 from __future__ import annotations
 

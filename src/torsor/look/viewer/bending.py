@@ -1,4 +1,4 @@
-"""A robot with elastic links to look at: at rest, its beams bent by their weight and by the force that pulls; and in motion."""
+"""A robot with flexible links in the viewer: in static equilibrium under gravity and the applied force, and in motion."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ TREE = (
 
 
 class Forces:
-    """τ = M a + c + g − Jᵀf in bars; at rest that is what holds the robot."""
+    """τ = M a + c + g − Jᵀf as bars."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], names: tuple[str, ...]):
         robot = session.stage.robot
@@ -54,7 +54,7 @@ class Forces:
 
 
 class Pull:
-    """The frame, the force on it, the mass felt there, and a simulation of what the force does."""
+    """The frame, the force on it, the effective mass there, and a simulation under this force."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], simulate: Callable[[bool], None]):
         self.session = session

@@ -1,4 +1,4 @@
-"""Who may talk to the page: this machine's browser, from the page itself, by whoever knows its address.
+"""Access control of the viewer: only browsers on this machine, from the page itself, with its secret address.
 
 A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
 rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
@@ -39,7 +39,7 @@ class GuardError(TorsorError, RuntimeError):
 
 
 class Refusal(NamedTuple):
-    """What a stranger is told."""
+    """The answer to a refused request."""
 
     status: HTTPStatus
     why: str

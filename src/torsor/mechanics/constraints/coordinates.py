@@ -16,7 +16,7 @@ from torsor.spatial.linear import dot
 
 @dataclass(frozen=True)
 class Coupled(Constraint):
-    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with a force of its own (F&O 15–19)."""
+    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with its own multiplier (F&O 15–19)."""
 
     name: str
     joint: str
@@ -37,7 +37,7 @@ class Coupled(Constraint):
             if model.joint[i].nv != 1 or model.coupling[i] is not None:
                 raise ArgumentError(
                     f"coupling {self.name!r}: joint {end!r} has no single coordinate of its own "
-                    "(robot.without_couplings() gives mimic joints theirs)"
+                    "(robot.without_couplings() gives mimic joints coordinates)"
                 )
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
@@ -149,8 +149,8 @@ class Driven(Constraint):
             raise ArgumentError(f"constraint {self.name!r} has nonholonomic rows, which cannot be prescribed")
         if not self.constraint.integrable_off_zero:
             raise ArgumentError(
-                f"constraint {self.name!r} cannot be driven: what a joint measures has the rate A v only where it is closed; "
-                "drive points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
+                f"constraint {self.name!r} cannot be prescribed: the rate of its error is A v only where it is closed; "
+                "prescribe points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
             )
 
     def rows(self, state: ConstraintState) -> ConstraintRows:

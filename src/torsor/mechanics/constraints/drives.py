@@ -1,4 +1,4 @@
-"""Inverse dynamics with fewer drives than joints: the constraints carry what the passive joints cannot."""
+"""Inverse dynamics with fewer drives than joints: constraint forces replace the forces of passive joints."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RANK = 1e-9
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
     """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; the shortest, if there is a choice.
 
-    τ_tree = M a + h is what the spanning tree needs.  The rows of Aᵀ at the passive joints give λ up to their null space Z,
-    λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
+    τ_tree = M a + h is the joint force of the spanning tree.  The rows of Aᵀ at the passive joints give λ up to their null
+    space Z, λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
     """
     if isinstance(actuated, str):
         raise ArgumentError(f"give actuated joints as a list, [{actuated!r}], not as a string")

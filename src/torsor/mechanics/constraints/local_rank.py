@@ -1,4 +1,4 @@
-"""Rank of the constraint rows at a configuration and near it: redundant, singular and contradictory rows told apart.
+"""Rank of the constraint rows at a configuration and near it: redundant, singular and contradictory rows.
 
 Redundant rows are dependent everywhere near a configuration; they change nothing.  At a singular configuration fewer rows are
 independent than near it: their equations leave directions free that the mechanism cannot follow, and neither the acceleration

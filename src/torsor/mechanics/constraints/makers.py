@@ -1,4 +1,4 @@
-"""The functions users call to make constraints: what they write, checked and put into torsor's types."""
+"""Functions that create constraints from checked arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a mechanism can move: degrees of freedom, redundant rows, coordinates that may be chosen."""
+"""Mobility of a mechanism: degrees of freedom, redundant rows, independent coordinates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Mobility:
-    """The freedom of a constrained robot at one configuration.
+    """Mobility of a constrained robot at one configuration.
 
     ``generic_freedom`` is that of nearby configurations on the same closure: where fewer rows are independent here, the
     configuration is singular and the mechanism can move, for a moment, in more ways than it can keep up.

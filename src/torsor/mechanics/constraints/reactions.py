@@ -1,4 +1,4 @@
-"""The wrench through every joint, of the tree and of the loops: what a bearing has to carry."""
+"""Reaction wrenches of all joints, of the tree and of the loops (bearing loads)."""
 
 from __future__ import annotations
 

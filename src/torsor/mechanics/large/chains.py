@@ -48,8 +48,8 @@ def chain(
 ) -> LargeTree:
     """n solid rods, each hanging on the end of the one before, along −z while q is neutral.
 
-    ``length`` and ``radius`` [m], ``mass`` [kg]: a number, or an array with one a link.  ``armature`` likewise, one a
-    freedom.  ``joint`` is a joint type or several that are taken by turns; the default, hinges about x and y, makes a rope.
+    ``length`` and ``radius`` [m], ``mass`` [kg]: a number, or an array with one per link.  ``armature`` likewise, one per
+    degree of freedom.  ``joint`` is a joint type or several, used alternately; the default, revolute about x and y, is a rope.
 
     >>> chain(1000)
     <LargeTree chain: 1000 bodies, 1000 freedoms; revolute>
@@ -88,7 +88,7 @@ def random_tree(
 ) -> LargeTree:
     """A tree of n bodies with joints of the types given, offsets, inertias and armatures drawn at random.
 
-    With probability ``branching`` a body hangs on any body before it, otherwise on the last: 0 makes a chain, 1 a tree
+    With probability ``branching`` the parent of a body is any earlier body, otherwise the last: 0 makes a chain, 1 a tree
     whose depth grows with log n.
 
     >>> tree = random_tree(5, np.random.default_rng(1), types=[Spherical()])

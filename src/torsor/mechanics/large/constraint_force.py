@@ -1,8 +1,8 @@
 """The constraint-force algorithm (Fijany, Sharf & D'Eleuterio 1995; F&O 28) for unbranched chains.
 
-The constraint forces of a chain obey a block-tridiagonal equation, a row a joint.  It is solved one joint after another, or by
-odd-even reduction: every other joint is eliminated, all at the same time, ⌈log₂ N⌉ times.  The matrix is inverse inertias, so
-every body must have mass and extent, and its condition grows with the square of the chain's length.
+The constraint forces of a chain satisfy a block-tridiagonal equation, one row per joint.  It is solved one joint after
+another, or by odd-even reduction: every other joint is eliminated, all at the same time, ⌈log₂ N⌉ times.  The matrix is
+inverse inertias, so every body must have mass and extent, and its condition grows with the square of the chain's length.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def bases(d: int) -> Kernel:
 
 @cache
 def passed() -> Kernel:
-    """Xᵀf: a force through a joint, as the body above feels it."""
+    """Xᵀf: a joint force in the frame of the parent body."""
     return stage("forces above", lambda E, r, f: {"F": six_numbers(transform(E, r).T @ Force.of(f))}, X_ROW | {"f": 6})
 
 
@@ -197,7 +197,7 @@ def constraint_force_sequential(tree: LargeTree, q: Array, v: Array, tau: Array)
 
 
 def _net(X: tuple[Array, Array], f: Array) -> Array:
-    """f_i − X_{i+1}ᵀ f_{i+1}: what a body keeps of the forces through its two joints."""
+    """f_i − X_{i+1}ᵀ f_{i+1}: the resultant of the forces of a body's two joints."""
     net = f.copy()
     net[:-1] -= passed()(X[0][1:], X[1][1:], f[1:])
     return net

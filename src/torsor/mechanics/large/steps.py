@@ -1,4 +1,4 @@
-"""How many steps must follow one another: what a method would take on a machine with a processor for each body."""
+"""Number of sequential steps of a method on a machine with one processor per body."""
 
 from __future__ import annotations
 

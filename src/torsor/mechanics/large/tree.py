@@ -29,9 +29,9 @@ ORTHONORMAL = 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeTree:
-    """A kinematic tree of N bodies, row i a body and the joint that carries it.
+    """A kinematic tree of N bodies; row i is a body and the joint that moves it.
 
-    ``parent[i]`` < i is the body it hangs on, −1 the fixed base.  ``types[kind[i]]`` is its joint type.  ``(E, r)[i]`` is the
+    ``parent[i]`` < i is its parent body, −1 the fixed base.  ``types[kind[i]]`` is its joint type.  ``(E, r)[i]`` is the
     offset, the :class:`~torsor.spatial.Transform` from the parent's body frame to the joint frame.  ``mass`` [kg], ``h`` the
     first moment m·c [kg·m] and ``I`` the rotational inertia (xx, xy, xz, yy, yz, zz) [kg·m²] are about the body frame's
     origin.  ``armature`` (nv) is the rotors' inertia, ``names`` what errors call the bodies.
@@ -177,12 +177,12 @@ class LargeTree:
 
     @cached_property
     def is_chain(self) -> bool:
-        """Whether every body hangs on the one before it."""
+        """Whether the tree is an unbranched chain."""
         return bool((self.parent == np.arange(-1, len(self) - 1)).all())
 
     @cached_property
     def rows(self) -> SingleFreedoms:
-        """One freedom a row."""
+        """One degree of freedom per row."""
         return SingleFreedoms.of(self)
 
     def neutral(self) -> Array:
@@ -207,7 +207,7 @@ class LargeTree:
         """(E, r, S): X = (E, r) from body λ(i) to body i (MR 8.50), and the columns of S in body frames.
 
         q is ``(..., nq)``; E ``(..., N, 3, 3)``, r ``(..., N, 3)``; S ``(..., nv, 6)``, whose row v_start[i] + d is column d
-        of joint i's motion freedom (F&O's h).
+        of joint i's motion subspace (F&O's h).
         """
         return joint_transforms(self, check_state(q, self.nq, "q"))
 

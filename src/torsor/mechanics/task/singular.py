@@ -35,7 +35,7 @@ class Singular(NamedTuple):
     def mass(self, A: np.ndarray) -> np.ndarray:
         """What stands in for Λ, from A = Λ⁻¹, ``(..., k, k)``: f(λ) in the place of 1/λ for each eigenvalue λ = σ² of A.
 
-        ``"damped"``     1 / (λ + ρ²), which is (A + ρ² 1)⁻¹: no direction feels more than 1/ρ² kg;
+        ``"damped"``     1 / (λ + ρ²), which is (A + ρ² 1)⁻¹: the effective mass is at most 1/ρ² kg;
         ``"truncated"``  1 / λ where σ > tolerance × the largest σ, and 0 elsewhere: the pseudo-inverse.
         """
         values, axes = np.linalg.eigh(A)

@@ -36,13 +36,13 @@ class Task:
     """The dynamics of chosen rows of the twists of one or more frames: F = Λ V̇ + η, with V = J v (MR 8.89).
 
     Made by ``robot.task(...)``.  k rows; ``(..., n)`` in, ``(..., k)`` out, as for a Robot.  V̇ is the rate of V as expressed:
-    classical accelerations in ``"world"``.  F is what the actuators do at the task; a wrench from outside adds to it.
+    classical accelerations in ``"world"``.  F is the force of the actuators at the task; external wrenches are added to it.
 
     What exists at every configuration (J, Λ⁻¹, forward dynamics) is never refused.  What needs Λ is refused where J loses rank,
-    with a :class:`~torsor.errors.SingularError` that names the directions lost, unless ``singular`` says otherwise:
-    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that nothing feels more than 1/ρ² kg;
+    with a :class:`~torsor.errors.SingularError` that names the lost directions, unless ``singular`` is
+    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that the effective mass is at most 1/ρ² kg;
     ``"truncated"``, Λ is the pseudo-inverse of J M⁻¹ Jᵀ without the directions whose σ(J M^-½) is below ``tolerance`` times the
-    largest: they feel no mass and get no force.
+    largest: they have zero effective mass and get no force.
 
     >>> import numpy as np, torsor as ts
     >>> from torsor.task import Task
@@ -219,7 +219,7 @@ class Task:
         return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
 
     def report(self, q: ArrayLike) -> TaskReport:
-        """What the task can and cannot do at one configuration: singular values of J M^-½, directions lost, in words."""
+        """Report at one configuration: singular values of J M^-½ and lost directions."""
         return report(self, q)
 
     # -- kernels ---------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class Task:
         return results[0] if len(results) == 1 else results
 
     def _refuse(self, q: Any) -> None:
-        """Say where J loses rank and which directions are lost."""
+        """Raise SingularError where J loses rank, with the lost directions."""
         A = self._call("inverse_mass_matrix", q)  # where M is singular, this says so
         scale = np.sqrt(np.einsum("...ii->...i", A))
         scale[scale == 0] = 1.0

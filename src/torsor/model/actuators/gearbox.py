@@ -1,4 +1,4 @@
-"""Gears: G times the torque, a G-th of the speed, and what the teeth take, whichever way the power flows (MR §8.9.1)."""
+"""Gearbox: torque times G, speed divided by G, and losses for both directions of power flow (MR §8.9.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Gearbox:
     """w_in = G w_out;  τ_out = η G τ_in while the motor drives,  τ_in = η_b τ_out/G while the load drives (MR §8.9.1).
 
     ``ratio`` G is input turns for one output turn (negative if the gear reverses), ``efficiency`` η and ``back_efficiency`` η_b
-    (η unless given) are in (0, 1], ``inertia`` [kg·m²] is that of the gears, felt at the input.  A screw's G is in rad/m.
+    (η unless given) are in (0, 1], ``inertia`` [kg·m²] is that of the gears, at the input.  A screw's G is in rad/m.
     The power τ_out w_out decides: the motor drives where it is ≥ 0, so at rest the motor must be able to start the load.
 
     There the torque jumps.  With ``smoothing`` p₀ [W] the loss fades out as tanh²(p/p₀): continuously differentiable, never a

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SizingReport:
-    """What a trajectory asks of a drive's motor.  Speeds, torques and currents are the motor's, before the gear.
+    """Load of a drive's motor along a trajectory.  Speeds, torques and currents are the motor's, before the gear.
 
-    Energies in J over the trajectory: ``work`` is what the joint got, ``heat`` what the winding kept, ``used`` what came from
+    Energies in J over the trajectory: ``work`` done at the joint, ``heat`` in the winding, ``used`` taken from
     the supply and ``regenerated`` what went back to it, to be counted only where the supply can take it.
     """
 
@@ -85,7 +85,7 @@ class SizingReport:
 
     @property
     def temperature(self) -> float | None:
-        """Where the winding's mean temperature goes if this is repeated for ever [°C]; None without a thermal model."""
+        """Steady mean temperature of the winding if the motion is repeated [°C]; None without a thermal model."""
         motor = self.drive.motor
         if motor.thermal is None:
             return None
@@ -105,7 +105,7 @@ class SizingReport:
 
     @property
     def margins(self) -> dict[str, float]:
-        """1 − usage: what is left of each limit, negative where it is passed."""
+        """1 − usage for each limit, negative where it is exceeded."""
         return {name: 1 - used for name, used in self.usages.items()}
 
     @property
@@ -153,7 +153,7 @@ class SizingReport:
 def size_motor(
     drive: Drive, *, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, name: str = ""
 ) -> SizingReport:
-    """What a joint's motion asks of its motor: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
+    """Motor torque of a joint's motion: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
 
     ``speeds`` [rad/s] and ``torques`` [N·m] are the joint's, ``(T,)``, every ``dt`` seconds.  The rotor's share needs
     ``accelerations`` [rad/s²]; without them they are differences of the speeds.

@@ -14,7 +14,7 @@ from torsor.scalar import exp, sign
 class LuGre:
     """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is how far the bristles are bent [rad or m].
 
-    ``curve`` is what the joint comes to at constant velocity, :class:`Stribeck` as a rule: its dry level is g(v) and its drag
+    ``curve`` is the steady-state law at constant velocity, usually :class:`Stribeck`: its dry level is g(v) and its drag
     the viscous part.  ``stiffness`` σ₀ [N·m/rad or N/m] is that of the bristles, ``damping`` σ₁ [N·m·s/rad or N·s/m] theirs.
     As in every law, τ opposes the motion and inverse dynamics adds it.
 

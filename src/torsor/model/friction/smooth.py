@@ -1,4 +1,4 @@
-"""A law without its jump, for optimisers and integrators that want a derivative."""
+"""Smooth friction laws, for optimisers and integrators that need derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Cardan joint: two hinges in series with nothing between them."""
+"""Universal (Cardan) joint: two revolute joints in series without a body between."""
 
 from __future__ import annotations
 
