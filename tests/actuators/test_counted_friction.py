@@ -1,4 +1,4 @@
-"""Friction laws count by default: against closed forms, in every way of calling, and nowhere twice."""
+"""Friction laws are included by default: against closed forms, in every way of calling, and nowhere twice."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
     }
     for road, tau in roads.items():
         np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
-    assert "Friction laws count" in file.read_text()
+    assert "Friction laws are included" in file.read_text()
     np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), by_hand(V, rigid), rtol=1e-13)
     assert not arm.explain(Q, V, A, friction=False).of("friction").any()
     loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})

@@ -141,8 +141,8 @@ def test_compiled_equals_float():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"ratio": 0}, "ratio is 0"),
-        ({"efficiency": 1.2}, "efficiency is 1.2; no gear gives more power than it gets"),
+        ({"ratio": 0}, "ratio must not be 0"),
+        ({"efficiency": 1.2}, "efficiency is 1.2; it must be at most 1"),
         ({"efficiency": 0}, "efficiency is 0"),
         ({"back_efficiency": -0.1}, "back_efficiency is -0.1"),
         ({"inertia": -1e-6}, "inertia is -1e-06 kg·m²; it must be at least 0"),

@@ -83,7 +83,7 @@ def test_sinusoid():
     assert study.usages["voltage"] == pytest.approx(voltage / 24, rel=1e-6)
     assert study.margins["voltage"] == pytest.approx(1 - voltage / 24, rel=1e-5)
     assert study.fits
-    assert study.verdict.startswith("fits: voltage at 63% of its limit; worst moment t = ")
+    assert study.verdict.startswith("fits: voltage at 63% of its limit; highest load at t = ")
     assert MOTOR.region.usage(study.speed, study.torque).max() == pytest.approx(
         MOTOR.region.usage(study.speed[study.worst], study.torque[study.worst])
     )
@@ -214,7 +214,7 @@ def test_robot_refusals():
     with pytest.raises(ArgumentError, match=r"one trajectory, \(T, n\)"):
         sizing.size_motors(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], dt=0.02)
     walker = ts.robots.quadruped()
-    with pytest.raises(ArgumentError, match="a drive moves one freedom"):
+    with pytest.raises(ArgumentError, match="a drive needs a joint with one degree of freedom"):
         sizing.size_motors(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     puma = ts.robots.puma560()  # which has its armatures
     with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):

@@ -155,7 +155,7 @@ def test_what_neither_has():
     refused(limb().with_rotors({"knee": rotor}), "no place for the rotor", PINOCCHIO + MUJOCO)
     own = body(body(ts.Builder("cam"), "base"), "bob").joint("lift", Cam(), "base", "bob").build()
     refused(own, "Pinocchio has no joint for Cam", PINOCCHIO)
-    refused(own, "MJCF has no word for Cam", MUJOCO)
+    refused(own, "MJCF cannot express Cam", MUJOCO)
 
 
 def test_what_pinocchio_has_not():

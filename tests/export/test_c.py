@@ -280,7 +280,7 @@ def test_specs_of_one_c_name_are_kept_apart(tmp_path):
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [
-        ((), {}, "name what is exported"),
+        ((), {}, "quantities to export"),
         (("mass_matrix",), {"dtype": "int32"}, "dtype must be"),
         (("mass_matrix",), {"dtype": "nonsense"}, "dtype must be"),
         (("mass_matrix",), {"dtype": None}, "dtype must be"),

@@ -150,7 +150,7 @@ def fields(n=3, **changed):
         ({"types": ("revolute", "revolute")}, "must be a joint type"),
         ({"mass": [1.0, -1.0, 1.0]}, "mass of body 1 is negative"),
         ({"mass": [1.0, np.nan, 1.0]}, r"mass\[1\] must be finite, not nan"),
-        ({"E": np.ones((3, 3, 3))}, "is no rotation"),
+        ({"E": np.ones((3, 3, 3))}, "is not a rotation"),
         ({"h": np.zeros((3, 2))}, r"h has shape \(3, 2\), expected \(3, 3\)"),
         ({"armature": [0.0]}, "armature has shape"),
         ({"names": ("one",)}, "as many names"),

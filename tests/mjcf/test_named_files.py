@@ -208,7 +208,7 @@ def test_a_model_attached_brings_its_own_files(world):
     assert "p_arm" in {x.name for x in read_mjcf(robot(world, ATTACHED)).links}
     for text, words in (
         ('<mujoco><asset><model name="arm" file="arm.xml"/></asset></mujoco>', "a model that this one is part of"),
-        (ARM.replace("file.stl", "../../../../outside/file.stl"), "arm.xml:1: <mesh>: names .* outside the declared folders"),
+        (ARM.replace("file.stl", "../../../../outside/file.stl"), "arm.xml:1: <mesh>: names .* outside the allowed folders"),
         ('<robot name="r"/>', "arm.xml:1: <robot>: is not MJCF: this is a URDF"),
         (ARM.replace("<joint/>", '<joint type="gear"/>'), r"robot.xml:2: <model>: .*invalid keyword: 'gear'"),
     ):
@@ -219,8 +219,8 @@ def test_a_model_attached_brings_its_own_files(world):
 
 #: includes that never end, or seem so: (how many files, which one each includes, what is told of which)
 WINDING = {
-    "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included already"),
-    "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included already"),
+    "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included more than once"),
+    "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included more than once"),
     "deep": (1000, lambda n: n + 1, f"{DEEPEST}.xml:2: <include>: is inside {DEEPEST} files"),
 }
 
@@ -237,11 +237,11 @@ def test_winding_includes(tmp_path, case):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('<include file="file.xml"/><include file="file.xml"/>', "is included already"),
-        ('<include file="file.xml"><body/></include>', "nothing inside"),
+        ('<include file="file.xml"/><include file="file.xml"/>', "is included more than once"),
+        ('<include file="file.xml"><body/></include>', "an include must be empty"),
         ("<include/>", 'has no file="..."'),
         ('<include file=""/>', "is empty"),
-        ('<include file="empty.xml"/>', "has nothing in it"),
+        ('<include file="empty.xml"/>', "is empty"),
         ('<include file="none.xml"/>', "there is no such file"),
         ('<include file="file.stl"/>', "no such file by its name"),
         ('<asset><mesh file="robot.xml"/></asset>', "no such file by its name"),

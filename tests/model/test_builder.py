@@ -72,7 +72,7 @@ def test_axes_are_normalised_and_right_angles_are_whole():
 
 def test_a_joint_type_may_be_given_ready_made():
     assert one(Revolute(Vec(1, 0, 0))).description().joints[0].kind == Revolute(Vec(1, 0, 0))
-    with pytest.raises(ModelError, match="ready made"):
+    with pytest.raises(ModelError, match="given as an object"):
         one(Revolute(Vec(1, 0, 0)), axis=(0, 1, 0))
 
 

@@ -17,7 +17,7 @@ def test_it_describes_itself():
     assert repr(robot).startswith("<Robot 'panda'")
     text = str(robot)
     assert "panda_joint1: revolute, q[0]" in text
-    assert "follows panda_finger_joint1" in text
+    assert "mimics panda_finger_joint1" in text
     joint = robot.joint("panda_joint4")
     assert (joint.type, joint.q_slice, joint.v_slice) == ("revolute", slice(3, 4), slice(3, 4))
     assert joint.lower < (0,)

@@ -216,7 +216,7 @@ def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
     assert both.motor.shape == both.gear.shape == (2, 5, 3)
     assert_close(both.motor * 50, robot.inverse_dynamics(q, v, a), floor=1)
     assert robot.rotors == ("rotor1", "rotor2", "rotor3")
-    with pytest.raises(ArgumentError, match=r"two_link.*has no rotors; robot\.with_rotors"):
+    with pytest.raises(ArgumentError, match=r"two_link.*has no rotors; add them with robot\.with_rotors"):
         ts.robots.two_link().motor_torques([0, 0], [0, 0], [0, 0])
 
 
@@ -277,8 +277,8 @@ def test_over_symbols_the_terms_can_be_read():
     [
         ({"joint": "knee"}, "drives joint 'knee', which is not a joint of the tree"),
         ({"joint": "ball"}, "spherical.*one degree of freedom"),
-        ({"joint": "follower"}, r"follows 'hinge' \(mimic\); let it drive that one"),
-        ({"link": "arm"}, "mounted on link 'arm', which does not carry joint 'hinge'; mount it on one of: 'ground'"),
+        ({"joint": "follower"}, r"is a mimic joint of 'hinge'; drive the leader instead"),
+        ({"link": "arm"}, "mounted on link 'arm', which is not an ancestor of joint 'hinge'; mount it on one of: 'ground'"),
         ({"ratio": 0}, "ratio is zero"),
         ({"ratio": float("nan")}, "ratio must be finite"),
         ({"mass": -1}, "negative"),

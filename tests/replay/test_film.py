@@ -91,7 +91,7 @@ def test_long_motion_keeps_fewer_pictures_and_says_so():
     run = arm.simulate([0.1, 0.0], [0.0, 0.0], 50.0, dt=0.05)
     film = film_of(run, "auto", (), 100)
     assert len(film.times) == 4000
-    assert film.notes == ("4000 of 5001 pictures kept: 80 a second",)
+    assert film.notes == ("4000 of 5001 images kept: 80 per second",)
 
 
 @pytest.mark.parametrize("rows", [10, 100, 1234])
@@ -145,7 +145,7 @@ def test_too_many_triangles_are_merged_and_a_note_says_so(monkeypatch):
 
 
 def test_bad_arguments():
-    with pytest.raises(ArgumentError, match="a simulation's Result or of a Robot, not of int"):
+    with pytest.raises(ArgumentError, match="the Result of a simulation or a Robot, not int"):
         replay.html(3)
     with pytest.raises(ArgumentError, match="fps"):
         replay.html(ts.robots.two_link(), fps=0)

@@ -137,9 +137,9 @@ def test_arguments_are_checked(arm):
         Task(robot, "tip", "up")
     with pytest.raises(UnknownName, match="express"):
         Task(robot, "tip", "linear", "tool")
-    with pytest.raises(ArgumentError, match="none twice"):
+    with pytest.raises(ArgumentError, match="each only once"):
         Task(robot, ["tip", ("tip", "linear")])
-    with pytest.raises(UnknownName, match="singularities"):
+    with pytest.raises(UnknownName, match="singular must be one of"):
         Task(robot, "tip", singular="ignore")
     with pytest.raises(ArgumentError, match="damping"):
         Task(robot, "tip", singular="damped", damping=0)

@@ -233,10 +233,10 @@ def test_explain_bad_input():
     with pytest.raises(UnknownName, match="no frame or link named 'hand'"):
         explain(robot, [0, 0], [0, 0], [0, 0], {"hand": np.zeros(6)})
     free = robot.with_base("floating")
-    with pytest.raises(ArgumentError, match="no configuration of joint"):
+    with pytest.raises(ArgumentError, match="not a valid configuration of joint"):
         explain(free, np.zeros(free.nq), np.zeros(8), np.zeros(8))
     symbolic = Robot(ts.robots.description("two_link", m1=sympy.Symbol("m")))
-    with pytest.raises(ArgumentError, match="has symbols where numbers are needed"):
+    with pytest.raises(ArgumentError, match="has symbols, but numbers are needed"):
         explain(symbolic, [0, 0], [0, 0], [0, 0])
     for call in (lambda: e.of("magic"), lambda: e.of("gravity", "link9"), lambda: e.table("joint9"), lambda: e.table(by="x")):
         with pytest.raises(UnknownName, match="valid names"):

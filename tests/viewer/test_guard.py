@@ -139,10 +139,10 @@ def test_refusal_says_why():
         return guard.refusal(80, "s", path, Headers({"Host": "localhost:80"} | headers))
 
     assert why() is why("/s") is why("/s/?darkMode") is None
-    assert "not called that" in why(Host="evil").why
-    assert "own page only" in why(Origin="http://evil").why
-    assert "which page" in why(Upgrade="websocket").why
-    assert "whole address" in why("/").why
+    assert "wrong host name" in why(Host="evil").why
+    assert "other pages are refused" in why(Origin="http://evil").why
+    assert "Origin header" in why(Upgrade="websocket").why
+    assert "complete address" in why("/").why
 
 
 # -- files, methods, headers ----------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def test_force_bars_of_a_robot_with_loops_are_labelled_as_those_of_the_tree(robo
     gui, session = mock.MagicMock(), Session(Stage(robot))
     Forces(gui, session, lambda *_: None, session.stage.names)
     said = " ".join(str(call.args[0]) for call in gui.add_html.call_args_list)
-    assert ("tree with its loops cut" in said) is bool(robot.loops)
+    assert ("spanning tree" in said) is bool(robot.loops)
     assert session.look().tau == pytest.approx(session.stage.tree.gravity_force(session.q))
 
 

@@ -108,7 +108,7 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
             inward.append(joints[mover[inward[-1]]].parent)
         if r.link not in inward:
             raise ModelError(
-                f"{what} is mounted on link {r.link!r}, from which joint {j.name!r} is not moved; mount it on one of: "
+                f"{what} is mounted on link {r.link!r}, which is not an ancestor of joint {j.name!r}; mount it on one of: "
                 + ", ".join(map(repr, inward))
             )
         _check_body(r, what)
