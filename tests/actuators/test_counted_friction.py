@@ -153,7 +153,7 @@ def test_hybrid_dynamics_load_of_a_led_joint_is_its_own_force(bare):
     np.testing.assert_allclose(found.tau, [rigid[0] + lost, tau2], rtol=1e-13)
 
 
-def test_friction_is_no_part_of_mass_bias_gravity_and_energy(arm, bare):
+def test_friction_does_not_enter_mass_bias_gravity_and_energy(arm, bare):
     at_q, at_qv = ("mass_matrix", "mass_matrix_inverse", "gravity_force", "potential_energy"), ("bias_force", "kinetic_energy")
     fused = arm.kernel(*at_q, *at_qv, "inverse_dynamics", "forward_dynamics")(Q, V, A, A)
     apart = [getattr(bare, name)(Q) for name in at_q] + [getattr(bare, name)(Q, V) for name in at_qv]

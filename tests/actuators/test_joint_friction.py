@@ -154,7 +154,7 @@ def test_loops_lose_the_same():
     np.testing.assert_array_equal(closed.constrained().forward_dynamics(q, v, tau).a, closed.forward_dynamics(q, v, tau))
 
 
-def test_what_is_refused():
+def test_with_friction_rejects_invalid_laws():
     robot, bare = arm(), ts.robots.two_link()
     zero = np.zeros(2)
     with pytest.raises(ArgumentError, match=r"no joint of robot .* has a friction law"):

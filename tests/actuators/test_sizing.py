@@ -47,7 +47,7 @@ def test_matching_against_a_load(opposing, efficiency):
     assert best == pytest.approx(found.x, rel=1e-6)  # a maximum is flat: half the digits
 
 
-def test_drive_accelerates_as_the_exercise_says():
+def test_drive_acceleration_matches_exercise_8_9():
     drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=2e-4), Gearbox(40, 0.7))
     a = load_acceleration(40, motor_torque=0.4, load_inertia=0.8, rotor_inertia=2e-4, opposing_torque=3.0, efficiency=0.7)
     assert drive.motor_torque(0.8 * a + 3.0, speed=1.0, acceleration=a) == pytest.approx(0.4, rel=1e-13)
@@ -69,7 +69,7 @@ def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.SizingRep
     return sizing.size_motor(drive, speeds=w, torques=load * a, dt=T[1], accelerations=a, name="swing")
 
 
-def test_sinusoid():
+def test_sizing_of_a_sinusoidal_motion_matches_the_closed_form():
     drive = Drive(MOTOR, Gearbox(50))
     study = swing(drive)
     top = (0.5 / 50 + 2e-5 * 50) * 6 * math.pi  # load and rotor, at the motor
@@ -169,7 +169,7 @@ def test_text_and_picture():
         ([0.0, 1.0], [0.0, 1.0], 0.0, "dt is 0 s"),
     ],
 )
-def test_nonsense(speeds, torques, dt, message):
+def test_sizing_rejects_invalid_arguments(speeds, torques, dt, message):
     with pytest.raises(ArgumentError, match=message):
         sizing.size_motor(Drive(MOTOR), speeds=speeds, torques=torques, dt=dt)
 

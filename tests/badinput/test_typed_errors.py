@@ -38,7 +38,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("call", REFUSED)
-def test_hurried_call_is_a_typed_error(call):
+def test_invalid_call_raises_a_typed_error(call):
     function, message = REFUSED[call]
     with pytest.raises((ts.ArgumentError, ts.ModelError), match=message):
         function()

@@ -352,7 +352,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_invalid_urdf_is_refused_with_line_and_reason(case):
     source, message = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_urdf(source)
@@ -360,7 +360,7 @@ def test_refused(case):
 
 
 @pytest.mark.parametrize("case", MALFORMED)
-def test_malformed(case):
+def test_malformed_xml_is_refused(case):
     source, line = MALFORMED[case]
     with pytest.raises(FileError, match=f"^<string>:{line}: is not well-formed XML: ") as caught:
         read_urdf(source)
@@ -526,14 +526,14 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_accepted(case):
+def test_unusual_urdf_is_accepted_with_notes(case):
     source, holds, report = ACCEPTED[case]
     d = read_urdf(source)
     assert holds(d)
     assert d.report == report
 
 
-def test_more_than_a_hundred_odd_files():
+def test_there_are_more_than_a_hundred_invalid_files():
     assert len(REFUSED) + len(MALFORMED) + len(ACCEPTED) >= 100
 
 
@@ -566,7 +566,7 @@ def test_an_inertia_no_body_has_warns_or_is_refused(case):
 
 
 @pytest.mark.parametrize("izz", ["2.000001", "2", "1e-9"])
-def test_six_digits_of_a_thin_plate_are_no_reason_to_complain(izz):
+def test_thin_plate_rounded_to_six_digits_gives_no_warning(izz):
     read_urdf(inertial(inertia=f'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="{izz}"'), strict=True)
 
 
@@ -590,13 +590,13 @@ def test_file_and_line_are_attributes(tmp_path):
     assert isinstance(error, ValueError)
 
 
-def test_line_past_what_libxml2_can_count():
+def test_line_numbers_above_65535():
     source = '<robot name="r">' + "\n" * 70000 + '<link\n name="a"/>\n<link\nname="a"/></robot>'
     with pytest.raises(FileError, match=r"^<string>:70003: <link>: two links"):
         read_urdf(source)
 
 
-def test_paths(tmp_path):
+def test_invalid_paths_are_file_errors(tmp_path):
     with pytest.raises(FileError, match=r"nope.urdf: cannot be read: No such file or directory$"):
         read_urdf(tmp_path / "nope.urdf")
     with pytest.raises(FileError, match=r": is a directory; give the file inside it$"):
@@ -634,7 +634,7 @@ def test_sources_of_the_wrong_type(source):
         read_urdf(source)
 
 
-def test_base():
+def test_base_argument_is_checked():
     assert read_urdf(robot('<link name="a"/>'), base="floating").base == "floating"
     with pytest.raises(ArgumentError, match=r"^base must be 'fixed' or 'floating', not 'free'$"):
         read_urdf(robot('<link name="a"/>'), base="free")
@@ -659,7 +659,7 @@ def chain(n: int) -> str:
     return robot("\n".join(rows))
 
 
-def test_a_long_chain_is_no_deep_recursion():
+def test_long_chain_loads_without_deep_recursion():
     limit = sys.getrecursionlimit()
     assert limit <= 1500
     d = read_urdf(chain(1500))
@@ -694,7 +694,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(torsor.__file__).parents[1]), "PYTHONWARNINGS": "ignore", **more}
 
 
-def test_nothing_is_opened_but_the_file(tmp_path):
+def test_only_the_file_itself_is_opened(tmp_path):
     mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
     hostile = ["file:///etc/passwd", "http://127.0.0.1:9/x", "package://../../x", "../x.stl", "/dev/zero"]
     sources = [link(mesh.format(uri)) for uri in hostile] + [
@@ -748,7 +748,7 @@ def compiled(name: str, folder: Path) -> dict[str, str]:
     ("name", "point"),
     [("C", "."), ("C.UTF-8", "."), ("de_DE.UTF-8", ","), pytest.param("tr_TR.UTF-8", ",", marks=pytest.mark.night)],
 )
-def test_the_locale_changes_nothing(name, point, tmp_path):
+def test_numbers_do_not_depend_on_the_locale(name, point, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(inertial('value="1.5"', origin='<origin xyz="0.1 0.2 0.3" rpy="0.1 0 0"/>').replace('"a"', '"İıé"'))
     env = environment(**compiled(name, tmp_path))
@@ -770,7 +770,7 @@ SEEDS = [
 ]
 
 
-def test_mutations_raise_nothing_but_a_typed_error():
+def test_mutated_files_raise_only_typed_errors():
     rng, count = random.Random(20261115), 100_000 if os.environ.get("TORSOR_NIGHT") else 8_000
     loaded, errors, words = 0, [], [*fuzzing.WORDS, *fuzzing.URDF_WORDS]
     with warnings.catch_warnings():

@@ -131,7 +131,7 @@ def test_a_free_body_that_starts_elsewhere():
     np.testing.assert_allclose(data.body("arm").xpos, robot.pose(q, "arm")[:3, 3], rtol=1e-14, atol=1e-14)
 
 
-def test_batches():
+def test_state_conversion_of_batches():
     robot = ts.robots.quadruped()
     there = states.mujoco(robot, compiled(robot))
     rng = np.random.default_rng(0)
@@ -220,8 +220,8 @@ class Plant:
         return sum(j.num_velocities() for j in self.joints)
 
 
-def test_drake():
-    """The order and the words are those pydrake gives; test_drake.py asks Drake itself."""
+def test_state_conversion_with_drake():
+    """The order and the words are those pydrake gives; test_state_conversion_with_drake.py asks Drake itself."""
     rng = np.random.default_rng(0)
     links = tuple(Link(x) for x in ("trunk", "shank", "eye"))
     joints = (

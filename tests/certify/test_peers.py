@@ -93,7 +93,7 @@ def test_every_joint_type():
 
 
 @pytest.mark.parametrize(("base", "kind"), [("fixed", "prismatic"), ("floating", "continuous")])
-def test_couplings(base, kind):
+def test_mimic_joints_agree_with_other_libraries(base, kind):
     """Pinocchio's own mimic joint; and one that is free there, for the base has several freedoms."""
     robot = limb(kind, mimic=("knee", -0.7, 0.1)).with_base(base)
     all_pass(robot, ABA, FORWARD)
@@ -115,7 +115,7 @@ def test_couplings_that_pinocchio_gets_wrong_are_free_there(kind):
     assert (found[RNEA].verdict, found[CRBA].verdict, found[ABA].verdict) == (PASS, PASS, SKIPPED), found
 
 
-def test_a_base_named_like_ours():
+def test_base_name_that_equals_the_peers_root():
     b = body(body(body(ts.Builder("world"), "trunk"), "world"), "shank")
     b = b.joint("world", "revolute", "trunk", "world").joint("root_joint", "revolute", "world", "shank", axis=(0, 1, 0))
     all_pass(b.build().with_base("floating"))
@@ -150,7 +150,7 @@ def refused(robot, reason, names):
 PINOCCHIO, MUJOCO = (RNEA, CRBA, ABA), (INVERSE, MASS, FORWARD)
 
 
-def test_what_neither_has():
+def test_robots_that_no_library_supports_are_skipped():
     rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
     refused(limb().with_rotors({"knee": rotor}), "no place for the rotor", PINOCCHIO + MUJOCO)
     own = body(body(ts.Builder("cam"), "base"), "bob").joint("lift", Cam(), "base", "bob").build()
@@ -158,7 +158,7 @@ def test_what_neither_has():
     refused(own, "MJCF cannot express Cam", MUJOCO)
 
 
-def test_what_pinocchio_has_not():
+def test_robots_that_pinocchio_does_not_support_are_skipped():
     table = body(body(ts.Builder("t"), "a"), "b").joint("j", "planar", "a", "b", armature=(1, 2, 0)).build()
     found = refused(
         table, "Pinocchio does not take it: joint 'j': its armature is given in the fixed axes of the plane", PINOCCHIO
@@ -166,7 +166,7 @@ def test_what_pinocchio_has_not():
     assert {found[name].verdict for name in MUJOCO} == {PASS}
 
 
-def test_what_mujoco_has_not():
+def test_robots_that_mujoco_does_not_support_are_skipped():
     light = body(ts.Builder("light"), "base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
     light = light.joint("shoulder", "revolute", "base", "arm").joint("pole", "revolute", "arm", "flag", armature=0.1).build()
     found = refused(light, "link 'flag' is moved by joint 'pole' and has no mass, which MuJoCo refuses", MUJOCO)

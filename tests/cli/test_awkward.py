@@ -115,7 +115,7 @@ def folder(torsor):
 
 
 @pytest.mark.parametrize("words", CASES, ids=lambda words: ascii(" ".join(words))[1:60])
-def test_awkward(folder, words):
+def test_awkward_input_gives_one_error_line(folder, words):
     code, part = CASES[words]
     ended = folder(*words)
     assert ended.code == code, ended
@@ -142,7 +142,7 @@ def test_an_output_keeps_its_mode_and_a_link_stays_one(folder):
     assert Path("old.csv").read_text().partition("\n")[2] == "M[j][j]\n2.0\n"  # below its digest
 
 
-def test_what_may_not_be_read_or_written(folder):
+def test_files_without_permission_are_reported(folder):
     os.chmod("arm.urdf", 0)
     if os.access("arm.urdf", os.R_OK):
         pytest.skip("root reads and writes everything")

@@ -47,7 +47,7 @@ def test_a_command_is_a_line_in_the_list(torsor, monkeypatch):
 
 
 @pytest.mark.parametrize(("words", "same"), [((), "--help"), (("help",), "--help"), (("help", "info"), "info --help")])
-def test_help_is_where_people_look_for_it(torsor, words, same):
+def test_help_options_work_everywhere(torsor, words, same):
     ended = torsor(*words)
     assert ended == torsor(*same.split())
     assert ended.code == 0

@@ -124,7 +124,7 @@ def test_debug_shows_where(torsor):
         torsor("torque", "ur55", "--debug")
 
 
-def test_a_fault_of_torsor_is_said_to_be_one(torsor, monkeypatch):
+def test_unexpected_errors_are_reported_as_bugs(torsor, monkeypatch):
     monkeypatch.setattr(ts.Robot, "mass_matrix", lambda *_: 1 / 0)
     ended = torsor("mass", "two_link")
     assert ended.code == 1
@@ -180,7 +180,7 @@ def states(path, rows: int) -> None:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.night)])
-def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
+def test_interrupted_job_leaves_no_partial_file(tmp_path, sent, code):
     """It reads from a stream that does not end, so it is never through before the signal comes.
 
     A shell without job control starts its background jobs deaf to SIGINT, and so would be what they start.
@@ -223,7 +223,7 @@ def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monk
     assert torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01").err.endswith(" records until then\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+def test_closed_pipe_is_not_an_error(tmp_path):
     states(tmp_path / "states.csv", 30_000)
     job = subprocess.Popen(
         [*TORSOR, "torque", "two_link", "states.csv"], cwd=tmp_path, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -242,7 +242,7 @@ STREAMS = ("info two_link", "mass two_link --json", "torque two_link states.csv 
 
 
 @pytest.mark.parametrize("words", STREAMS)
-def test_a_full_disk_is_no_fault_of_torsor(torsor, monkeypatch, words):
+def test_full_disk_is_not_reported_as_a_bug(torsor, monkeypatch, words):
     Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
     with suppress(OSError), open("/dev/full", "w") as full:  # what it still holds cannot be written
         monkeypatch.setattr(sys, "stdout", full)
@@ -255,7 +255,7 @@ def test_a_full_disk_is_no_fault_of_torsor(torsor, monkeypatch, words):
 
 
 @pytest.mark.parametrize("words", STREAMS)
-def test_a_reader_that_has_gone_is_no_error(torsor, monkeypatch, words):
+def test_pipe_closed_before_writing_is_not_an_error(torsor, monkeypatch, words):
     Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
     reader, writer = os.pipe()
     os.close(reader)
@@ -279,7 +279,7 @@ def test_a_closed_stream_is_an_empty_one(torsor, monkeypatch, words, stream, cod
     assert "bug in torsor" not in ended.err
 
 
-def test_python_has_nothing_to_add_when_it_ends(tmp_path):
+def test_no_python_messages_at_exit(tmp_path):
     """Streams that are closed, or full, are flushed once more on the way out: three processes, since that is the point."""
     typed = ("info two_link >/dev/full", "mass two_link >&-", "info two_link | head -1")
     jobs = [subprocess.Popen(f"{shlex.join(TORSOR)} {x}", shell=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -292,14 +292,14 @@ def test_python_has_nothing_to_add_when_it_ends(tmp_path):
     assert piped[0].startswith("two_link: 3 links")
 
 
-def test_a_terminal_without_unicode_gets_what_it_can_show():
+def test_terminal_without_unicode_gets_ascii():
     env = ENV | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run([*TORSOR, "info", "two_link"], env=env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"joint1: revolute" in done.stdout
 
 
-def test_the_commands_bring_in_nothing_heavy():
+def test_commands_import_no_heavy_packages():
     """So that ``torsor --help`` comes at once."""
     code = "import sys, torsor; before = set(sys.modules); import torsor.cli.app; print(*sorted(set(sys.modules) - before))"
     new = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True).stdout.split()

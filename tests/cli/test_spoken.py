@@ -79,7 +79,7 @@ HINTS = {
 
 
 @pytest.mark.parametrize("words", HINTS)
-def test_hints(torsor, words):
+def test_hints_use_command_line_options(torsor, words):
     for name, text in FILES.items():
         Path(name).write_text(text)
     ended = torsor(*words.split())
@@ -87,13 +87,13 @@ def test_hints(torsor, words):
     assert ended.err.endswith(f"{HINTS[words]}\n")
 
 
-def test_a_program_is_run_if_it_is_said_so_and_only_then(torsor):
+def test_xacro_runs_only_with_the_option(torsor):
     Path("program.urdf").write_text(FILES["program.urdf"])
     assert "--xacro run runs it" in torsor("mass", "program.urdf").err
     assert torsor("mass", "program.urdf", "--as", "xacro").code == 2
 
 
-def test_lists_and_findings_are_spoken_too(torsor):
+def test_lists_and_findings_use_command_line_terms(torsor):
     assert "load with --base floating" in torsor("convert", "quadruped", "q.urdf").out
     Path("mimic.urdf").write_text(FILES["mimic.urdf"])
     assert "unless it is loaded with --no-mimic" in " ".join(torsor("check", "mimic.urdf").out.split())

@@ -97,7 +97,7 @@ def test_lists_of_lists_are_the_same_lists():
         assert_close(x, y, 1e-14, floor=1)
 
 
-def test_the_tip_is_the_last_link_unless_said():
+def test_default_tip_is_the_last_link():
     robot = ts.robots.ur5()
     assert_close(to_mr(robot)[0], to_mr(robot.description, tip="wrist_3_link")[0], 0, floor=1)
 
@@ -131,7 +131,7 @@ def symbolic():
         (ts.robots.ur5, "nose", UnknownName, "nose"),
     ],
 )
-def test_robots_without_lists_say_why(make, tip, kind, message):
+def test_robots_without_lists_are_refused_with_reason(make, tip, kind, message):
     with pytest.raises(kind, match=message):
         to_mr(make(), tip=tip)
 

@@ -75,7 +75,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("message", CALLS)
-def test_calls(held, message):
+def test_invalid_calls_raise_named_errors(held, message):
     with pytest.raises(TorsorError, match=message):
         CALLS[message](held)
 
@@ -110,7 +110,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("message", MAKERS)
-def test_makers(message):
+def test_invalid_arguments_of_constraint_functions(message):
     kind, make = MAKERS[message]
     with pytest.raises(kind, match=message):
         make()
@@ -173,7 +173,7 @@ def test_a_row_may_be_written_in_any_of_these_ways(arm, A):
     assert (arm.constrained(C.pfaffian(A)).jacobian(Q) == [[0.5, 2.0]]).all()
 
 
-def test_recorded_functions_say_what_to_use(arm):
+def test_errors_of_recorded_functions_name_the_remedy(arm):
     import math
 
     with pytest.raises(TypeError, match=r"functions of torsor\.scalar"):
@@ -201,7 +201,7 @@ def test_reactions_need_bodies(arm):
         arm.constrained(C.pfaffian(lambda q: [1, 2])).reactions(Q, V, Z)
 
 
-def test_what_cannot_close():
+def test_closure_error_names_the_open_loop():
     robot = four_bar(0.1, 0.2, 0.3, 5.0)
     with pytest.raises(ClosureError, match=r"'C' has a closure error of 4\.[34].*links may be too short"):
         robot.assemble(attempts=2)

@@ -245,7 +245,7 @@ def test_singular_state_in_a_batch_is_named_and_its_neighbours_keep_their_bits(p
     assert (motion.multipliers[0] == one.multipliers).all()
 
 
-def test_no_rounding_makes_a_singular_state_trusted():
+def test_rounding_does_not_hide_a_singular_state():
     """An arm stretched out under rows that become dependent there: the doubt is never below one, whatever its sign would be."""
     arm = ts.robots.ur5().with_gravity((0, 0, 0))
     system = arm.constrained(C.fixed_pose("tool0"))

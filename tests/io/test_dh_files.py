@@ -100,7 +100,7 @@ def test_millimetres_and_modified():
         ("convention: !!python/object:os.system modified\njoints:\n - {a: 1}\n", 1, "must be a name"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_and_where(text, line, match):
+def test_invalid_dh_files_are_refused_with_line(text, line, match):
     with pytest.raises(FileError, match=match) as caught:
         read_dh(text)
     assert caught.value.line == line

@@ -55,7 +55,7 @@ def test_the_schema():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_what_is_written_is_read_back(seed):
+def test_loops_file_round_trip(seed):
     d, _ = closed_graph(seed)
     for a, b in zip(d.loops, read_loops(write_loops(d)), strict=True):
         same(a, b)
@@ -148,7 +148,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_invalid_loops_files_are_refused(case):
     source, message = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_loops(source)

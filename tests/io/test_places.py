@@ -36,7 +36,7 @@ def places(world, roots=()):
     "uri", ["../meshes/link.stl", "package://robot/meshes/link.stl", "model://robot/meshes/link.stl", "..\\meshes\\link.stl",
             "package://robot/meshes/%6cink.stl", "package://robot/urdf/../meshes/link.stl"],
 )  # fmt: skip
-def test_found(world, uri):
+def test_meshes_are_found_in_allowed_folders(world, uri):
     assert places(world).find(uri) == (world / "ws/robot/meshes/link.stl").resolve()
 
 
@@ -85,7 +85,7 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("../meshes/link.stl\0.txt", "not a valid file name"),
     ],
 )
-def test_refused(world, uri, why):
+def test_meshes_outside_allowed_folders_are_refused(world, uri, why):
     with pytest.raises(FileError, match=why):
         places(world).find(uri)
 
@@ -99,7 +99,7 @@ def test_secret_outside_never_comes_back(world):
                     places(world).find(start + "../" * up + name)
 
 
-def test_root_that_is_no_folder(world):
+def test_root_that_is_not_a_folder_is_refused(world):
     with pytest.raises(FileError, match="is not a folder"):
         Places(roots=[world / "secret.key"])
 
@@ -114,7 +114,7 @@ def test_sibling_package_needs_its_manifest(world):
     assert places(world).find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
 
 
-def test_home_is_no_package(world, monkeypatch):
+def test_home_folder_is_not_a_package(world, monkeypatch):
     """A description saved right in the home, or in a folder of it, does not open the rest of it."""
     monkeypatch.setenv("HOME", str(world / "ws"))
     (world / "ws/loose.urdf").write_text("")

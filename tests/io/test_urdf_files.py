@@ -67,7 +67,7 @@ def test_the_files_are_there():
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_outcome(file):
+def test_outcome_of_loading_public_urdf_files(file):
     if file in REFUSED:
         with pytest.raises(FileError) as caught:
             read_urdf(ROBOTS / file)

@@ -87,7 +87,7 @@ def test_every_joint_type_comes_back():
         assert np.abs(x - y).max() <= 2e-15 * np.abs(x).max()
 
 
-def test_ten_times_out_and_in_it_has_not_drifted():
+def test_ten_round_trips_do_not_change_numbers():
     first = last = every_kind()
     for _ in range(10):
         last = read_urdf(write_urdf(last))
@@ -145,7 +145,7 @@ def test_frames_become_massless_links():
     assert assemble(back).frame("tip").X.r == assemble(d).frame("tip").X.r
 
 
-def test_base_and_gravity_are_told_in_comments():
+def test_base_and_gravity_are_written_as_comments():
     d = replace(every_kind(), base="floating", gravity=Vec(0, 0, -1.62))
     text = write_urdf(d)
     assert '<!-- free base, not in the file, load with base="floating": ' in text
@@ -185,7 +185,7 @@ def single(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> 
     return Description(name, (Link("a"), link), (Joint("j", kind, "a", "b", **options),))
 
 
-def test_refusals():
+def test_urdf_writer_refuses_unsupported_robots():
     x = Graph().input(0)
     refused = {
         "joint 'j': URDF cannot express Mine, only fixed, revolute": single(Mine(Vec(0, 0, 1))),

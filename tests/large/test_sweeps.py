@@ -161,7 +161,7 @@ def test_a_tree_that_is_none_is_refused(changed, words):
         LargeTree(**fields(**changed))
 
 
-def test_builders_refuse_nonsense():
+def test_chain_and_random_tree_reject_invalid_arguments():
     for call in (lambda: large.chain(0), lambda: large.chain(2.5), lambda: large.chain(3, mass=[1, 2]),
                  lambda: large.random_tree(0, np.random.default_rng()),
                  lambda: large.random_tree(3, np.random.default_rng(), branching=2)):  # fmt: skip

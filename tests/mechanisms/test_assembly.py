@@ -25,7 +25,7 @@ def test_a_perturbed_guess_closes_near_by(name):
         assert np.linalg.norm(q - robot.neutral()) < 3 * np.linalg.norm(off)
 
 
-def test_held_joints_do_not_move():
+def test_fixed_joints_keep_their_values():
     robot = mechanisms.peaucellier()
     q = robot.assemble([0.3, *[0.05] * 6], fixed=["crank"])
     assert q[0] == 0.3
@@ -42,7 +42,7 @@ def test_held_joints_do_not_move():
         (mechanisms.bricard, [-1.2, 0, 0, 0, 0], "hinge6"),
     ],
 )
-def test_a_crank_out_of_reach_is_said_to_be(robot, guess, loop):
+def test_unreachable_crank_angle_is_a_closure_error(robot, guess, loop):
     made = robot()
     with pytest.raises(ts.ClosureError, match=f"with {made.joints[0]} held, '({loop})' has a closure error of"):
         made.assemble(guess, fixed=[made.joints[0]], attempts=5)

@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_awkward_mjcf_is_refused_with_line_and_reason(case):
     source, line, element, words = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_mjcf(source)
@@ -197,7 +197,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_accepted(case):
+def test_awkward_mjcf_is_accepted(case):
     source, meaning = ACCEPTED[case]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)
@@ -212,6 +212,6 @@ def test_forces_that_are_not_read_are_a_warning():
         read_mjcf(body(said='gravcomp="1"'))
 
 
-def test_eighty_awkward_files():
+def test_there_are_at_least_eighty_awkward_files():
     assert len(REFUSED) >= 75
     assert len(REFUSED) + len(ACCEPTED) >= 95

@@ -135,7 +135,7 @@ def test_a_linear_joint_equality_is_a_mimic():
     assert max(twin.errors()) < 1e-12
 
 
-def test_what_is_no_loop_is_told():
+def test_equalities_that_are_not_loops_are_reported():
     report = "\n".join(read("loops.xml").report)
     for line in (
         "not linear: lift",
@@ -163,7 +163,7 @@ def test_joints_have_their_limits_and_losses():
     assert joints["yaw"].lower == ()
 
 
-def test_what_has_no_name_gets_one_and_the_report_says_which():
+def test_unnamed_elements_get_names_and_are_reported():
     d = read("joints.xml")
     names = [j.name for j in d.joints]
     assert {"body6_joint1", "body6_joint3", "body7_joint", "post_fixed", "shoulder_axis_weld"} <= set(names)
@@ -172,7 +172,7 @@ def test_what_has_no_name_gets_one_and_the_report_says_which():
     assert [f.name for f in read("walker.xml").frames] == ["imu", "trunk_site"]
 
 
-def test_bases():
+def test_base_of_a_model_is_fixed_or_floating():
     walker, free, loops = (read(name) for name in ("walker.xml", "free_bodies.xml", "loops.xml"))
     assert (walker.base, walker.root, walker.name) == ("floating", "trunk", "walker")
     assert "the base is floating, so a fixed body is omitted: step, handle" in walker.report
@@ -201,7 +201,7 @@ def test_gravity_and_its_switch():
 # -- forces that are not read --------------------------------------------------------------------------------------------
 
 
-def test_forces_torsor_does_not_have_are_told_loudly():
+def test_unsupported_forces_warn_or_are_refused_if_strict():
     with pytest.warns(ModelWarning, match="has forces that torsor does not support: joint springs") as heard:
         d = read_mjcf(HERE / LOUD)
     assert heard[0].filename == __file__

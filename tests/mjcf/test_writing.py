@@ -154,7 +154,7 @@ def _turn(angle: float):
     return about(Vec(0, 0, 1), angle)
 
 
-def test_other_loops_and_friction_laws_are_told_in_a_comment():
+def test_unsupported_loops_and_friction_laws_are_listed_in_a_comment():
     from torsor.model.friction import Coulomb
 
     d = replace(arm(laws=(Coulomb(1.0),)), loops=(Loop("slot", Prismatic(Vec(1, 0, 0)), "base", "two"),))
@@ -201,7 +201,7 @@ def test_a_ball_without_mass_beyond_a_hinge_is_refused():
         (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number"),
     ],
 )
-def test_what_mjcf_cannot_say_names_the_joint(kind, fields, words):
+def test_joint_that_mjcf_cannot_express_is_named(kind, fields, words):
     d = arm()
     d = replace(d, joints=(replace(d.joints[0], kind=kind, **fields), d.joints[1]))
     with pytest.raises(ModelError, match=rf"joint 'a'.*{words}"):
@@ -242,7 +242,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert mujoco.MjModel.from_xml_path(str(path)).nv == 2
 
 
-def test_meshes_that_cannot_be_opened_are_told():
+def test_unreadable_meshes_are_reported():
     from torsor.model.description import Geometry
 
     d = arm()

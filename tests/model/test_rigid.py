@@ -27,7 +27,7 @@ directions = st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda d:
 
 
 @pytest.mark.parametrize("name", rigid.__all__)
-def test_every_public_name_says_what_it_is(name):
+def test_every_public_name_has_a_docstring(name):
     thing = getattr(rigid, name)
     assert inspect.getdoc(thing)
     if inspect.isfunction(thing):
@@ -56,7 +56,7 @@ def test_shapes_can_be_recorded():
     assert np.allclose(interpret(program, [np.array([0.1, 0.3])])[0], f([0.1, 0.3])["G"])
 
 
-def test_structural_zeros_stay_whole():
+def test_structural_zeros_stay_integers():
     I = rigid.box(1.0, 2.0, 3.0).inertia(mass=2.5)
     assert all(type(zero) is int for zero in (*I.h, I.I.xy, I.I.xz, I.I.yz))
 
@@ -168,7 +168,7 @@ def test_repeated_vertices_inside_out_and_cavities():
         (CORNERS * math.nan, CUBE, r"vertices: finite"),
     ],
 )
-def test_meshes_that_are_no_bodies(vertices, faces, says):
+def test_open_or_inconsistent_meshes_are_refused(vertices, faces, says):
     with pytest.raises(ts.ArgumentError, match=says):
         rigid.mesh(vertices, faces)
 
@@ -349,7 +349,7 @@ def test_nearest_consistent(diagonal, at, smallest):
         assert np.linalg.norm(P - rigid.pseudo_inertia(body)) >= near.distance - 1e-12
 
 
-def test_nearest_consistent_says_what_it_did():
+def test_nearest_consistent_reports_its_changes():
     massless = Inertia(0, Vec(1.0, 0, 0), Sym(1.0, 0, 0, 1.0, 0, 1.0))
     near = rigid.nearest_consistent(massless)
     assert near.changes == ("first moment of mass 1, 0, 0 → 0, 0, 0 kg·m",)
@@ -418,7 +418,7 @@ def test_bad_input_is_named(call, says):
         call()
 
 
-def test_model_errors_of_what_a_link_takes():
+def test_invalid_link_inertia_is_a_model_error():
     for call in (
         lambda: rigid.from_com(-1),
         lambda: rigid.steiner([1, 2], 1, (0, 0, 0)),

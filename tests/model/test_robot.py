@@ -37,7 +37,7 @@ def test_builtin_methods_keep_signature_and_documentation():
     assert "MR 8.50" in Robot.inverse_dynamics.__doc__
 
 
-def test_damping_only_when_asked_for():
+def test_damping_is_included_only_with_damping_true():
     robot = Robot(random_tree(30, base="fixed"))
     rng = np.random.default_rng(0)
     q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)

@@ -289,7 +289,7 @@ def test_over_symbols_the_terms_can_be_read():
         ({"axis": (0, 0, 0)}, "axis is zero"),
     ],
 )
-def test_what_cannot_be_a_rotor_is_refused(change, words):
+def test_invalid_rotors_are_refused(change, words):
     b = ts.Builder("robot").link("ground").link("arm").link("hand").link("finger")
     b.joint("hinge", "revolute", "ground", "arm").joint("ball", "spherical", "arm", "hand")
     b.joint("follower", "revolute", "hand", "finger", mimic="hinge")
@@ -308,7 +308,7 @@ def test_a_joint_has_one_rotor_and_a_rotor_its_own_name():
         replace(d, rotors=(replace(d.rotors[0], axis=Vec(0, 0, 2)),))
 
 
-def test_rounding_in_a_skew_axis_is_forgiven():
+def test_rotor_axis_is_accepted_within_rounding():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         R = rotation(rng)
@@ -343,7 +343,7 @@ def test_locking_a_joint_leaves_its_rotor_standing_on_its_mount(seed):
     assert_close(locked.inverse_dynamics(q, v, a), reference.inverse_dynamics(q, v, a), floor=1)
 
 
-def test_a_branch_takes_its_rotors_along_and_refuses_one_that_stays_behind():
+def test_subtree_keeps_its_rotors_and_refuses_rotors_mounted_outside():
     robot = chain(4)
     assert robot.subtree("link2").rotors == ("rotor3", "rotor4")
     far = robot.with_rotors({"joint4": {**ROUND, "link": "link1"}})
@@ -386,7 +386,7 @@ def test_rebasing_refuses_one_whose_mount_does_not(rotor):
         fork().with_rotors(rotor).rebase("right")
 
 
-def test_urdf_has_the_mass_and_the_apparent_inertia_and_says_what_it_lacks(tmp_path):
+def test_urdf_has_rotor_mass_and_armature_and_lists_the_loss(tmp_path):
     robot = chain(2)
     path = tmp_path / "chain.urdf"
     ts.save_urdf(robot, path)

@@ -34,7 +34,7 @@ def columns(function, model, q):
 
 
 @given(seed=seeds)
-def test_products(seed):
+def test_innovations_products_equal_dense_matrices(seed):
     """L Lᵀ = M, with every joint type, armatures and couplings."""
     robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)
@@ -48,7 +48,7 @@ def test_products(seed):
 
 
 @given(seed=seeds)
-def test_solutions(seed):
+def test_innovations_solutions_equal_dense_matrices(seed):
     """L⁻¹ whitens M, and L⁻ᵀ L⁻¹ = M⁻¹."""
     robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)

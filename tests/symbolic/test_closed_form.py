@@ -289,7 +289,7 @@ def test_the_users_names_are_kept_clear_of():
         symbolic(ts.robots.two_link(m1=symbols("m"), m2=symbols("m", positive=True)))
 
 
-def test_bad_words():
+def test_closed_form_rejects_unknown_options():
     robot = ts.robots.two_link()
     with pytest.raises(ts.ArgumentError, match="'symbols' or 'numbers', not 'letters'"):
         symbolic(robot, "letters")
@@ -321,7 +321,7 @@ def test_a_recorded_scalar_is_refused():
         symbolic(ts.robots.two_link(m1=Graph().input(0)))
 
 
-def test_styles():
+def test_output_styles_of_the_closed_form():
     tex, python = Style(latex=True, digits=3), Style()
     assert tex.apply("div", [("a", 4), ("b + c", 1)])[0] == r"\frac{a}{b + c}"
     assert python.apply("div", [("a", 4), ("b*c", 3)])[0] == "a/(b*c)"

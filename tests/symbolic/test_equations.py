@@ -107,7 +107,7 @@ def test_being_an_object(scara):
 # -- text ----------------------------------------------------------------------------------------------------
 
 
-def test_latex():
+def test_latex_of_equations():
     eom = lagrange(K, P, ONE)
     assert eom.latex() == (
         "\\begin{aligned}\n\\tau_{1} &= L m \\left(L \\ddot{\\theta} + g \\sin{\\left(\\theta \\right)}\\right)\n\\end{aligned}"
