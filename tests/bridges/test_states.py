@@ -221,7 +221,7 @@ class Plant:
 
 
 def test_state_conversion_with_drake():
-    """The order and the words are those pydrake gives; test_state_conversion_with_drake.py asks Drake itself."""
+    """The order and the words are those pydrake gives; test_drake.py asks Drake itself."""
     rng = np.random.default_rng(0)
     links = tuple(Link(x) for x in ("trunk", "shank", "eye"))
     joints = (

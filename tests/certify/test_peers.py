@@ -98,8 +98,8 @@ def test_mimic_joints_agree_with_other_libraries(base, kind):
     robot = limb(kind, mimic=("knee", -0.7, 0.1)).with_base(base)
     all_pass(robot, ABA, FORWARD)
     found = rows(robot)
-    assert found[ABA].reason == "'ankle' follows 'knee' here, and Pinocchio's aba has no mimic joints"
-    assert found[FORWARD].reason == "'ankle' follows 'knee' here, and is free there"
+    assert found[ABA].reason == "'ankle' is a mimic joint of 'knee', which Pinocchio's aba does not support"
+    assert found[FORWARD].reason == "'ankle' is a mimic joint of 'knee' in torsor and independent in MuJoCo"
 
 
 @pytest.mark.parametrize("kind", ["spherical", "cylindrical", "helical"])
@@ -161,7 +161,7 @@ def test_robots_that_no_library_supports_are_skipped():
 def test_robots_that_pinocchio_does_not_support_are_skipped():
     table = body(body(ts.Builder("t"), "a"), "b").joint("j", "planar", "a", "b", armature=(1, 2, 0)).build()
     found = refused(
-        table, "Pinocchio does not take it: joint 'j': its armature is given in the fixed axes of the plane", PINOCCHIO
+        table, "Pinocchio does not support it: joint 'j': its armature is given in the fixed axes of the plane", PINOCCHIO
     )
     assert {found[name].verdict for name in MUJOCO} == {PASS}
 
@@ -169,7 +169,7 @@ def test_robots_that_pinocchio_does_not_support_are_skipped():
 def test_robots_that_mujoco_does_not_support_are_skipped():
     light = body(ts.Builder("light"), "base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
     light = light.joint("shoulder", "revolute", "base", "arm").joint("pole", "revolute", "arm", "flag", armature=0.1).build()
-    found = refused(light, "link 'flag' is moved by joint 'pole' and has no mass, which MuJoCo refuses", MUJOCO)
+    found = refused(light, "link 'flag' is moved by joint 'pole' and massless, which MuJoCo refuses", MUJOCO)
     assert {found[name].verdict for name in PINOCCHIO} == {PASS}
     socket = body(body(ts.Builder("s"), "a"), "b").joint("j", "spherical", "a", "b", armature=(0.1, 0.2, 0.3)).build()
     refused(socket, "MuJoCo needs one armature for a ball joint", MUJOCO)

@@ -91,7 +91,7 @@ def test_verify_rejects_invalid_robots():
 
     with pytest.raises(ts.ArgumentError, match="symbols"):
         verify(ts.robots.two_link(m1=sympy.Symbol("m")))
-    with pytest.raises(ts.ArgumentError, match="no joint that moves"):
+    with pytest.raises(ts.ArgumentError, match="no moving joint"):
         verify(ts.robots.two_link().lock(["joint1", "joint2"]))
     with pytest.raises(ts.ArgumentError, match="samples"):
         verify(ts.robots.two_link(), samples=0)

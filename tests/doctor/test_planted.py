@@ -135,7 +135,7 @@ def test_a_centre_of_mass_in_millimetres():
     np.testing.assert_allclose([float(x) for x in made.edits[0][2].split()], c, rtol=1e-9)
 
 
-def test_detection_rates_match_the_findings_page():
+def test_wrist_inertias_of_the_ur5_are_found():
     """UR5's wrists, known from the page of findings: inertias of a body ten times as large."""
     assert {"link 'wrist_1_link'", "link 'wrist_2_link'"} <= set(found(UR5, "inertia-far-from-mesh"))
 

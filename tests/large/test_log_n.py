@@ -182,7 +182,7 @@ def test_contraction_removes_every_body_once_after_its_descendants(name):
         assert (place[every[s.bodies]] < place[above]).all()
 
 
-def test_methods_accept_bodies_in_preorder():
+def test_preorder_of_a_tree():
     order = preorder(np.array([-1, 0, 1, 0, 1, -1, 3]))
     assert list(order) == [0, 1, 2, 4, 3, 6, 5]
 

@@ -80,7 +80,7 @@ def skipping(library: str) -> Iterator[None]:
     except MissingExtra as error:
         raise Skip(str(error)) from error
     except (ValueError, RuntimeError) as error:  # theirs, and ModelError
-        raise Skip(f"{library} does not take it: {' '.join(str(error).splitlines()[:2])}") from error
+        raise Skip(f"{library} does not support it: {' '.join(str(error).splitlines()[:2])}") from error
 
 
 # -- the answers, compared -----------------------------------------------------------------------------------------------

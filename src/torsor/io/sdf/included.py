@@ -24,7 +24,7 @@ def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ())
     >>> check_includes("<sdf><include><uri>https://host/model.sdf</uri></include></sdf>")
     Traceback (most recent call last):
     ...
-    torsor.errors.FileError: <string>:1: <uri>: models of https:// are not fetched
+    torsor.errors.FileError: <string>:1: <uri>: models of https:// are not downloaded
     """
     seen: set[str] = set()
     todo: list[tuple[Source, int]] = [(source, 0)]

@@ -34,7 +34,7 @@ class Places:
     >>> Places().find("package://robot/link.stl")
     Traceback (most recent call last):
     ...
-    torsor.errors.FileError: package://robot/link.stl: no folder named 'robot' is known; declare the one above it as a mesh root
+    torsor.errors.FileError: package://robot/link.stl: no folder named 'robot' is known; add its parent folder as a mesh root
     """
 
     def __init__(self, source: str = "", roots: Sequence[str | os.PathLike[str]] = ()):

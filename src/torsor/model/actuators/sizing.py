@@ -162,7 +162,7 @@ def size_motor(
     >>> motor = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6)
     >>> hoist = size_motor(Drive(motor, Gearbox(50, 0.8)), speeds=np.full(11, 5.0), torques=np.full(11, 10.0), dt=0.1)
     >>> print(hoist.verdict)
-    fits: continuous torque at 83% of its limit; worst moment t = 0 s (250 rad/s, 0.25 N·m at the motor)
+    fits: continuous torque at 83% of its limit; highest load at t = 0 s (250 rad/s, 0.25 N·m at the motor)
     """
     require("size_motor", "dt", dt, "s", above=0)
     w, tau = _samples("speeds", speeds), _samples("torques", torques)
