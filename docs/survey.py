@@ -29,7 +29,8 @@ from CAD exports and from manual editing.
   wrist inertias are 15 to 27 times the largest that is possible for their masses inside those meshes.
 * **Panda**: links 1 and 2 have 5 and 3 times the largest inertia that is possible for their masses inside their meshes.
 * **iCub**: the right leg has the masses of the left and no inertias, and the head has no inertia: two neck joints, moved
-  together, have almost no inertia, and the mass matrix is singular to one digit.  Its simulation overflows in the first milliseconds.
+  together, have almost no inertia, and the mass matrix is singular to one digit.  Its simulation overflows in the first
+  milliseconds.
 * **Human**: hips, neck and shoulders are three intersecting joints without mass between them, and their limits reach the
   gimbal lock, those of the hips to the microradian.  At rest on that stop the mass matrix is singular, and a simulation
   overflows.

@@ -84,7 +84,7 @@ def test_a_screw_is_a_hinge_and_a_slide_in_mujoco():
     """τ and M through τ = Tᵀτ' and M = TᵀM'T; its acceleration is another there, where nothing ties the two."""
     screw = limb("helical", pitch=0.3)
     all_pass(screw, FORWARD)
-    assert "the advance of 'ankle' follows its turn here" in rows(screw)[FORWARD].reason
+    assert "the translation of helical joint 'ankle' is independent" in rows(screw)[FORWARD].reason
 
 
 @pytest.mark.night

@@ -75,7 +75,7 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("/etc/passwd", "outside"),
         ("../meshes/leak.stl", "outside"),
         ("package://robot/meshes/leak.stl", "outside its package"),
-        ("../meshes/notes.txt", "is no mesh by its name"),
+        ("../meshes/notes.txt", "is not a mesh file"),
         ("../meshes/folder.stl", "outside"),
         ("../meshes/none.stl", "no such file"),
         ("http://evil.example/link.stl", "not downloaded"),

@@ -76,7 +76,7 @@ def test_xacro_arguments_are_passed(arm):
     assert robot.mass == pytest.approx(1.0)
     assert "tool" in robot.links
     assert robot.description.base == "floating"
-    with pytest.raises(FileError, match=r"'lenght' is no argument .*; did you mean 'length'\? \(there are length, tool\)"):
+    with pytest.raises(FileError, match=r"unknown argument .* 'lenght'; did you mean 'length'\? \(known: length, tool\)"):
         load(arm, xacro_args={"lenght": 0.25})
 
 

@@ -243,8 +243,8 @@ def test_winding_includes(tmp_path, case):
         ('<include file=""/>', "is empty"),
         ('<include file="empty.xml"/>', "is empty"),
         ('<include file="none.xml"/>', "there is no such file"),
-        ('<include file="file.stl"/>', "no such file by its name"),
-        ('<asset><mesh file="robot.xml"/></asset>', "no such file by its name"),
+        ('<include file="file.stl"/>', "not a file of this kind"),
+        ('<asset><mesh file="robot.xml"/></asset>', "not a file of this kind"),
     ],
 )
 def test_invalid_includes_are_refused(world, text, words):

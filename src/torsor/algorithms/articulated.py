@@ -70,7 +70,7 @@ def innovations(
 def joint_accelerations(
     model: Model, bodies: ArticulatedBodies, tau: Scalars, p: Sequence[Force | None] | None = None
 ) -> list[Any]:
-    """The accelerations (nv) that joint forces τ and bias forces p, one a body, give: M⁻¹ (τ − Jᵀp) in O(N).
+    """M⁻¹ (τ − Jᵀp), (nv), from joint forces τ and bias forces p (one per body), in O(N).
 
     F&O §3.3, eqs. 13–14.
     """
@@ -96,19 +96,19 @@ def outward(model: Model, bodies: ArticulatedBodies, u: Sequence[Scalars]) -> li
 
 
 def joint_factors(IA: ArticulatedInertia, S: Subspace, drive: Scalars, name: str = "") -> tuple[list[Force], Factors]:
-    """U = I^A S, and the factors of D = SᵀI^A S + drive: a joint let go (F&O 12)."""
+    """U = I^A S, and the factors of D = SᵀI^A S + drive for a free joint (F&O 12)."""
     U = IA @ S
     return U, factor(plus_diagonal(S.T @ U, drive), [name] * len(S))
 
 
 def inertia_past_joint(IA: ArticulatedInertia, S: Subspace, drive: Scalars, U: list[Force], D: Factors) -> ArticulatedInertia:
-    """I^A − U D⁻¹ Uᵀ: what of the inertia is felt through the joint (F&O 12)."""
+    """I^A − U D⁻¹ Uᵀ: the inertia transmitted through the joint (F&O 12)."""
     free = S if all(linear.is_zero(x) for x in drive) else Subspace(())
     return IA.without(free, U, linear.solve(D, U))  # F&O 12
 
 
 def bias_past_joint(p: Force, U: list[Force], u: Scalars) -> Force:
-    """p^A + U u: what of the forces is handed on through the joint (F&O 13)."""
+    """p^A + U u: the bias force transmitted through the joint (F&O 13)."""
     return sum((f * ui for f, ui in zip(U, u, strict=True)), start=p)  # F&O 13
 
 

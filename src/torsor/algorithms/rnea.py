@@ -13,7 +13,7 @@ from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform
 
 
 class Bodies(NamedTuple):
-    """Of each body, in its own frame: X from its parent, its joint's freedom S, twist V, acceleration A, force F."""
+    """Of each body, in its own frame: X from its parent, its joint's subspace S, twist V, acceleration A, force F."""
 
     X: list[Transform]
     S: list[Subspace]

@@ -47,7 +47,7 @@ def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction
 def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
-    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was said.
+    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was called.
     ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
     """
     jnp = _library("jax").numpy

@@ -72,7 +72,7 @@ def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
 
 
 def _turning(q: Array, v: Array) -> Array:
-    """R (ω × v): what the linear acceleration in the world has beside R v̇."""
+    """R (ω × v): difference between the linear acceleration in world axes and R v̇."""
     return _times(from_quaternion(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
 
 

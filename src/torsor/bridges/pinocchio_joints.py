@@ -61,7 +61,7 @@ _WHOLE: dict[str, JointType] = {
 
 
 def parts(joint: Any, name: str) -> list[Part]:
-    """What one of Pinocchio's joints is made of: itself, or several in a row."""
+    """The elementary joints of one of Pinocchio's joints."""
     word = joint.shortname().removeprefix("JointModel")
     if word in _ROWS:
         return [

@@ -42,7 +42,7 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
 
 
 class _Reading:
-    """What is being read: the names of links, and the links and joints so far."""
+    """State of reading: the names of links, and the links and joints so far."""
 
     def __init__(self, pin: Any, model: Any):
         self.pin, self.model, self.notes = pin, model, Notes()

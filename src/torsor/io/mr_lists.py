@@ -23,7 +23,7 @@ TIP = "end_effector"
 def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(Mlist, Glist, Slist) of a serial Robot or Description with revolute, prismatic and helical joints (MR Exercise 8.12).
 
-    T_i is the home pose of the link that joint i carries, the product of the file's joint origins up to it; m_i, c_i and I_i
+    T_i is the home pose of the child link of joint i, the product of the file's joint origins up to it; m_i, c_i and I_i
     are the mass of that link, its centre, and the inertia about it in the link's axes; a_i is the joint's axis, h_i its pitch::
 
         M_i = T_i (1, c_i)          M_{i−1,i} = M_{i−1}⁻¹ M_i          G_i = [[I_i, 0], [0, m_i 1]]
@@ -72,7 +72,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _checked(d: Description, model: Model) -> list[str]:
-    """The link each joint carries, in order; an error where the robot is no chain the lists can say."""
+    """The child link of each joint, in order; an error where the lists cannot express the robot."""
     what = f"robot {d.name!r} has no Mlist, Glist, Slist"
     if d.base == "floating":
         raise ModelError(f'{what}: its base is floating; the lists need a fixed base (robot.with_base("fixed"))')

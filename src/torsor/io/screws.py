@@ -66,8 +66,8 @@ def from_screws(
     """T_i(θ) = e^{[S_1]θ_1} ⋯ e^{[S_i]θ_i} M_i (MR 4.14): every link's home pose and the screws that move it.
 
     ``screws`` n screw axes S_i = (ω, v), a row each; ``poses`` the home poses M_i (4×4) of the link frames; both in the space
-    frame.  ``inertias`` one a link: a 6×6 matrix in the link frame, or (mass, com, inertia about the com).  ``tip`` is the home
-    pose of frame ``end_effector``, that of the last link unless given.
+    frame.  ``inertias`` one per link: a 6×6 matrix in the link frame, or (mass, com, inertia about the com).  ``tip`` is the
+    home pose of frame ``end_effector``, that of the last link unless given.
     """
     n = len(screws)
     if not n or len(poses) != n or len(inertias) != n:

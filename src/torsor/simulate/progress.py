@@ -1,4 +1,4 @@
-"""How far a long run has come: tqdm's bar where it is installed, a line on stderr where not, nothing where nobody looks."""
+"""Progress of a long simulation: tqdm's bar if installed, else a line on stderr; nothing without a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY = 0.2
 
 
 class Progress:
-    """``progress(t)`` says where the simulated time is; ``close()`` ends the line."""
+    """``progress(t)`` reports the simulated time; ``close()`` ends the line."""
 
     def __init__(self, duration: float, wanted: bool | None):
         self.duration, self.wanted = duration, sys.stderr.isatty() if wanted is None else wanted

@@ -2,7 +2,7 @@
 
 SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made, not before; what
 :mod:`torsor.symbolic.forces` computes in numbers needs none.
-May import every room up to kernels.
+May import every folder up to kernels.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class ClosedForm:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was read as exact though the file rounds it, a line each."""
+        """Numbers that were rounded in the file and are treated as exact, one line each."""
         return tuple(self._parameters.notes)
 
     # -- quantities ------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class ClosedForm:
         return "\n\n".join(self.quantity(n).text() for n in names or ("M", "c", "g"))
 
     def python(self, *names: str) -> str:
-        """Python functions of the state that need nothing but ``math``."""
+        """Python functions of the state that need only ``math``."""
         return "\n\n".join(self.quantity(n).python() for n in names or ("M", "c", "g"))
 
     def _repr_latex_(self) -> str:

@@ -146,7 +146,7 @@ class ExpandedFormula:
         return f"$$\n{self.latex()}\n$$"
 
     def python(self) -> str:
-        """A Python function of the state, that needs nothing but ``math``; the robot's parameters are keywords."""
+        """A Python function of the state that needs only ``math``; the robot's parameters are keywords."""
         sympy = sympy_library()
         body = [f"{s} = {f}" for s, f in self._legend()]
         texts = [sympy.pycode(e, fully_qualified_modules=False) for e in self.abbreviated]

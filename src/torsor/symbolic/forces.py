@@ -1,4 +1,4 @@
-"""What Lagrange's equations say, in numbers, for any robot: compiled, batched, without SymPy."""
+"""Lagrange's equations in numbers for any robot: compiled, batched, without SymPy."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, MissingExtra
 
 
 def sympy_library() -> Any:
-    """The module ``sympy``, or an error that says how to get it.
+    """The module ``sympy``, or an error with the command to install it.
 
     >>> sympy_library().__name__
     'sympy'

@@ -203,7 +203,7 @@ class ProgramText:
         return "\n".join(out)
 
     def python(self) -> str:
-        """A Python function of the state, that needs nothing but ``math``; the robot's parameters are keywords."""
+        """A Python function of the state that needs only ``math``; the robot's parameters are keywords."""
         lines, results = self._rendered(PYTHON)
         used = sorted(st.PY[op] for op in {op for op, _ in self.program.code} & set(st.PY))
         body: list[str] = []

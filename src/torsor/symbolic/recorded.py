@@ -41,7 +41,7 @@ RELATIONS = {
 
 
 def evaluate(expression: Any, values: Mapping[Any, Any]) -> Any:
-    """The value of a SymPy expression over any scalar torsor knows; ``values`` has each symbol's.
+    """The value of a SymPy expression over any scalar; ``values`` maps symbols to scalars.
 
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")

@@ -1,4 +1,4 @@
-"""A C program that calls exported functions with stored arguments and compares what they give with stored results."""
+"""A C program that calls exported functions with stored arguments and compares the results with stored ones."""
 
 from __future__ import annotations
 

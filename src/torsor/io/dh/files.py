@@ -15,9 +15,9 @@ YAML (``arm.dh.yaml``)::
       - {a: 0, alpha: 0, d: 0, theta: 0, mass: 4.0, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02]}
       - {a: 0.25, alpha: -90, mass: 2.5, com: [0.2, 0, 0]}
 
-A row is a :class:`torsor.io.dh.DHRow` and has its words: ``type`` is revolute where none is given, what is left out or empty is
+A row is a :class:`torsor.io.dh.DHRow` and has its keys: ``type`` is revolute by default, omitted or empty cells are
 zero or none.  ``com`` is cx, cy, cz in a CSV, and ``inertia``, about the centre of mass, ixx, ixy, ixz, iyy, iyz, izz.
-``convention`` must be said; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
+``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
 they are ``# word: value``, and a column may have a unit of its own: [m], [mm], [rad], [deg].
 """
 
@@ -53,7 +53,7 @@ _COORDINATE = ("offset", "lower", "upper", "velocity_limit")
 
 @dataclass
 class _Table:
-    """What a file says, before it is a robot: rows by word, and a line for each."""
+    """The contents of a file: rows by key, with line numbers."""
 
     said: dict[str, Any]
     rows: list[dict[str, Any]]
@@ -138,7 +138,7 @@ def _lines(reader: Any, file: str) -> Iterator[list[str]]:
 
 
 def _comment(text: str, file: str, line: int) -> dict[str, Any]:
-    """A word said of the whole robot; any other comment is one."""
+    """A key of the whole robot; other comments are ignored."""
     word, colon, value = (part.strip() for part in text.partition(":"))
     if not colon or word not in SAID:
         if colon and (near := get_close_matches(word, SAID, n=1, cutoff=0.75)):

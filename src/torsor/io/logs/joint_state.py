@@ -34,7 +34,7 @@ class JointState(NamedTuple):
 
 
 class Cdr:
-    """A place in a CDR message that moves on as it is read; ValueError where the message is too short for what it says."""
+    """A reader of a CDR message; ValueError where the message is truncated."""
 
     def __init__(self, data: bytes):
         if len(data) < 4 or data[0] != 0 or data[1] not in (0, 1):

@@ -135,13 +135,13 @@ class Log:
         )
 
     def unused(self, robot: Robot) -> tuple[str, ...]:
-        """Columns that :meth:`states` leaves out: ``q[gripper]`` of a robot without that joint, and what is no state at all."""
+        """Columns that :meth:`states` leaves out: ``q[gripper]`` of a robot without that joint, and other columns."""
         wanted = coordinates(robot)
         own = [f"{k}[{name}]" for k, names in self.names.items() for name in names if name not in wanted[k]]
         return (*own, *self.ignored)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """To .csv, .npz, .parquet or .mcap, as the name ends; the path holds either what it held or all of it."""
+        """Write to .csv, .npz, .parquet or .mcap, by the extension, completely or not at all."""
         from torsor.io.logs.writing import Writer
 
         with Writer(path) as out:

@@ -1,4 +1,4 @@
-"""How much a file may make MuJoCo build: a line of XML can ask for a billion bodies, and C code would try."""
+"""Limits of the model size: a line of XML can define a billion bodies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
 
 
 def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
-    """Refuses what MuJoCo takes for a number and is none: nothing, nan, infinity, hexadecimals; and ends the wrong way."""
+    """Refuse invalid numbers that MuJoCo accepts: empty, nan, infinity, hexadecimal; and reversed ranges."""
     for name, text in given.items():
         if name in WORDS:
             continue
@@ -69,7 +69,7 @@ def _value(word: str) -> float:
 
 @dataclass
 class Bounds:
-    """What a file has asked for so far."""
+    """Size of the model so far."""
 
     copies: list[float] = field(default_factory=list)  # of the elements around, each times those around it
     elements: float = 0

@@ -44,7 +44,7 @@ class Compiled(NamedTuple):
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
-    """The library, or the error that says how to get it."""
+    """The library, or an error with the command to install it."""
     try:
         import mujoco as library
     except ImportError:

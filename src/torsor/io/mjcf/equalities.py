@@ -1,4 +1,4 @@
-"""Equality constraints: welds and connects close loops, linear joint equalities are mimics; the rest is told."""
+"""Equality constraints: welds and connects close loops, linear joint equalities are mimic joints; others are reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _leads_to(mimics: dict[int, Mimic], chosen: Selection, start: int, goal: int
 
 
 def read_loops(chosen: Selection) -> tuple[Loop, ...]:
-    """<connect> as a spherical loop, <weld> as a fixed one; what holds nothing, or holds to a mocap body, is told."""
+    """<connect> as a spherical loop, <weld> as a fixed one; those without effect or with a mocap body are reported."""
     m, out = chosen.m, []
     for e in range(m.neq):
         kind, name = int(m.eq_type[e]), _name(chosen, e)

@@ -1,6 +1,6 @@
 """<inertial>: mass, centre of mass, and the inertia about it, as MuJoCo takes it.
 
-MuJoCo wants principal moments of at least 1e-15 kg·m² and A + B ≥ C to the last bit.  Point masses, thin rods and flat plates
+MuJoCo needs principal moments of at least 1e-15 kg·m² and A + B ≥ C to the last bit.  Point masses, thin rods and flat plates
 are on that edge: theirs are written as principal moments, raised by as little as it takes.
 """
 

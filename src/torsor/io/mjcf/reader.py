@@ -6,8 +6,8 @@ q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and 
 
 * Bodies are links, sites named frames, geoms shapes (groups 0-2 are drawn, contype or conaffinity collide).
 * Joints: hinge, slide, ball, free, several on a body in series with massless links between; ``pos``, ``axis``, ``ref``.
-* One free body that carries everything that moves is the floating base.  Otherwise the root is ``world``, unless the world
-  has nothing but one body welded to its origin; other free bodies hang on ``world`` by Floating joints.
+* One free body that is the root of all moving bodies is the floating base.  Otherwise the root is ``world``, unless the world
+  has only one body welded to its origin; other free bodies are attached to ``world`` by Floating joints.
 * <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
 * Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
   ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.

@@ -93,7 +93,7 @@ def _moves(m: Any, body: int) -> bool:
 
 
 def _floating(m: Any, kept: Iterable[int]) -> int | None:
-    """The one free body that carries all that moves, if its joint is nothing but free."""
+    """The one free body that is the root of all moving bodies, if it has only its free joint."""
     moving = [i for i in kept if _moves(m, i)]
     if not moving or any(m.body_rootid[i] != m.body_rootid[moving[0]] for i in moving):
         return None

@@ -29,7 +29,7 @@ _READABLE = (".stl", ".obj", ".msh")
 
 
 class Assets:
-    """The meshes of a document: found, named once, and told of where they are left out."""
+    """The meshes of a document: found and named once; omitted ones are reported."""
 
     def __init__(self, source: str, target: str | os.PathLike[str] | None, roots: Sequence[str | os.PathLike[str]]):
         self.source, self.roots = source, roots

@@ -7,7 +7,7 @@ MJCF has no words for:
   hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
 * A floating joint on a root link called ``world`` is a free joint, whose q is the pose in the world; elsewhere it is three
   sliders and a ball, with the same q.
-* Mimics and loops are equalities, which MuJoCo holds by springs; loops other than fixed, spherical and revolute are told in a
+* Mimics and loops are equalities, enforced by springs in MuJoCo; other loops than fixed, spherical and revolute are listed in a
   comment.
 * A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
@@ -155,7 +155,7 @@ class _Page:
         return fresh("world_", set(self.tree.links))
 
     def _fill(self, element: Element, link: str) -> None:
-        """What a body has besides joints: inertia and shapes."""
+        """Inertia and shapes of a body."""
         self.places[link] = element
         G = self.tree.links[link].inertia
         if not massless(G) and element.tag == "body":

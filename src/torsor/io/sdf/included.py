@@ -19,7 +19,7 @@ DEEPEST = 50
 
 
 def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
-    """Refuses a file that is no well-formed XML, or that includes one outside its package and ``roots``.
+    """Refuse a file that is not well-formed XML, or that includes one outside its package and ``roots``.
 
     >>> check_includes("<sdf><include><uri>https://host/model.sdf</uri></include></sdf>")
     Traceback (most recent call last):

@@ -26,7 +26,7 @@ def described(plant: Any, name: str = "") -> Description:
 
 
 class _Reading:
-    """What is being read."""
+    """State of reading."""
 
     def __init__(self, plant: Any):
         from pydrake.multibody.tree import BodyIndex

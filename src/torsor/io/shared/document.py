@@ -26,9 +26,9 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
 class Document:
-    """One XML document being read: children and attributes by name, strict numbers, errors that say where.
+    """One XML document being read: children and attributes by name, strict numbers, errors with line numbers.
 
-    An element whose name space is the root's goes by its plain name; others keep their prefix, and are strangers.
+    An element whose name space is the root's goes by its plain name; others keep their prefix and are ignored.
     """
 
     def __init__(self, root: Element, text: str, file: str):
@@ -102,7 +102,7 @@ class Document:
     # -- attributes ------------------------------------------------------------------------------------------
 
     def text(self, element: Element, attribute: str) -> str:
-        """An attribute that must be there and say something."""
+        """A required attribute that must not be empty."""
         value = element.get(attribute)
         if value is None:
             raise self.fail(element, f'has no {attribute}="..."')

@@ -1,7 +1,7 @@
 """Data that a format cannot express: one table, for the comments in files and for ``torsor convert``.
 
-What comes along as it is has no entry.  What a file needs besides (meshes that are not found, names taken twice) its writer
-tells; what a reader left out is in ``robot.report``.
+Data that is kept has no entry.  Other problems (missing meshes, duplicate names) are reported by the writer;
+data that a reader omitted is in ``robot.report``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HELD = (Fixed, Spherical, Revolute)
 
 
 class Feature(NamedTuple):
-    """Something a robot may have, the names of what has it, and by format what becomes of it."""
+    """A kind of data, the names of the elements that have it, and its treatment by each format."""
 
     what: str
     who: Callable[[Description], Iterable[str]]

@@ -1,6 +1,6 @@
 """Search for mesh files: only in allowed folders, and only files with mesh extensions.
 
-A description comes from a stranger, and what it names is read and shown in a browser.  So ``../../secret.key`` is refused, and
+A description may be untrusted, and the files it names are read and shown in a browser.  So ``../../secret.key`` is refused, and
 a mesh is looked for only below
 
 * the folders given as ``roots``,
@@ -9,7 +9,7 @@ a mesh is looked for only below
 * for ``package://name/...`` the folder of that name: above the description, beside one above it if it is a package by its
   manifest, in ``roots``, in ``$ROS_PACKAGE_PATH`` and ``share`` of ``$AMENT_PREFIX_PATH``.
 
-A home, ``/etc`` and the like are no packages, whatever lies in them.
+A home folder, ``/etc`` and the like are never packages.
 """
 
 from __future__ import annotations
@@ -120,6 +120,6 @@ def _ordinary(folder: Path) -> bool:
 
 def _ending(uri: str, file: Path, suffixes: Collection[str]) -> Path:
     if file.suffix.lower() not in suffixes:
-        what = "mesh by its name; meshes" if suffixes is SUFFIXES else "such file by its name; they"
-        raise FileError(f"is no {what} end in {', '.join(sorted(suffixes))}", file=uri)
+        what = "mesh file; mesh file names" if suffixes is SUFFIXES else "file of this kind; the names"
+        raise FileError(f"is not a {what} end in {', '.join(sorted(suffixes))}", file=uri)
     return file

@@ -1,4 +1,4 @@
-"""How far a sweep has come: a line on stderr where somebody looks."""
+"""Progress of a sweep: a line on stderr on a terminal."""
 
 from __future__ import annotations
 
