@@ -1,4 +1,4 @@
-"""Writes docs/findings.md: the findings of torsor check in every URDF of example-robot-data.  Run: python docs/survey.py [date]"""
+"""Writes docs/findings.md: findings of torsor check in every URDF of example-robot-data.  Run: python docs/survey.py [date]"""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_millimetres_and_modified():
         ("a\n1\n", None, "has no DH convention"),
         ("# convention: craig\na\n1\n", None, "'standard' or 'modified', not 'craig'"),
         ("# convension: modified\na\n1\n", 1, "did you mean 'convention'"),
-        ("# convention: modified\nalfa\n1\n", 2, "'alfa' is no column here; did you mean 'alpha'"),
+        ("# convention: modified\nalfa\n1\n", 2, "unknown column 'alfa'; did you mean 'alpha'"),
         ("# convention: modified\na,a\n1,2\n", 2, "column 'a' twice"),
         ("# convention: modified\na [inch]\n1\n", 2, "'inch' is not a known unit"),
         ("# convention: modified\nalpha [mm]\n1\n", 3, "alpha of a revolute joint is not in mm"),

@@ -256,7 +256,7 @@ class Computed(CompiledMechanism):
         """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
-        hybrid dynamics unless these say ``friction=False``, and never of M, h, g or the energies.
+        hybrid dynamics unless ``friction=False``, and never of M, h, g or the energies.
         """
         return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 

@@ -155,7 +155,7 @@ def _anywhere(link: LinkRecord, shape: Shape) -> float:
 
 
 def _believed(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
-    """Whether what a hypothesis makes of the inertia is a body in that shape that fits, and the one given does not."""
+    """Whether the corrected inertia fits the shape and the given one does not."""
     assert link.mass is not None
     second = second_moment(h.inertia)
     values = np.linalg.eigvalsh(second)

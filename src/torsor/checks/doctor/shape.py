@@ -106,7 +106,7 @@ class Shapes:
         return turned(g) if upright and self.lies(g) else g
 
     def lies(self, g: Geometry) -> bool:
-        """Whether a shape is a COLLADA mesh that says that y is up."""
+        """Whether a shape is a COLLADA mesh with y up in its metadata."""
         return self.meshes and lies(g, self.places)
 
     def _read(self, parts: tuple[Geometry, ...]) -> Shape | None:

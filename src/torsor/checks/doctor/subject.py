@@ -25,8 +25,8 @@ from torsor.spatial.vector import flat
 class Subject:
     """One robot under examination.
 
-    ``description`` is what torsor loads, or None if it loads nothing; ``refusals`` say why.  Links and joints are there all the
-    same, as far as they can be read.
+    ``description`` is the loaded robot, or None if the file does not load; ``refusals`` are the reasons.  Links and joints are
+    there all the same, as far as they can be read.
     """
 
     def __init__(

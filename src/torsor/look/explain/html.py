@@ -31,7 +31,7 @@ def of_explanation(explanation: Explanation) -> Markup:
 
 
 def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
-    """A row a joint: parts that push up to the right of zero, those that push down to the left, a mark at their sum."""
+    """One row per joint: positive parts to the right of zero, negative parts to the left, a mark at the sum."""
     n = len(explanation.coordinates)
     taken = np.array([*kinds.values(), np.zeros(n)])
     left, right = np.minimum(taken, 0).sum(0).min(), np.maximum(taken, 0).sum(0).max()

@@ -1,4 +1,4 @@
-"""Film: what a page shows, as plain data: surfaces, where they are in each picture, curves, events, facts."""
+"""Film: the data of a replay page: surfaces, their poses in each image, curves, events, facts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Arrow(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """Curves over one time axis: ``y`` (T, n), a column a name; ``joints`` whose they are, "" where no joint's."""
+    """Curves over one time axis: ``y`` (T, n), one column per name; ``joints`` are their joints ("" for none)."""
 
     title: str
     unit: str
@@ -69,7 +69,7 @@ class Film:
 
 
 def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
-    """A simulation, which brings its film, or a robot at rest."""
+    """The film of a simulation, or of a robot at rest."""
     from torsor.look.replay.bending import at_rest
     from torsor.mechanics.flexible import FlexibleRobot
 

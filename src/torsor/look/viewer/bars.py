@@ -35,7 +35,7 @@ _ALL = "font-size:11.5px;line-height:1.35;padding:2px 12px 8px"
 
 
 def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Array], limits: Sequence[float]) -> str:
-    """A row a coordinate: its force, stacked by kind about zero in the middle; red where it is beyond the joint's limit."""
+    """One row per coordinate: its force, stacked by kind about zero; red where it exceeds the joint's limit."""
     total = np.sum(list(torque.values()), axis=0)
     rows = []
     for unit in dict.fromkeys(units):

@@ -96,6 +96,6 @@ class Pull:
 
 
 def _units(kind: str, count: int) -> list[str]:
-    """N·m for what turns, N for what slides, in the order of v."""
+    """N·m or N for each degree of freedom, in the order of v."""
     table = {"prismatic": ["N"], "cylindrical": ["N·m", "N"], "planar": ["N", "N", "N·m"], "floating": ["N·m"] * 3 + ["N"] * 3}
     return table.get(kind, ["N·m"] * count)

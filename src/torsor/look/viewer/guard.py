@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
 
 
 def hosts(port: int) -> tuple[str, ...]:
-    """What the Host header of a request to this server says."""
+    """The allowed values of the Host header."""
     return tuple(f"{name}:{port}" for name in NAMES)
 
 
@@ -93,7 +93,7 @@ def policy(port: int) -> dict[str, str]:
 
 
 def guarded(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A websockets ``process_request`` that refuses strangers before it asks ``answer``, and asks it for the page alone."""
+    """A websockets ``process_request`` that checks requests and calls ``answer`` only for the page."""
 
     def process_request(connection: Any, request: Any) -> Any:
         port = connection.local_address[1]

@@ -355,7 +355,7 @@ class ConstrainedRobot:
         wrenches: tuple[str, ...] = (),
         expressed_in: str = "body",
     ) -> Kernel | None:
-        """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
+        """The kernel of forward dynamics, valid where doubt < 1; None if it does not apply."""
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
         if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None

@@ -49,7 +49,7 @@ class Flexible:
 def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
     """The robot with beams for some of its links.  A beam takes the place of its link's own inertia.
 
-    What hangs on the link, joints, welded links and frames, hangs on the section of the beam that is nearest to it along x̂.
+    Joints, welded links and frames of the link are attached to the nearest section of the beam along x̂.
     """
     refuse_rotors(robot.model, "a robot with elastic links")
     refuse_friction(robot.model, "a robot with elastic links")

@@ -1,4 +1,4 @@
-"""A beam: what a flexible link is made of, and the shapes it may take."""
+"""Beam: parameters of a flexible link and its mode shapes."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class ElasticJoints:
         return self._kernels.run("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches, expressed_in=expressed_in)
 
     def joint_force(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> np.ndarray:
-        """τ_e of each elastic joint: what a torque sensor behind the gear reads."""
+        """τ_e of each elastic joint, as measured by a torque sensor after the gear."""
         return self._kernels.run("joint_force", q, v, theta, omega)
 
     def inverse_dynamics(

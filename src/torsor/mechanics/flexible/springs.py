@@ -1,4 +1,4 @@
-"""What is between a motor and its link: the force of a deflection δ = θ − q and of its rate, over any scalar."""
+"""Springs between motor and link: force of a deflection δ = θ − q and its rate, over any scalar."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """τ_e = torque(δ, δ̇): a spring and damper of your own, written with ``+ - * /`` and :mod:`torsor.scalar`.
+    """τ_e = torque(δ, δ̇): a custom spring and damper, written with ``+ - * /`` and :mod:`torsor.scalar`.
 
     ``inverse`` gives δ of a force at rest, which inverse dynamics and equilibria need; ``stored`` the energy of a deflection
     [J].  ``rotor_inertia`` as for a :class:`Spring`.
@@ -94,7 +94,7 @@ class SpringLaw:
         return self.inverse(tau)
 
     def energy(self, d: Any) -> Any:
-        """What a deflection stores, by ``stored``."""
+        """Energy of a deflection, by ``stored``."""
         if self.stored is None:
             raise ArgumentError("the energy of a deflection is needed: give the integral, Law(torque, stored=...)")
         return self.stored(d)

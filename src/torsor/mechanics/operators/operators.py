@@ -26,7 +26,7 @@ FRAMES = ("body", "world")
 
 @dataclass(frozen=True, eq=False)
 class Operators:
-    """N bodies as one system, at one state: sparse matrices by F&O's letters, and what eqs. 23–29 say with them.
+    """N bodies as one system, at one state: sparse matrices in F&O's letters, and eqs. 23–29.
 
     Rows 6i … 6i + 5 belong to body i, (ω, v) or (m, f), in its own frame, or all in the world's (``frame="world"``).  F&O write
     absolute coordinates, where P has blocks 1 and −1; in the frames of the bodies the −1 at (i, λ(i)) becomes −X_i, which takes
@@ -119,7 +119,7 @@ class Operators:
         return self.a0 + self.from_base(self.H @ np.asarray(qdd, float))
 
     def constraint_force(self, a: ArrayLike) -> Array:
-        """f_c = I a + v × I v − f_a, what the joints' constraints do to the bodies (F&O 25)."""
+        """f_c = I a + v × I v − f_a, constraint forces of the joints on the bodies (F&O 25)."""
         return self.net_force(a) - self.f_a
 
     def by_projection(self) -> Array:
