@@ -30,7 +30,7 @@ COMMANDS = {
 }
 ABOUT = """Robot dynamics: torques, accelerations, equations, simulations and code.
 
-ROBOT is a file (URDF, MJCF, SDF, xacro, a DH table), - for one on stdin, or a robot that comes with torsor: acrobot, cart_pole,
+ROBOT is a file (URDF, MJCF, SDF, xacro, a DH table), - for one on stdin, or a bundled robot: acrobot, cart_pole,
 cartesian, furuta, humanoid, panda, pendulum, puma560, quadruped, rp_arm, scara, stanford_arm, two_link, ur5; and with closed
 loops bricard, delta_robot, five_bar, four_bar, n_four_bar, pantograph, peaucellier, slider_crank, stewart_platform.
 """

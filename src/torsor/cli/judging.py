@@ -89,7 +89,7 @@ def _findings(found: Checkup) -> list[Any]:
 def verify(
     robot: Robot, samples: Samples = 16, seed: Seed = 0, thorough: Thorough = False, peers: Peers = True, json: Json = False
 ) -> None:
-    """Certify the dynamics on this machine, computed in several ways."""
+    """Cross-check the dynamics on this machine by different methods."""
     from torsor.checks.certify import verify as certified
     from torsor.cli.out import emit
     from torsor.cli.outcome import FOUND

@@ -32,7 +32,7 @@ def pose(
     robot: Robot, states: Rows = None, q: Q = None, frame: Frames = None, out: Out = None, topic: Topic = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Where frames are at q: position in m, quaternion (x, y, z, w)."""
+    """Poses of frames at q: position in m, quaternion (x, y, z, w)."""
     from torsor.cli.jobs import Job, Table, run, typed
     from torsor.cli.writing import Column
 

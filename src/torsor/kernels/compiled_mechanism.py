@@ -54,10 +54,11 @@ class CompiledMechanism(Mechanism):
     ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
-        A name is a method's, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``; or a
-        tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping`` and ``friction`` as for
-        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.  ``wrenches``
-        are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
+        A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
+        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping``
+        and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
+        as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
+        of ``expressed_in``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()

@@ -54,7 +54,7 @@ class Mechanism:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move, coupled (mimic) ones among them, in the order of ``q`` and ``v``."""
+        """Names of the moving joints, including mimic joints, in the order of ``q`` and ``v``."""
         return self._model.joint_names[1:]
 
     @property
@@ -160,7 +160,7 @@ class Mechanism:
     def attach(
         self, other: Mechanism, at: str, *, xyz: Sequence[float] = (0, 0, 0), rpy: Sequence[float] = (0, 0, 0), prefix: str = ""
     ) -> Self:
-        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` keeps its names apart.
+        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` is put before its names.
 
         >>> import torsor as ts
         >>> hand = ts.robots.panda().subtree("panda_hand")
@@ -184,7 +184,7 @@ class Mechanism:
         """Geared motors' rotors by the joint they drive (MR §8.9.3): ``{"elbow": dict(mass=, inertia=, ratio=, ...)}``.
 
         The fields are those of :meth:`Builder.rotor <torsor.robot.builder.Builder.rotor>`; ``link``, the mount, is the joint's
-        parent unless given.  None takes a joint's rotor away.
+        parent by default.  None removes a joint's rotor.
         """
         return type(self)(surgery.with_rotors(self._description, rotors))
 
@@ -193,7 +193,7 @@ class Mechanism:
         return type(self)(surgery.rotors_as_armature(self._description))
 
     def rebase(self, link: str) -> Self:
-        """The same mechanism with another link as its base; joints on the way between the two are turned round."""
+        """The same mechanism with another link as its base; joints between the two are reversed."""
         return type(self)(surgery.rebase(self._description, link))
 
     def with_base(self, base: str) -> Self:
@@ -207,11 +207,10 @@ class Mechanism:
     def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
         """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
 
-        They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless the call
-        has ``friction=False``; never in M, h, g or the energies.
-        ``"urdf"`` makes them of each joint's ``friction`` (dry) and ``damping`` (viscous) in the file.  Joints not named keep
-        theirs.  None removes a joint's law, and in place of the dict all laws; a joint of several degrees of freedom has one
-        law for each.  See :mod:`torsor.model.friction`.
+        They are included in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless
+        the call has ``friction=False``; never in M, h, g or the energies. ``"urdf"`` makes them from each joint's ``friction``
+        (dry) and ``damping`` (viscous) in the file.  Other joints keep theirs.  None removes a joint's law, and in place of
+        the dict all laws; a joint of several degrees of freedom has one law for each.  See :mod:`torsor.model.friction`.
         """
         if laws is None:
             laws = dict.fromkeys(self._model.joints_with_friction)
@@ -222,7 +221,7 @@ class Mechanism:
         return type(self)(surgery.with_friction(self._description, laws))
 
     def without_loops(self) -> Self:
-        """The spanning tree alone, its loops cut open."""
+        """The spanning tree alone, without its loops."""
         return type(self)(surgery.without_loops(self._description))
 
     def without_couplings(self) -> Self:

@@ -71,10 +71,10 @@ class Builder:
         friction: Any = None,
         mimic: Any = None,
     ) -> Builder:
-        """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
+        """A joint between ``parent`` and ``child``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
 
         ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
-        fixed) or a custom :class:`JointType`.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
+        fixed) or a custom :class:`JointType`.  ``axis`` (for planar joints the normal) is in the joint frame, default ẑ;
         ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
         rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
         number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``: q = multiplier · q(joint) + offset.
@@ -109,7 +109,7 @@ class Builder:
         """A joint that closes a loop between two links of the tree, and removes degrees of freedom (F&O §3.4).
 
         Its frame is at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is
-        closed, the second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`,
+        closed, the relative pose of the two frames is a motion of the joint.  ``type`` and axes are as in :meth:`joint`,
         any but floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
 
         >>> bars = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
@@ -123,7 +123,7 @@ class Builder:
         return self
 
     def frame(self, name: str, link: str, *, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> Builder:
-        """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
+        """A named frame on a link, at (xyz [m], rpy [rad]) in the link's frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self
 
@@ -169,7 +169,7 @@ class Builder:
         )
 
     def build(self, base: str = "fixed", gravity: Any = EARTH) -> Robot:
-        """The robot, ready to compute with."""
+        """The Robot."""
         from torsor.robot import Robot  # the model layer does not otherwise know of robots
 
         return Robot(self.description(base, gravity))
