@@ -1,4 +1,4 @@
-"""Computed torque control (MR §11.4) of a two-link arm that carries a load its controller knows nothing of.
+"""Computed torque control (MR §11.4) of a two-link arm with a load that is missing in the controller's model.
 
 τ = M(q) (a_d + Kp e + Kd ė) + h(q, v): with a perfect model the error obeys ë + Kd ė + Kp e = 0.
 """
@@ -7,9 +7,9 @@ import numpy as np
 
 import torsor as ts
 
-model = ts.robots.two_link()  # what the controller believes
-plant = model.with_payload("tip", mass=0.05)  # what is there
-law = model.kernel("mass_matrix", "bias_force")  # both share their work
+model = ts.robots.two_link()  # model of the controller
+plant = model.with_payload("tip", mass=0.05)  # the real arm
+law = model.kernel("mass_matrix", "bias_force")  # common terms are computed once
 
 Kp, Kd, dt = 400.0, 40.0, 1e-3
 q, v = np.array([0.3, -0.5]), np.zeros(2)

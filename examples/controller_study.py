@@ -1,4 +1,4 @@
-"""Which gains hold a two-link arm whatever it carries?  A study over processes that can be stopped and goes on where it was.
+"""Study of PD gains for a two-link arm with different loads, on several processes; it can be interrupted and resumed.
 
 Each point is a robot of its own, with its own compiled kernel; inside a point, 100 arms start from 100 places at once.
 Call it with the address of a Dask scheduler, ``tcp://...:8786``, and the same study runs there.
@@ -13,7 +13,7 @@ from torsor.simulate import pd
 
 
 def settle(robot, load, kp, kd):
-    """Root mean square error of 100 arms, a second after each was let go [rad], and the largest torque [N·m]."""
+    """Root mean square error of 100 arms after one second [rad], and the largest torque [N·m]."""
     arm = robot.with_payload("tip", mass=load)
     start = np.random.default_rng(0).uniform(-0.5, 0.5, size=(100, 2))
     gains = {"target": np.zeros(2), "kp": kp, "kd": kd}
@@ -27,9 +27,9 @@ if __name__ == "__main__":
     grid = {"load": [0.0, 0.5, 1.0], "kp": [300.0, 1000.0], "kd": [30.0, 60.0]}
     study = ts.sweep(ts.robots.two_link(), grid, settle, workers=workers, results="controller_study")
 
-    for outcome in study:  # as they come, those of an earlier run first
+    for outcome in study:  # as they finish, those of an earlier run first
         print(outcome.point, outcome.value or outcome.failure)
 
     worst = study.array("error").max(axis=0)  # over the loads
     i, j = np.unravel_index(worst.argmin(), worst.shape)
-    print(f"best: kp = {grid['kp'][i]:g}, kd = {grid['kd'][j]:g}, at worst {worst[i, j]:.4f} rad off")
+    print(f"best: kp = {grid['kp'][i]:g}, kd = {grid['kd'][j]:g}, error at most {worst[i, j]:.4f} rad")

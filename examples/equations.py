@@ -1,4 +1,4 @@
-"""The equations of motion in symbols, from the source that also becomes machine code."""
+"""Symbolic equations of motion, from the same source as the machine code."""
 
 import sympy as sp
 

@@ -1,4 +1,4 @@
-"""A four-bar linkage: close it, turn it, size the motor that keeps its crank at constant speed."""
+"""A four-bar linkage: assemble the loop, turn the crank, compute the motor torque at constant speed."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ for angle in angles:
     A = system.jacobian(q)
     v = rate * np.append(1.0, -np.linalg.pinv(A[:, 1:]) @ A[:, 0])  # A v = 0
     a0, a1 = (system.forward_dynamics(q, v, [tau, 0, 0]).a for tau in (0.0, 1.0))
-    motor = a0[0] / (a0[0] - a1[0])  # the acceleration is affine in the torque: where is the crank's zero?
+    motor = a0[0] / (a0[0] - a1[0])  # acceleration is affine in the torque: torque for zero acceleration of the crank
     pin = np.linalg.norm(system.reactions(q, v, [motor, 0, 0])["pin"][3:])
     print(f"{np.degrees(angle):9.0f}{np.degrees(q[2]):13.1f}{motor:14.2f}{pin:10.1f}")
 

@@ -1,4 +1,4 @@
-"""From a URDF file to C for a controller: inverse dynamics and a Jacobian, compiled and tested where a compiler is there."""
+"""From a URDF file to C for a controller: inverse dynamics and a Jacobian, compiled and tested if a compiler is available."""
 
 import shutil
 import subprocess
@@ -6,9 +6,9 @@ import subprocess
 import torsor as ts
 from torsor.export import export_c
 
-ts.save_urdf(ts.robots.ur5(), "arm.urdf")  # stands for a file of your own
+ts.save_urdf(ts.robots.ur5(), "arm.urdf")  # in place of your own file
 
-robot = ts.load("arm.urdf").with_payload("tool0", mass=1.5)  # what the controller will know
+robot = ts.load("arm.urdf").with_payload("tool0", mass=1.5)  # model of the controller
 header, source, test = export_c(robot, "arm", "inverse_dynamics", "jacobian:tool0", dtype="float32", name="arm")
 
 print(f"{header.name}:\n")
@@ -20,4 +20,4 @@ if compiler:
     subprocess.run([compiler, "-std=c99", "-O2", source, test, "-lm", "-o", "arm_test"], check=True)
     print(subprocess.run(["./arm_test"], check=True, capture_output=True, text=True).stdout)
 else:
-    print("no C compiler here; arm_test.c is the program to run where there is one")
+    print("no C compiler found; arm_test.c is the test program")

@@ -1,4 +1,4 @@
-"""A million states in one call: where in its workspace does a UR5 need the most torque to stand still?"""
+"""A million states in one call: the largest holding torques of a UR5 over its workspace."""
 
 import time
 
@@ -11,15 +11,15 @@ N = 1_000_000
 rng = np.random.default_rng(0)
 q = rng.uniform(-np.pi, np.pi, size=(N, 6))
 
-robot.gravity_force(q[:8])  # the first call compiles, or loads what an earlier process compiled
+robot.gravity_force(q[:8])  # the first call compiles, or loads code compiled by an earlier process
 start = time.perf_counter()
 g = robot.gravity_force(q)
 seconds = time.perf_counter() - start
 
-print(f"{N:,} states in {seconds:.3f} s on {ts.threads.count()} threads: {seconds / N * 1e9:.0f} ns a state")
+print(f"{N:,} states in {seconds:.3f} s on {ts.threads.count()} threads: {seconds / N * 1e9:.0f} ns per state")
 for name, limit in ((n, robot.joint(n).effort_limit[0]) for n in robot.joints):
     worst = np.abs(g[:, robot.joint(name).v_slice]).max()
-    print(f"{name:22}{worst:8.2f} N·m to stand still, limit {limit:.0f}")
+    print(f"{name:22}{worst:8.2f} N·m at rest, limit {limit:.0f}")
 
 alone = robot.gravity_force(q[123_456])
 print("state 123456 alone gives the same bits:", bool((alone == g[123_456]).all()))

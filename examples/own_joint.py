@@ -1,4 +1,4 @@
-"""A joint of your own: a wheel that rolls on a floor without slipping, in the same recursions as every other joint.
+"""A custom joint: a wheel that rolls on a floor without slipping, used by all algorithms.
 
 q = θ: the axle moves by r θ while the wheel turns by θ about ŷ.  In the wheel's axes the floor's direction turns, so Ṡ ≠ 0.
 """

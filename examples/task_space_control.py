@@ -1,4 +1,4 @@
-"""Computed torque in the task space (MR §8.6, §11.4.3): a UR5 draws a circle with its tool, which keeps its orientation.
+"""Computed torque in the task space (MR §8.6, §11.4.3): the tool of a UR5 tracks a circle with constant orientation.
 
 F = Λ (V̇_d + Kp X_e + Kd V_e) + η, τ = JᵀF: with a perfect model the tool's error obeys Ẍ_e + Kd Ẋ_e + Kp X_e = 0.
 """

@@ -1,4 +1,4 @@
-"""Inverse dynamics along a trajectory: which torques does a motion take, and are the motors strong enough?"""
+"""Inverse dynamics along a trajectory: joint torques of a motion, compared with the effort limits."""
 
 import numpy as np
 

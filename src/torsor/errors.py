@@ -1,6 +1,6 @@
-"""Every error torsor raises on purpose, in one tree.
+"""Error classes of torsor.
 
-A message says what is wrong, where, and what to do about it.
+A message contains the problem with its value, the place, and the remedy.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ def printable(text: str, keep: str = "") -> str:
 
 
 class _Printed:
-    """A message that is safe to print, whatever names it quotes."""
+    """A message that is safe to print, with all quoted names escaped."""
 
     def __str__(self) -> str:
         return printable(super().__str__(), keep="\n")
 
 
 class TorsorError(_Printed, Exception):
-    """The root: ``except TorsorError`` catches everything torsor raises on purpose."""
+    """Base class of all errors of torsor."""
 
 
 class ModelError(TorsorError, ValueError):
-    """A robot description that describes no robot: a cycle, two roots, a name used twice."""
+    """An invalid robot description: a cycle, two roots, a name used twice."""
 
 
 class FileError(ModelError):
-    """A file that cannot be read as a robot; says file, line, element and reason."""
+    """A file that cannot be read as a robot, with file, line, element and reason."""
 
     def __init__(self, reason: str, *, file: str = "", line: int | None = None, element: str = ""):
         place = file or "<string>"
@@ -57,7 +57,10 @@ def _rebuild_file_error(state: dict) -> FileError:
 
 
 class UnknownName(TorsorError, LookupError):
-    """A link, joint, frame or quantity that does not exist; the message lists those that do."""
+    """An unknown link, joint, frame, quantity or option; the message lists the valid names.
+
+    A ``kind`` that ends in "=" is an argument, such as ``method=``.
+    """
 
     def __init__(self, kind: str, name: object, valid):
         valid = sorted(str(v) for v in valid)
@@ -66,7 +69,10 @@ class UnknownName(TorsorError, LookupError):
 
         like = get_close_matches(str(name), valid[40:], 1)  # of those that are not shown
         hint = f"did you mean {like[0]!r}? " if like else ""
-        super().__init__(f"there is no {kind} named {name!r}; {hint}valid names: {shown or '(none)'}")
+        if kind.endswith("="):
+            super().__init__(f"{kind[:-1]} must be one of {shown}, not {name!r}")
+        else:
+            super().__init__(f"there is no {kind} named {name!r}; {hint}valid names: {shown or '(none)'}")
         self.kind, self.name, self.valid = kind, name, valid
 
     def __reduce__(self):
@@ -74,22 +80,22 @@ class UnknownName(TorsorError, LookupError):
 
 
 class ArgumentError(TorsorError, ValueError):
-    """An argument of the wrong shape, type or value; names the argument, what was expected and given."""
+    """An argument of the wrong shape, type or value; the message names it with the expected and the given value."""
 
 
 class SingularError(TorsorError, ArithmeticError):
-    """Forward dynamics that does not exist.
+    """Forward dynamics is singular.
 
     A joint moves no mass, or constraint rows contradict each other or lose rank; names the joint, or the rows and the joints.
     """
 
 
 class ClosureError(TorsorError, ValueError):
-    """No configuration was found that closes the loops; names the one that stays open, and by how much."""
+    """No configuration was found that closes the loops; names the open loop and its closure error."""
 
 
 class MissingExtra(TorsorError, ImportError):
-    """A library that torsor does not need by itself is not installed; says which extra brings it."""
+    """An optional library is not installed; the message names the extra to install."""
 
     def __init__(self, library: str, extra: str, purpose: str):
         super().__init__(f"{purpose} needs {library}, which is not installed; try: pip install 'torsor[{extra}]'")
@@ -100,15 +106,15 @@ class MissingExtra(TorsorError, ImportError):
 
 
 class CompileError(TorsorError, RuntimeError):
-    """A program that could not be turned into machine code."""
+    """A program could not be compiled to machine code."""
 
 
 class OutOfMemory(TorsorError, MemoryError):
-    """A program too large to be compiled in the memory that is left."""
+    """A program too large to be compiled in the available memory."""
 
 
 class ModelWarning(_Printed, UserWarning):
-    """A model that loads, but that no physical robot has."""
+    """A physically impossible model, which is loaded nevertheless."""
 
 
 class CacheWarning(_Printed, UserWarning):

@@ -1,4 +1,4 @@
-"""Friction laws count by default: against closed forms, in every way of calling, and nowhere twice."""
+"""Friction laws are included by default: against closed forms, in every way of calling, and nowhere twice."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
     }
     for road, tau in roads.items():
         np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
-    assert "Friction laws count" in file.read_text()
+    assert "Friction laws are included" in file.read_text()
     np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), by_hand(V, rigid), rtol=1e-13)
     assert not arm.explain(Q, V, A, friction=False).of("friction").any()
     loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})
@@ -153,7 +153,7 @@ def test_hybrid_dynamics_load_of_a_led_joint_is_its_own_force(bare):
     np.testing.assert_allclose(found.tau, [rigid[0] + lost, tau2], rtol=1e-13)
 
 
-def test_friction_is_no_part_of_mass_bias_gravity_and_energy(arm, bare):
+def test_friction_does_not_enter_mass_bias_gravity_and_energy(arm, bare):
     at_q, at_qv = ("mass_matrix", "mass_matrix_inverse", "gravity_force", "potential_energy"), ("bias_force", "kinetic_energy")
     fused = arm.kernel(*at_q, *at_qv, "inverse_dynamics", "forward_dynamics")(Q, V, A, A)
     apart = [getattr(bare, name)(Q) for name in at_q] + [getattr(bare, name)(Q, V) for name in at_qv]
@@ -318,8 +318,8 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     start, law = (np.zeros(6), np.zeros(6), 2e-3), puma.with_friction("urdf")
     run = puma.simulate(*start)
     assert run.notes == (
-        "the damping of joint1, joint2, joint3, ... is left out; damping=True counts it",
-        "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') counts it",
+        "the damping of joint1, joint2, joint3, ... is left out; damping=True includes it",
+        "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') includes it",
     )
     assert all(note in repr(run) for note in run.notes)
     assert len(puma.simulate(*start, damping=True).notes) == 1
@@ -327,4 +327,4 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     assert len(law.simulate(*start, friction=False).notes) == 2
     assert ts.robots.two_link().simulate(Q, V, 1e-3).notes == ()
     one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # joint1 has a law, the others have none
-    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint counts it"
+    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint includes it"

@@ -242,7 +242,7 @@ def test_an_unknown_sigmoid_is_refused():
 
 
 @pytest.mark.parametrize("law", [*EVERY, LUGRE], ids=repr)
-def test_pictures(law):
+def test_friction_laws_can_be_plotted(law):
     import matplotlib
 
     matplotlib.use("agg")

@@ -59,7 +59,7 @@ def test_smooth_gear_keeps_its_stated_error():
     assert np.abs(np.diff(np.gradient(exact.input_torque(torque, 1.0), torque))).max() > 5e-3
 
 
-def test_stages():
+def test_gearbox_stages_multiply():
     first, second = Gearbox(4, 0.9, inertia=3e-6), Gearbox(-12.5, 0.85, inertia=8e-6, back_efficiency=0.6)
     both = first.then(second)
     for torque, w in ((0.3, 2.0), (-0.3, 2.0), (0.3, -2.0)):
@@ -141,14 +141,14 @@ def test_compiled_equals_float():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"ratio": 0}, "ratio is 0"),
-        ({"efficiency": 1.2}, "efficiency is 1.2; no gear gives more power than it gets"),
+        ({"ratio": 0}, "ratio must not be 0"),
+        ({"efficiency": 1.2}, "efficiency is 1.2; it must be at most 1"),
         ({"efficiency": 0}, "efficiency is 0"),
         ({"back_efficiency": -0.1}, "back_efficiency is -0.1"),
         ({"inertia": -1e-6}, "inertia is -1e-06 kg·m²; it must be at least 0"),
         ({"smoothing": -1}, "smoothing is -1 W"),
     ],
 )
-def test_nonsense(wrong, message):
+def test_gearbox_rejects_invalid_parameters(wrong, message):
     with pytest.raises(ArgumentError, match=message):
         Gearbox(**{"ratio": 10, **wrong})

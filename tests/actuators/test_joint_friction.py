@@ -154,7 +154,7 @@ def test_loops_lose_the_same():
     np.testing.assert_array_equal(closed.constrained().forward_dynamics(q, v, tau).a, closed.forward_dynamics(q, v, tau))
 
 
-def test_what_is_refused():
+def test_with_friction_rejects_invalid_laws():
     robot, bare = arm(), ts.robots.two_link()
     zero = np.zeros(2)
     with pytest.raises(ArgumentError, match=r"no joint of robot .* has a friction law"):
@@ -163,9 +163,9 @@ def test_what_is_refused():
         robot.forward_dynamics(zero, zero, zero, friction=True, damping=True)
     with pytest.raises(UnknownName, match="joint1, joint2"):
         bare.with_friction({"elbow": STRIBECK})
-    with pytest.raises(ModelError, match="is no friction law"):
+    with pytest.raises(ModelError, match="is not a friction law"):
         bare.with_friction({"joint1": 0.3})
-    with pytest.raises(ModelError, match="needs 1 laws, one a degree of freedom; 2 given"):
+    with pytest.raises(ModelError, match="needs 1 laws, one per degree of freedom; 2 given"):
         bare.with_friction({"joint1": [STRIBECK, STRIBECK]})
     with pytest.raises(ArgumentError, match="'mjcf'"):
         bare.with_friction("mjcf")

@@ -207,7 +207,7 @@ def test_second_quadrant_brakes():
     assert MOTOR.mechanical_power(-10.0, 500.0) < 0
 
 
-def test_plots():
+def test_motor_regions_can_be_plotted():
     pytest.importorskip("matplotlib").use("Agg")
     ax = MOTOR.region.plot()
     MOTOR.continuous_region.plot(ax=ax, color="0.5")
@@ -267,18 +267,18 @@ def test_compiled_equals_float():
         ({"friction": 0.1}, "friction must be a friction law or a function"),
     ],
 )
-def test_nonsense_motors(wrong, message):
+def test_motor_rejects_invalid_parameters(wrong, message):
     with pytest.raises(ArgumentError, match=message):
         Motor(**{"torque_constant": K, "resistance": R, **wrong})
 
 
 @pytest.mark.parametrize("wrong", [{"resistance": 0}, {"capacitance": -1}, {"max_temperature": 20}, {"ambient": -300}])
-def test_nonsense_windings(wrong):
+def test_thermal_model_rejects_invalid_parameters(wrong):
     with pytest.raises(ArgumentError, match=next(iter(wrong))):
         Thermal(**{"resistance": 4.0, "capacitance": 30.0, "max_temperature": 125.0, **wrong})
 
 
-def test_what_a_motor_does_not_know():
+def test_missing_motor_data_is_an_error_that_names_it():
     bare = Motor(torque_constant=K, resistance=R)
     with pytest.raises(ArgumentError, match="no thermal model"):
         bare.temperature_rate(25.0, 1.0)

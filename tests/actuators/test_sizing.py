@@ -47,7 +47,7 @@ def test_matching_against_a_load(opposing, efficiency):
     assert best == pytest.approx(found.x, rel=1e-6)  # a maximum is flat: half the digits
 
 
-def test_drive_accelerates_as_the_exercise_says():
+def test_drive_acceleration_matches_exercise_8_9():
     drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=2e-4), Gearbox(40, 0.7))
     a = load_acceleration(40, motor_torque=0.4, load_inertia=0.8, rotor_inertia=2e-4, opposing_torque=3.0, efficiency=0.7)
     assert drive.motor_torque(0.8 * a + 3.0, speed=1.0, acceleration=a) == pytest.approx(0.4, rel=1e-13)
@@ -69,7 +69,7 @@ def swing(drive: Drive, load: float = 0.5, top: float = 6.0) -> sizing.SizingRep
     return sizing.size_motor(drive, speeds=w, torques=load * a, dt=T[1], accelerations=a, name="swing")
 
 
-def test_sinusoid():
+def test_sizing_of_a_sinusoidal_motion_matches_the_closed_form():
     drive = Drive(MOTOR, Gearbox(50))
     study = swing(drive)
     top = (0.5 / 50 + 2e-5 * 50) * 6 * math.pi  # load and rotor, at the motor
@@ -83,7 +83,7 @@ def test_sinusoid():
     assert study.usages["voltage"] == pytest.approx(voltage / 24, rel=1e-6)
     assert study.margins["voltage"] == pytest.approx(1 - voltage / 24, rel=1e-5)
     assert study.fits
-    assert study.verdict.startswith("fits: voltage at 63% of its limit; worst moment t = ")
+    assert study.verdict.startswith("fits: voltage at 63% of its limit; highest load at t = ")
     assert MOTOR.region.usage(study.speed, study.torque).max() == pytest.approx(
         MOTOR.region.usage(study.speed[study.worst], study.torque[study.worst])
     )
@@ -169,7 +169,7 @@ def test_text_and_picture():
         ([0.0, 1.0], [0.0, 1.0], 0.0, "dt is 0 s"),
     ],
 )
-def test_nonsense(speeds, torques, dt, message):
+def test_sizing_rejects_invalid_arguments(speeds, torques, dt, message):
     with pytest.raises(ArgumentError, match=message):
         sizing.size_motor(Drive(MOTOR), speeds=speeds, torques=torques, dt=dt)
 
@@ -214,7 +214,7 @@ def test_robot_refusals():
     with pytest.raises(ArgumentError, match=r"one trajectory, \(T, n\)"):
         sizing.size_motors(arm, {"joint1": Drive(MOTOR)}, q[0], v[0], a[0], dt=0.02)
     walker = ts.robots.quadruped()
-    with pytest.raises(ArgumentError, match="a drive moves one freedom"):
+    with pytest.raises(ArgumentError, match="a drive needs a joint with one degree of freedom"):
         sizing.size_motors(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     puma = ts.robots.puma560()  # which has its armatures
     with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):

@@ -143,7 +143,7 @@ def test_coupled_joints_and_laws_with_memory():
 # -- in time -------------------------------------------------------------------------------------------------
 
 
-def test_a_sliding_block_stops_in_its_closed_form_and_stays():
+def test_sliding_block_stops_as_in_the_closed_form_and_stays_at_rest():
     """v₀ − F t/m until t = m v₀/F, then zero to the last bit: implicit friction has no error in time here."""
     m, F, v0, dt = 2.0, 3.0, 1.0, 1e-3
     v, t = np.array([v0]), 0
@@ -223,7 +223,7 @@ def test_stick_slip_on_a_belt():
     assert lowest == pytest.approx((2 * Fk - Fs) / k, abs=4e-3 * Fs / k)
 
 
-def test_refusals():
+def test_stiction_rejects_invalid_arguments():
     with pytest.raises(ArgumentError, match="one state at a time"):
         accelerations(np.eye(2), np.zeros(3), np.zeros(2), levels([1, 1]))
     with pytest.raises(ArgumentError, match="finite"):

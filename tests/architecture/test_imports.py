@@ -50,7 +50,7 @@ def test_kernels_are_made_in_one_room():
     assert not made
 
 
-def test_import_brings_in_nothing_heavy():
+def test_import_torsor_loads_no_heavy_packages():
     code = f"import sys, torsor; print([m for m in {HEAVY!r} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

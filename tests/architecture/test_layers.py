@@ -70,7 +70,7 @@ def imported(path: Path) -> Iterator[str]:
                 yield inner if inner in sources() else "/".join(parts[1:-1]) or inner
 
 
-def test_there_are_the_rooms_of_the_table_and_nothing_beside_them():
+def test_folders_are_those_of_the_table():
     entries = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert entries == ROOMS | TOP
     assert len(ROOMS) <= 16
@@ -96,7 +96,7 @@ def test_no_room_is_too_large():
     assert max(lines.values()) <= LARGEST * lines.total()
 
 
-def test_each_room_says_what_belongs_there_and_what_it_may_import():
+def test_each_folder_documents_contents_and_imports():
     for room in ROOMS:
         text = ast.get_docstring(tree(PACKAGE / room / "__init__.py")) or ""
         assert "import" in text.lower(), f"{room}/__init__.py does not say what the room may import"

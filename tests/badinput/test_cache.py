@@ -155,7 +155,7 @@ def test_another_kernels_file_under_this_name_is_not_run(folder):
         assert (fresh()(X) == EXPECTED).all()
 
 
-def test_whatever_decides_the_code_decides_the_key(folder, monkeypatch):
+def test_cache_key_depends_on_everything_that_changes_the_code(folder, monkeypatch):
     """RELIABILITY F3: program, precision, form, torsor, CPU, features, width, FMA, LLVM each make a new file."""
     count = compiled(monkeypatch)
     fresh()(X)
@@ -277,7 +277,7 @@ def test_old_files_make_room(folder, monkeypatch):
     assert len(files(folder)) <= 4
 
 
-def test_file_that_another_process_removes_while_room_is_made_is_no_fault(folder, monkeypatch):
+def test_concurrent_removal_of_cache_files_is_tolerated(folder, monkeypatch):
     monkeypatch.setattr(cache, "CAPACITY", 4)
     for k in range(6):
         cache.store(f"{k + 1:064x}"[::-1], b"code")  # names that do not begin with 0: nothing is removed

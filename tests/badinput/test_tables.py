@@ -143,7 +143,7 @@ def test_labels_of_a_spherical_joint_number_its_coordinates():
 
 
 @pytest.mark.parametrize("call", [c for c in CALLS if c not in ("rows in a list", "table of torques")])
-def test_tensor_that_wants_gradients_is_an_argument_error(call):
+def test_tensor_with_gradients_is_an_argument_error(call):
     with pytest.raises(ts.ArgumentError):
         CALLS[call](Tensor())
     with pytest.raises(ts.ArgumentError, match="detach"):

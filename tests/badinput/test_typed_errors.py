@@ -10,8 +10,8 @@ from torsor.joints import Planar, Revolute, Vec
 
 ARM = ts.robots.two_link()
 DTYPE = 'dtype must be "float64" or "float32", not '
-SPEC = "a quantity is a name such as 'mass_matrix' or 'pose:tool0'"
-ONLY = "only a Robot can be exported, by the quantities of robot.kernel, not a Task"
+SPEC = "a quantity must be a name such as 'mass_matrix' or 'pose:tool0'"
+ONLY = "only a Robot can be exported, not a Task"
 TYPES = "joint must be a joint type such as"
 
 REFUSED = {
@@ -38,7 +38,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("call", REFUSED)
-def test_hurried_call_is_a_typed_error(call):
+def test_invalid_call_raises_a_typed_error(call):
     function, message = REFUSED[call]
     with pytest.raises((ts.ArgumentError, ts.ModelError), match=message):
         function()

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "mass negative": (inertial('value="-1"'), ":5: <mass>: link 'a': mass -1.0 kg is negative"),
     "mass infinite": (
         inertial('value="inf"'),
-        ":5: <mass>: link 'a': value: 'inf' is not a number: infinity has no place in a file; for no limit, leave it out",
+        ":5: <mass>: link 'a': value: 'inf' is not a number: infinity is not allowed; for no limit, omit it",
     ),
     "decimal comma": (
         inertial('value="1,5"'),
@@ -122,11 +122,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "two masses": (
         link(f'<inertial><mass value="1"/>\n<mass value="2"/><inertia {UNIT}/></inertial>'),
-        ":4: <mass>: link 'a': is the second <mass> of this <inertial>; there may be one",
+        ":4: <mass>: link 'a': is the second <mass> of this <inertial>; only one is allowed",
     ),
     "two inertials": (
         link(f'<inertial><mass value="1"/><inertia {UNIT}/></inertial>\n' * 2),
-        ":4: <inertial>: link 'a': is the second <inertial> of this <link>; there may be one",
+        ":4: <inertial>: link 'a': is the second <inertial> of this <link>; only one is allowed",
     ),
     "izz missing": (inertial(inertia=UNIT[: UNIT.index("izz")]), ":6: <inertia>: link 'a': has no izz=\"...\""),
     "inertia nan": (
@@ -201,7 +201,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "cycle beside a tree": (
         tree(("i", "r", "s"), ("j", "a", "b"), ("k", "b", "a")),
-        ":2: <link>: robot 'r': link 'a' hangs on a cycle of joints that never reaches the root 'r'",
+        ":2: <link>: robot 'r': link 'a' is attached to a cycle of joints that is not connected to the root 'r'",
     ),
     "two roots": (
         robot('<link name="a"/>\n<link name="b"/>'),
@@ -225,7 +225,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "parent empty": (joint(ends='<parent link=""/><child link="b"/>'), ":3: <parent>: joint 'j': link=\"\" is empty"),
     "parent twice": (
         joint('<parent link="b"/>'),
-        ":4: <parent>: joint 'j': is the second <parent> of this <joint>; there may be one",
+        ":4: <parent>: joint 'j': is the second <parent> of this <joint>; only one is allowed",
     ),
     "axis zero": (
         joint('<axis xyz="0 0 0"/>'),
@@ -240,13 +240,13 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "limit nan": (joint('<limit lower="nan"/>'), f":4: <limit>: joint 'j': lower: 'nan' is not a number: {PLAIN}"),
     "limit inf": (
         joint('<limit upper="inf"/>'),
-        ":4: <limit>: joint 'j': upper: 'inf' is not a number: infinity has no place in a file; for no limit, leave it out",
+        ":4: <limit>: joint 'j': upper: 'inf' is not a number: infinity is not allowed; for no limit, omit it",
     ),
     "limit a list": (joint('<limit lower="0 1"/>'), ":4: <limit>: joint 'j': lower needs 1 number, 2 given"),
     "effort negative": (joint('<limit effort="-1"/>'), ":4: <limit>: joint 'j': effort limit -1.0 is negative"),
     "limit twice": (
         joint('<limit effort="1"/>\n<limit effort="2"/>'),
-        ":5: <limit>: joint 'j': is the second <limit> of this <joint>; there may be one",
+        ":5: <limit>: joint 'j': is the second <limit> of this <joint>; only one is allowed",
     ),
     "damping negative": (
         joint('<dynamics damping="-1"/>'),
@@ -264,11 +264,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     # mimic
     "mimics itself": (
         tree(("j", "a", "b", '<mimic joint="j"/>')),
-        f":4: <joint>: joint 'j': its mimic leads back to itself through 'j'; {INDEPENDENT}",
+        f":4: <joint>: joint 'j': its mimic forms a cycle through 'j'; {INDEPENDENT}",
     ),
     "mimic loop": (
         tree(("j", "a", "b", '<mimic joint="k"/>'), ("k", "b", "c", '<mimic joint="j"/>')),
-        f":5: <joint>: joint 'j': its mimic leads back to itself through 'j'; {INDEPENDENT}",
+        f":5: <joint>: joint 'j': its mimic forms a cycle through 'j'; {INDEPENDENT}",
     ),
     "mimics the unknown": (
         tree(("j", "a", "b", '<mimic joint="z"/>')),
@@ -301,22 +301,22 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         + ']>\n<robot name="&a9;"/>',
         f":1: {DOCTYPE}",
     ),
-    "PNG": (b"\x89PNG\r\n\x1a\n\x00", ":3: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8"),
+    "PNG": (b"\x89PNG\r\n\x1a\n\x00", ":3: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8"),
     "NUL": (
         robot('<link name="a\0"/>').encode(),
-        ":2: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8",
+        ":2: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8",
     ),
     "UTF-16": ("<robot/>".encode("utf-16"), ":1: is UTF-16 or UTF-32; save it as UTF-8"),
     "UTF-16 without mark": (
         "<robot/>".encode("utf-16-le"),
-        ":1: holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8",
+        ":1: contains a NUL byte: it is UTF-16 or not text; save it as UTF-8",
     ),
     "UTF-7": (b'<?xml version="1.0" encoding="utf-7"?><robot/>', ":1: declares the encoding 'utf-7'; save it as UTF-8"),
     "not UTF-8": (
         b'<robot name="r">\n<link name="\xff"/></robot>',
-        ":2: holds bytes that are no utf-8: invalid start byte; save it as UTF-8",
+        ":2: contains bytes that are not utf-8: invalid start byte; save it as UTF-8",
     ),
-    "lone surrogate": (robot('<link name="\ud800"/>'), ":2: holds a lone surrogate, which is no character"),
+    "lone surrogate": (robot('<link name="\ud800"/>'), ":2: contains a lone surrogate, which is not a character"),
     "MJCF": ("<mujoco/>", ":1: is not a URDF: this is an MJCF (MuJoCo) file, not <robot>"),
     "SDF": ("<sdf/>", ":1: is not a URDF: this is an SDF file, not <robot>"),
     "other root": ("\n<robots/>", ":2: is not a URDF: its root element is <robots>, not <robot>"),
@@ -352,7 +352,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_invalid_urdf_is_refused_with_line_and_reason(case):
     source, message = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_urdf(source)
@@ -360,7 +360,7 @@ def test_refused(case):
 
 
 @pytest.mark.parametrize("case", MALFORMED)
-def test_malformed(case):
+def test_malformed_xml_is_refused(case):
     source, line = MALFORMED[case]
     with pytest.raises(FileError, match=f"^<string>:{line}: is not well-formed XML: ") as caught:
         read_urdf(source)
@@ -429,7 +429,7 @@ ACCEPTED = {
     "no axis": (
         joint('<limit lower="0" upper="1" effort="2" velocity="3"/>'),
         lambda d: only(d).kind == Revolute(Vec(1, 0, 0)) and only(d).upper == (1.0,) and only(d).velocity_limit == (3.0,),
-        ("no <axis>, so about or along (1, 0, 0) as URDF has it: joint 'j'",),
+        ("no <axis>, so about or along (1, 0, 0), the default of URDF: joint 'j'",),
     ),
     "long axis": (
         joint('<axis xyz="0 0 -2"/>', "continuous"),
@@ -445,8 +445,8 @@ ACCEPTED = {
         joint('<axis xyz="0 0 1"/><limit effort="1" velocity="1"/>', "prismatic"),
         lambda d: only(d).lower == (0.0,) == only(d).upper,
         (
-            "<limit> without lower, so lower is 0 as URDF has it: joint 'j'",
-            "<limit> without upper, so upper is 0 as URDF has it: joint 'j'",
+            "<limit> without lower, so lower is 0, the default of URDF: joint 'j'",
+            "<limit> without upper, so upper is 0, the default of URDF: joint 'j'",
         ),
     ),
     "limit without effort": (
@@ -478,8 +478,8 @@ ACCEPTED = {
         joint('<dynamics damping="1"/>', "floating"),
         lambda d: only(d).damping == (),
         (
-            '1 <dynamics damping="..."> attribute ignored: it holds one number, torsor wants 6 for such a joint, '
-            "and URDF does not say what one means",
+            '1 <dynamics damping="..."> attribute ignored: it has one number, but such a joint needs 6, '
+            "and URDF does not define the meaning of one",
         ),
     ),
     "strangers": (
@@ -492,16 +492,16 @@ ACCEPTED = {
             "2 <transmission> elements ignored: actuators are not read; give a rotor's inertia as armature",
             "1 <gazebo> element ignored: settings of a simulator or controller are not part of a rigid-body description",
             "1 <sensor> element ignored: sensors are not part of a rigid-body description",
-            "1 <f:oo> element ignored: torsor knows no such element in <robot>",
+            "1 <f:oo> element ignored: unknown element in <robot>",
             "1 passage ignored: it is text inside <robot>, which is read by its attributes and elements",
-            '1 <link type="..."> attribute ignored: torsor knows no such attribute there',
-            "1 <inertal> element ignored: torsor knows no such element in <link>",
+            '1 <link type="..."> attribute ignored: unknown attribute',
+            "1 <inertal> element ignored: unknown element in <link>",
         ),
     ),
     "shape unknown": (
         link("<collision><geometry><plane/></geometry></collision>"),
         lambda d: d.link("a").geometry == (),
-        ("1 <plane> element ignored: torsor knows no such element in <geometry>",),
+        ("1 <plane> element ignored: unknown element in <geometry>",),
     ),
     "mesh elsewhere": (
         link('<visual><geometry><mesh filename="../../etc/passwd" scale="1 -1 1"/></geometry></visual>'),
@@ -526,14 +526,14 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_accepted(case):
+def test_unusual_urdf_is_accepted_with_notes(case):
     source, holds, report = ACCEPTED[case]
     d = read_urdf(source)
     assert holds(d)
     assert d.report == report
 
 
-def test_more_than_a_hundred_odd_files():
+def test_there_are_more_than_a_hundred_invalid_files():
     assert len(REFUSED) + len(MALFORMED) + len(ACCEPTED) >= 100
 
 
@@ -556,17 +556,17 @@ def test_an_inertia_no_body_has_warns_or_is_refused(case):
     source = inertial(inertia=inertia)
     with pytest.warns(ModelWarning) as warned:
         d = read_urdf(source)
-    message = f"robot 'r' has an inertia that no body can have: link 'a': {why}"
+    message = f"robot 'r' has a physically impossible inertia: link 'a': {why}"
     assert [str(w.message) for w in warned] == [f"{message}; it is used as given"]
     assert warned[0].filename == __file__
-    assert d.report == ("inertia that no body can have, kept as it is: link 'a'",)
+    assert d.report == ("physically impossible inertia, used as given: link 'a'",)
     with pytest.raises(FileError) as caught:
         read_urdf(source, strict=True)
     assert str(caught.value) == f"<string>:2: <link>: {message}; correct it, or load with strict=False"
 
 
 @pytest.mark.parametrize("izz", ["2.000001", "2", "1e-9"])
-def test_six_digits_of_a_thin_plate_are_no_reason_to_complain(izz):
+def test_thin_plate_rounded_to_six_digits_gives_no_warning(izz):
     read_urdf(inertial(inertia=f'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="{izz}"'), strict=True)
 
 
@@ -590,20 +590,20 @@ def test_file_and_line_are_attributes(tmp_path):
     assert isinstance(error, ValueError)
 
 
-def test_line_past_what_libxml2_can_count():
+def test_line_numbers_above_65535():
     source = '<robot name="r">' + "\n" * 70000 + '<link\n name="a"/>\n<link\nname="a"/></robot>'
     with pytest.raises(FileError, match=r"^<string>:70003: <link>: two links"):
         read_urdf(source)
 
 
-def test_paths(tmp_path):
+def test_invalid_paths_are_file_errors(tmp_path):
     with pytest.raises(FileError, match=r"nope.urdf: cannot be read: No such file or directory$"):
         read_urdf(tmp_path / "nope.urdf")
     with pytest.raises(FileError, match=r": is a directory; give the file inside it$"):
         read_urdf(str(tmp_path))
     with pytest.raises(FileError, match=r"^/dev/zero: is not a regular file; read it and pass its contents as bytes$"):
         read_urdf("/dev/zero")
-    with pytest.raises(FileError, match=r"^a\\0b: is no path: "):
+    with pytest.raises(FileError, match=r"^a\\0b: is not a valid path: "):
         read_urdf("a\0b")
     with pytest.raises(FileError, match=r"x\.\.\.: cannot be read: File name too long$"):
         read_urdf("x" * 10000)
@@ -624,7 +624,7 @@ def test_a_file_larger_than_any_robot(tmp_path):
     path = tmp_path / "large.urdf"
     with open(path, "wb") as stream:
         stream.truncate(256 * 2**20 + 1)  # sparse: no disk is used
-    with pytest.raises(FileError, match="is larger than 256 MB"):
+    with pytest.raises(FileError, match="is larger than the limit of 256 MB"):
         read_urdf(path)
 
 
@@ -634,7 +634,7 @@ def test_sources_of_the_wrong_type(source):
         read_urdf(source)
 
 
-def test_base():
+def test_base_argument_is_checked():
     assert read_urdf(robot('<link name="a"/>'), base="floating").base == "floating"
     with pytest.raises(ArgumentError, match=r"^base must be 'fixed' or 'floating', not 'free'$"):
         read_urdf(robot('<link name="a"/>'), base="free")
@@ -659,7 +659,7 @@ def chain(n: int) -> str:
     return robot("\n".join(rows))
 
 
-def test_a_long_chain_is_no_deep_recursion():
+def test_long_chain_loads_without_deep_recursion():
     limit = sys.getrecursionlimit()
     assert limit <= 1500
     d = read_urdf(chain(1500))
@@ -694,7 +694,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(torsor.__file__).parents[1]), "PYTHONWARNINGS": "ignore", **more}
 
 
-def test_nothing_is_opened_but_the_file(tmp_path):
+def test_only_the_file_itself_is_opened(tmp_path):
     mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
     hostile = ["file:///etc/passwd", "http://127.0.0.1:9/x", "package://../../x", "../x.stl", "/dev/zero"]
     sources = [link(mesh.format(uri)) for uri in hostile] + [
@@ -748,7 +748,7 @@ def compiled(name: str, folder: Path) -> dict[str, str]:
     ("name", "point"),
     [("C", "."), ("C.UTF-8", "."), ("de_DE.UTF-8", ","), pytest.param("tr_TR.UTF-8", ",", marks=pytest.mark.night)],
 )
-def test_the_locale_changes_nothing(name, point, tmp_path):
+def test_numbers_do_not_depend_on_the_locale(name, point, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(inertial('value="1.5"', origin='<origin xyz="0.1 0.2 0.3" rpy="0.1 0 0"/>').replace('"a"', '"İıé"'))
     env = environment(**compiled(name, tmp_path))
@@ -770,7 +770,7 @@ SEEDS = [
 ]
 
 
-def test_mutations_raise_nothing_but_a_typed_error():
+def test_mutated_files_raise_only_typed_errors():
     rng, count = random.Random(20261115), 100_000 if os.environ.get("TORSOR_NIGHT") else 8_000
     loaded, errors, words = 0, [], [*fuzzing.WORDS, *fuzzing.URDF_WORDS]
     with warnings.catch_warnings():

@@ -84,7 +84,7 @@ def test_every_joint_both_have():
     agree(from_drake(plant), plant, 4)
 
 
-def test_what_is_no_plant():
+def test_from_drake_rejects_other_objects():
     with pytest.raises(ArgumentError, match="must be a pydrake MultibodyPlant, not str"):
         from_drake("robot.sdf")
     with pytest.raises(ArgumentError, match="not finalized"):

@@ -163,7 +163,7 @@ def test_limits_and_losses_go_over():
     agree(robot, model)
 
 
-def test_what_pinocchio_composes_is_several_joints():
+def test_composite_joints_of_pinocchio_become_several_joints():
     composite = pin.JointModelComposite(2)
     composite.addJoint(pin.JointModelRX(), pin.SE3.Random())
     composite.addJoint(pin.JointModelSpherical(), pin.SE3.Random())
@@ -184,7 +184,7 @@ def test_a_rotor_inertia_that_pinocchio_does_not_use():
     assert any("rotorInertia is not used" in line for line in robot.report)
 
 
-def test_couplings():
+def test_mimic_joints_agree_with_pinocchio():
     """A follower before its leader in torsor's order, losses of the follower felt by the leader."""
     robot = Robot(
         ts.Builder("gripper").link("base").link("a", mass=1, com=(0.1, 0, 0)).link("b", mass=2, com=(0, 0.2, 0))
@@ -204,10 +204,10 @@ def test_couplings():
     assert there.velocity_matrix(q).shape == (2, 1)
 
 
-def test_what_pinocchio_has_no_place_for():
+def test_robots_that_pinocchio_does_not_support_are_refused():
     loops = ts.mechanisms.four_bar()
     loops = getattr(loops, "robot", loops)
-    with pytest.raises(ModelError, match="has no loops"):
+    with pytest.raises(ModelError, match="cannot express loops"):
         to_pinocchio(loops)
     rotors = ts.robots.two_link().with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 10}})
     with pytest.raises(ModelError, match="rotors_as_armature"):

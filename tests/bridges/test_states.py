@@ -131,7 +131,7 @@ def test_a_free_body_that_starts_elsewhere():
     np.testing.assert_allclose(data.body("arm").xpos, robot.pose(q, "arm")[:3, 3], rtol=1e-14, atol=1e-14)
 
 
-def test_batches():
+def test_state_conversion_of_batches():
     robot = ts.robots.quadruped()
     there = states.mujoco(robot, compiled(robot))
     rng = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def test_batches():
     np.testing.assert_allclose((there.velocity_matrix(q) @ v[..., None])[..., 0], V, rtol=1e-14, atol=1e-14)
     with pytest.raises(ArgumentError, match=r"q has shape \(3,\), expected \(..., 19\)"):
         there.q(np.zeros(3))
-    with pytest.raises(ArgumentError, match="do not go together"):
+    with pytest.raises(ArgumentError, match="do not broadcast"):
         there.v(q, np.zeros((7, robot.nv)))
 
 
@@ -220,7 +220,7 @@ class Plant:
         return sum(j.num_velocities() for j in self.joints)
 
 
-def test_drake():
+def test_state_conversion_with_drake():
     """The order and the words are those pydrake gives; test_drake.py asks Drake itself."""
     rng = np.random.default_rng(0)
     links = tuple(Link(x) for x in ("trunk", "shank", "eye"))
@@ -242,14 +242,14 @@ def test_drake():
     np.testing.assert_allclose(V[:6], [*(R @ v[:3]), *(R @ v[3:6])], rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(there.back.q(Q)[:8], q[:8], rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(there.back.a(Q, V, A), a, rtol=1e-14, atol=1e-14)
-    with pytest.raises(ModelError, match="floats by roll, pitch and yaw"):
+    with pytest.raises(ModelError, match="floating joint with roll, pitch and yaw"):
         states.drake(robot, Plant(Place("trunk", "rpy_floating", 0, 6, 0, 6)))
 
 
 def test_joints_that_one_of_them_lacks():
     robot = ts.robots.ur5()
     model = compiled(robot)
-    with pytest.raises(ModelError, match="MuJoCo has a joint 'shoulder_pan_joint' that robot 'two_link' has not"):
+    with pytest.raises(ModelError, match="MuJoCo has a joint 'shoulder_pan_joint' that is missing in robot 'two_link'"):
         states.mujoco(ts.robots.two_link(), model)
     with pytest.raises(ModelError, match="has joints that are missing in Drake: elbow_joint"):
         states.drake(

@@ -46,7 +46,7 @@ def plant():
     return made
 
 
-def test_drake(robot, plant, state):
+def test_conventions_table_for_drake(robot, plant, state):
     from pydrake.multibody.math import SpatialForce
     from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
 
@@ -71,7 +71,7 @@ def test_drake(robot, plant, state):
 # -- MuJoCo --------------------------------------------------------------------------------------------------------------
 
 
-def test_mujoco(robot, state, tmp_path):
+def test_conventions_table_for_mujoco(robot, state, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     (q, v, a), wrench = state
     ts.save(robot, tmp_path / "tree.mjcf")

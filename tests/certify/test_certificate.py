@@ -22,7 +22,7 @@ def certificate() -> Certificate:
     return verify(ts.robots.two_link(), samples=3)
 
 
-def test_what_it_says(certificate):
+def test_certificate_rows_and_verdicts(certificate):
     assert certificate.passed
     assert certificate.failures == ()
     assert certificate.options == {"samples": 3, "seed": 0, "thorough": False, "peers": True}
@@ -46,7 +46,7 @@ def test_the_same_states_from_the_same_seed():
     assert errors[0] == errors[1] != errors[2]
 
 
-def test_text(certificate):
+def test_certificate_as_text(certificate):
     text = str(certificate)
     assert max(map(len, text.splitlines())) <= WIDTH <= 120
     for word in ("two_link: verified", "RNEA = Lagrange", "sha256:", "LLVM", "numpy", "with: ", "python 3", "#"):
@@ -78,12 +78,12 @@ def test_html_is_inert():
     assert "&lt;script&gt;robot" in text
 
 
-def test_a_certificate_without_a_pass_has_not_passed():
+def test_certificate_without_passed_rows_is_not_passed():
     assert not Certificate("r", "m", (CertificateRow("n", "e", "skipped"),), {}, {}).passed
     assert not Certificate("r", "m", (), {}, {}).passed
 
 
-def test_digest():
+def test_digest_depends_on_every_number_of_the_model():
     """Of the numbers: the same in another process, another for another mass."""
     arm = ts.robots.two_link()
     code = "import torsor as ts; from torsor.checks.certify.machine import digest; print(digest(ts.robots.two_link().model))"
@@ -93,7 +93,7 @@ def test_digest():
     assert digest(pickle.loads(pickle.dumps(arm)).model) == there
 
 
-def test_machine():
+def test_certificate_has_machine_and_versions():
     facts = machine()
     assert facts["numpy"] == np.__version__
     assert facts["python"] == sys.version.split()[0]

@@ -127,7 +127,7 @@ def test_divide_and_conquer(monkeypatch, arm):
     assert found(arm) == {"ABA = divide and conquer"}
 
 
-def test_no_number_is_no_pass(monkeypatch, arm):
+def test_nan_does_not_pass(monkeypatch, arm):
     sound = divide_and_conquer.divide_and_conquer
     monkeypatch.setattr(divide_and_conquer, "divide_and_conquer", lambda *state: sound(*state) * np.nan)
     certificate = verify(arm, samples=2, peers=False)
@@ -145,13 +145,13 @@ def test_an_exception_is_a_failure_with_its_message(monkeypatch, arm):
     assert (row.verdict, row.reason) == ("fail", "RuntimeError: out of luck")
 
 
-def test_damping(monkeypatch, arm):
+def test_wrong_sign_of_damping_is_detected(monkeypatch, arm):
     sound = losses.damping_force
     monkeypatch.setattr(losses, "damping_force", lambda model, v: [-x for x in sound(model, v)])
     assert found(arm) == {"damping"}
 
 
-def test_multipliers(monkeypatch):
+def test_wrong_multipliers_are_detected(monkeypatch):
     """λ off by one part in 10⁶, where the motion is right: the balance of forces tells."""
     linkage = ts.mechanisms.four_bar()
     for name, method in equations.METHODS.items():

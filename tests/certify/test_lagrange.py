@@ -60,7 +60,7 @@ def test_newton_euler_on_random_trees(seed):
     assert np.abs(one(robot, q, v, a) - tau).max() <= 7e-13 * size
 
 
-def test_rotors():
+def test_lagrange_with_rotors_equals_rnea():
     """MR §8.9.3: the spins enter K; one whose axis its mount turns about couples to it."""
     rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
     robot = ts.robots.furuta().with_rotors({"joint1": rotor, "joint2": rotor})
@@ -71,7 +71,7 @@ def test_rotors():
 
 
 @pytest.mark.parametrize("samples", [1, 3])
-def test_batches(samples):
+def test_lagrange_of_batches(samples):
     robot = ts.robots.scara()
     rng = np.random.default_rng(0)
     q, (v, a) = robot.random_configuration(rng, samples), rng.normal(size=(2, samples, robot.nv))

@@ -84,7 +84,7 @@ def test_a_screw_is_a_hinge_and_a_slide_in_mujoco():
     """τ and M through τ = Tᵀτ' and M = TᵀM'T; its acceleration is another there, where nothing ties the two."""
     screw = limb("helical", pitch=0.3)
     all_pass(screw, FORWARD)
-    assert "the advance of 'ankle' follows its turn here" in rows(screw)[FORWARD].reason
+    assert "the translation of helical joint 'ankle' is independent" in rows(screw)[FORWARD].reason
 
 
 @pytest.mark.night
@@ -93,13 +93,13 @@ def test_every_joint_type():
 
 
 @pytest.mark.parametrize(("base", "kind"), [("fixed", "prismatic"), ("floating", "continuous")])
-def test_couplings(base, kind):
+def test_mimic_joints_agree_with_other_libraries(base, kind):
     """Pinocchio's own mimic joint; and one that is free there, for the base has several freedoms."""
     robot = limb(kind, mimic=("knee", -0.7, 0.1)).with_base(base)
     all_pass(robot, ABA, FORWARD)
     found = rows(robot)
-    assert found[ABA].reason == "'ankle' follows 'knee' here, and Pinocchio's aba has no mimic joints"
-    assert found[FORWARD].reason == "'ankle' follows 'knee' here, and is free there"
+    assert found[ABA].reason == "'ankle' is a mimic joint of 'knee', which Pinocchio's aba does not support"
+    assert found[FORWARD].reason == "'ankle' is a mimic joint of 'knee' in torsor and independent in MuJoCo"
 
 
 @pytest.mark.parametrize("kind", ["spherical", "cylindrical", "helical"])
@@ -115,7 +115,7 @@ def test_couplings_that_pinocchio_gets_wrong_are_free_there(kind):
     assert (found[RNEA].verdict, found[CRBA].verdict, found[ABA].verdict) == (PASS, PASS, SKIPPED), found
 
 
-def test_a_base_named_like_ours():
+def test_base_name_that_equals_the_peers_root():
     b = body(body(body(ts.Builder("world"), "trunk"), "world"), "shank")
     b = b.joint("world", "revolute", "trunk", "world").joint("root_joint", "revolute", "world", "shank", axis=(0, 1, 0))
     all_pass(b.build().with_base("floating"))
@@ -150,29 +150,29 @@ def refused(robot, reason, names):
 PINOCCHIO, MUJOCO = (RNEA, CRBA, ABA), (INVERSE, MASS, FORWARD)
 
 
-def test_what_neither_has():
+def test_robots_that_no_library_supports_are_skipped():
     rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
     refused(limb().with_rotors({"knee": rotor}), "no place for the rotor", PINOCCHIO + MUJOCO)
     own = body(body(ts.Builder("cam"), "base"), "bob").joint("lift", Cam(), "base", "bob").build()
     refused(own, "Pinocchio has no joint for Cam", PINOCCHIO)
-    refused(own, "MJCF has no word for Cam", MUJOCO)
+    refused(own, "MJCF cannot express Cam", MUJOCO)
 
 
-def test_what_pinocchio_has_not():
+def test_robots_that_pinocchio_does_not_support_are_skipped():
     table = body(body(ts.Builder("t"), "a"), "b").joint("j", "planar", "a", "b", armature=(1, 2, 0)).build()
     found = refused(
-        table, "Pinocchio does not take it: joint 'j': its armature is given in the fixed axes of the plane", PINOCCHIO
+        table, "Pinocchio does not support it: joint 'j': its armature is given in the fixed axes of the plane", PINOCCHIO
     )
     assert {found[name].verdict for name in MUJOCO} == {PASS}
 
 
-def test_what_mujoco_has_not():
+def test_robots_that_mujoco_does_not_support_are_skipped():
     light = body(ts.Builder("light"), "base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
     light = light.joint("shoulder", "revolute", "base", "arm").joint("pole", "revolute", "arm", "flag", armature=0.1).build()
-    found = refused(light, "link 'flag' is moved by joint 'pole' and has no mass, which MuJoCo refuses", MUJOCO)
+    found = refused(light, "link 'flag' is moved by joint 'pole' and massless, which MuJoCo refuses", MUJOCO)
     assert {found[name].verdict for name in PINOCCHIO} == {PASS}
     socket = body(body(ts.Builder("s"), "a"), "b").joint("j", "spherical", "a", "b", armature=(0.1, 0.2, 0.3)).build()
-    refused(socket, "MuJoCo has one armature for a ball joint", MUJOCO)
+    refused(socket, "MuJoCo needs one armature for a ball joint", MUJOCO)
 
 
 @pytest.mark.parametrize("inertia", [(0.02, 0.03, 0.05 + 1e-9), (0, 0, 0)], ids=["few digits", "a grain"])

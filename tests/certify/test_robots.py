@@ -18,7 +18,7 @@ NIGHT = {name: getattr(ts.robots, name) for name in ts.robots.names()} | {
 
 
 @pytest.mark.parametrize("name", DAY)
-def test_certified(name):
+def test_bundled_robots_are_verified(name):
     certificate = verify(DAY[name](), samples=6)
     assert certificate.passed, certificate
 
@@ -32,7 +32,7 @@ def test_all_certified(name):
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", ["panda", "quadruped", "puma560", "stanford_arm"])
-def test_thorough(name):
+def test_thorough_certificate_passes(name):
     certificate = verify(getattr(ts.robots, name)(), samples=3, thorough=True)
     assert certificate.passed, certificate
     assert "kernel: coriolis_matrix" in {row.name for row in certificate.rows}
@@ -86,12 +86,12 @@ def test_a_joint_that_moves_no_mass():
     assert "'pole'" in certificate["RNEA = ABA"].reason
 
 
-def test_what_cannot_be_certified():
+def test_verify_rejects_invalid_robots():
     import sympy
 
     with pytest.raises(ts.ArgumentError, match="symbols"):
         verify(ts.robots.two_link(m1=sympy.Symbol("m")))
-    with pytest.raises(ts.ArgumentError, match="no joint that moves"):
+    with pytest.raises(ts.ArgumentError, match="no moving joint"):
         verify(ts.robots.two_link().lock(["joint1", "joint2"]))
     with pytest.raises(ts.ArgumentError, match="samples"):
         verify(ts.robots.two_link(), samples=0)

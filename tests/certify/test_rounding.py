@@ -61,7 +61,7 @@ def test_real_errors_stay_within_a_few_sigma(name):
     assert max(ratios) > 0.01
 
 
-def test_worst_entry_by_what_is_allowed_there():
+def test_worst_entry_is_relative_to_its_tolerance():
     c = Comparison(np.array([[1.0, 2.0]]), np.array([[0.5, 10.0]]), np.array([4.0]), (("small", "large"),))
     found = worst(c)
     assert (found.error, found.allowed, found.place, found.ok) == (0.25, 0.125, "sample 0, small", False)
@@ -74,6 +74,6 @@ def test_not_a_number_is_worse_than_any():
     assert not worst(compare(np.array([[1.0]]), np.array([[1.0]]), np.nan)).ok
 
 
-def test_equal_is_equal_where_nothing_is_allowed():
+def test_zero_tolerance_needs_exact_equality():
     assert worst(compare(np.zeros((2, 3)), np.zeros((2, 3)), 0.0)).ok
     assert worst(compare(np.zeros((1, 0)), np.zeros((1, 0)), 0.0)).ok

@@ -24,7 +24,7 @@ FILES = {
     "a\nb.csv": STATES, f"{BYTES}.csv": STATES, "bom.csv": f"\ufeff{STATES}", "crlf.csv": STATES.replace("\n", "\r\n"),
     "cut.csv": "t,q1\n0,0\n1,", "quoted.csv": '"t","q[j]"\n0,"0.5"\n', "big.csv": "q1\n1e400\n", "old.csv": "as it was\n",
 }  # fmt: skip
-TAKEN = "is a directory or a device, and is not replaced by a file"
+TAKEN = "is a directory or a device and cannot be replaced by a file"
 
 #: words → exit code, and a part of what is printed: on stdout if the code is 0, else on stderr
 CASES: dict[tuple[str, ...], tuple[int, str]] = {
@@ -67,14 +67,14 @@ CASES: dict[tuple[str, ...], tuple[int, str]] = {
     ("mass", "arm.urdf", "quoted.csv"): (0, "0.0,2.0"),
     ("mass", "arm.urdf", "cut.csv"): (1, "cut.csv:3: column 'q1' is empty"),
     ("mass", "arm.urdf", "big.csv"): (1, "big.csv:"),
-    ("mass", "arm.urdf", "folder.csv"): (2, "folder.csv is a directory; states are in a file"),
+    ("mass", "arm.urdf", "folder.csv"): (2, "folder.csv is a directory; give a file of states"),
     ("mass", "arm.urdf", "folder"): (2, "folder: states are read from .csv"),
     ("mass", "arm.urdf", ""): (2, "STATES: states are read from .csv"),
     ("mass", "arm.urdf", f"{LONG}.csv"): (2, "there is no file xxx"),
     ("mass", "arm.urdf", "empty.csv"): (1, "empty.csv:1: is empty"),
-    ("mass", "arm.urdf", "empty.npz"): (1, "empty.npz: is no NPZ file that can be read"),
-    ("mass", "arm.urdf", "empty.parquet"): (1, "empty.parquet: is no Parquet file that can be read"),
-    ("mass", "arm.urdf", "empty.mcap"): (1, "empty.mcap: is no MCAP file that can be read"),
+    ("mass", "arm.urdf", "empty.npz"): (1, "empty.npz: is not a readable NPZ file"),
+    ("mass", "arm.urdf", "empty.parquet"): (1, "empty.parquet: is not a readable Parquet file"),
+    ("mass", "arm.urdf", "empty.mcap"): (1, "empty.mcap: is not a readable MCAP file"),
     # huge arguments
     ("mass", "arm.urdf", "--q", "0," * 100_000): (2, "--q takes 1 numbers, 100000 given: j"),
     ("mass", "arm.urdf", "--q", "z" * 100_000): (2, "is not a number"),
@@ -115,7 +115,7 @@ def folder(torsor):
 
 
 @pytest.mark.parametrize("words", CASES, ids=lambda words: ascii(" ".join(words))[1:60])
-def test_awkward(folder, words):
+def test_awkward_input_gives_one_error_line(folder, words):
     code, part = CASES[words]
     ended = folder(*words)
     assert ended.code == code, ended
@@ -142,7 +142,7 @@ def test_an_output_keeps_its_mode_and_a_link_stays_one(folder):
     assert Path("old.csv").read_text().partition("\n")[2] == "M[j][j]\n2.0\n"  # below its digest
 
 
-def test_what_may_not_be_read_or_written(folder):
+def test_files_without_permission_are_reported(folder):
     os.chmod("arm.urdf", 0)
     if os.access("arm.urdf", os.R_OK):
         pytest.skip("root reads and writes everything")

@@ -145,13 +145,13 @@ def test_simulate_is_the_library_s(torsor):
 
 def test_simulate_prints_once_that_damping_is_left_out(torsor):
     words = ("simulate", "puma560", "--seconds", 0.004)
-    note = "The damping of joint1, joint2, joint3, ... is left out; --damping counts it."
+    note = "The damping of joint1, joint2, joint3, ... is left out; --damping includes it."
     assert torsor(*words).out.count(note) == 1
     assert torsor(*words, "--damping").out.count("The damping of") == 0
     assert len(torsor(*words, "--json").json["notes"]) == 2
 
 
-def test_a_start_nobody_names_is_within_the_limits_and_the_same_again(torsor):
+def test_default_start_is_within_limits_and_reproducible(torsor):
     first, second, other = (
         torsor("simulate", "scara", "--seconds", 0.01, "--seed", seed, "--json").json["start"]["q"] for seed in (3, 3, 4)
     )
@@ -161,7 +161,7 @@ def test_a_start_nobody_names_is_within_the_limits_and_the_same_again(torsor):
         assert joint.lower[0] <= first[joint.q_slice.start] <= joint.upper[0]
 
 
-def test_a_robot_stops_at_its_limits_unless_told_not_to(torsor):
+def test_simulation_stops_at_limits_unless_no_stops(torsor):
     words = ("simulate", "rp_arm", "--seconds", 0.6, "--q", "0,0.9")  # as it falls, its slide runs out
     document = torsor(*words, "--json").json
     assert document["events"]
@@ -169,7 +169,7 @@ def test_a_robot_stops_at_its_limits_unless_told_not_to(torsor):
     assert not torsor(*words, "--no-stops", "--json").json["events"]
 
 
-def test_what_drives_it(torsor):
+def test_control_options_of_simulate(torsor):
     words = ("simulate", "two_link", "--json", "--seconds")
     held = torsor(*words, 0.1, "--control", "gravity", "--q", "0.3,0.4").json
     np.testing.assert_allclose(held["end"]["q"], [0.3, 0.4], atol=1e-12)  # g(q) and no speed: it stays
@@ -179,9 +179,9 @@ def test_what_drives_it(torsor):
     np.testing.assert_allclose(pulled["end"]["q"], [0.5, -0.5], atol=1e-3)
 
 
-def test_nothing_drives_a_floating_base(torsor):
+def test_floating_base_falls_without_control(torsor):
     ended = torsor("simulate", "ur5", "--base", "floating", "--control", "pd", "--seconds", 0.02, "--out", "fall.npz")
-    assert "Its base floats and nothing holds it: it falls." in ended.out
+    assert "The base is floating and there is no ground: the robot falls." in ended.out
     fall = ts.simulate.load_result("fall.npz")
     assert not fall.tau[:, :6].any()
     assert fall.tau[:, 6:].any()
@@ -204,7 +204,7 @@ def test_pictures_and_pages(torsor, monkeypatch):
     assert opened == [Path("a.html").absolute().as_uri()]
 
 
-def test_without_a_browser_it_is_said_where_to_look(torsor, monkeypatch):
+def test_address_is_printed_without_a_browser(torsor, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda url: False)
     ended = torsor("simulate", "two_link", "--seconds", 0.1, "--open")
     assert ended.code == 0
@@ -224,15 +224,14 @@ def test_export_of_code(torsor):
     np.testing.assert_allclose(M, ts.robots.two_link().mass_matrix([0.1, 0.2]), rtol=1e-14)
 
 
-def test_export_of_code_leaves_out_what_would_leave_loops_open(torsor):
+def test_export_of_code_omits_results_that_ignore_loops(torsor):
     document = torsor("export", "four_bar", "--to", "python", "--json").json
     assert [line.split(",")[0] for line in document["lost"]] == ["inverse_dynamics", "forward_dynamics", "gravity_force"]
-    assert all("which code would compute with the loops cut" in line for line in document["lost"])
+    assert all("which exported code would compute without the loops" in line for line in document["lost"])
     assert "def four_bar_mass_matrix" in Path("four_bar.py").read_text()
     ended = torsor("export", "four_bar", "--to", "c", "--quantity", "forward_dynamics")
     assert ended.err == (
-        "torsor: robot 'four_bar' has loops, and forward_dynamics would hold for its tree with the loops cut; "
-        "torsor accel and simulate close them\n"
+        "torsor: robot 'four_bar' has loops, and forward_dynamics would ignore them; torsor accel and simulate support loops\n"
     )
 
 
@@ -241,7 +240,7 @@ def test_command_for_joint_forces_of_a_robot_with_loops_is_refused(torsor, comma
     ended = torsor(command, "four_bar")
     assert ended.code != 0
     assert "'four_bar' has loops" in ended.err
-    assert "in Python, robot.constrained()" in ended.err
+    assert "in Python, use robot.constrained()" in ended.err
 
 
 @pytest.mark.parametrize("ending", ["npz", "json"])
@@ -253,7 +252,7 @@ def test_export_of_the_book_s_lists(torsor, ending):
 
 
 @pytest.mark.parametrize("ending", ["urdf", "mjcf"])
-def test_convert_keeps_the_dynamics_and_lists_what_it_does_not(torsor, ending):
+def test_convert_keeps_the_dynamics_and_lists_losses(torsor, ending):
     robot = ts.robots.scara()
     ended = torsor("convert", "scara", f"arm.{ending}", "--json")
     assert ended.code == 0
@@ -264,7 +263,7 @@ def test_convert_keeps_the_dynamics_and_lists_what_it_does_not(torsor, ending):
     assert torsor("convert", "scara", "arm.xml", "--to", ending).code == 0
 
 
-def test_convert_says_where_loops_and_gravity_went(torsor):
+def test_convert_reports_loops_and_gravity(torsor):
     ended = torsor("convert", "four_bar", "bars.urdf")
     assert ended.out.startswith("wrote bars.urdf, bars.loops.yaml; not converted, or converted with changes:\n")
     assert "gravity is (0, -9.81, 0) m/s2" in ended.out
@@ -277,7 +276,7 @@ def test_convert_says_where_loops_and_gravity_went(torsor):
     )
 
 
-def test_a_name_in_a_file_is_no_path(torsor):
+def test_robot_name_is_not_used_as_a_path(torsor):
     robot = ts.Robot(replace(ts.robots.description("two_link"), name="../../etc/x y"))
     ts.save_urdf(robot, "arm.urdf")
     (file,) = torsor("export", "arm.urdf", "--to", "urdf", "--json").json["files"]
@@ -288,7 +287,7 @@ def test_a_name_in_a_file_is_no_path(torsor):
 # -- trust -----------------------------------------------------------------------------------------------------------
 
 
-def test_bench_says_what_it_is(torsor):
+def test_bench_prints_its_note(torsor):
     ended = torsor("bench", "two_link", "--batch", 100, "--no-peers", "--json")
     timings = ended.json["timings"]
     assert [x["quantity"] for x in timings] == ["inverse_dynamics", "forward_dynamics", "mass_matrix"]
@@ -332,16 +331,18 @@ def test_check_has_an_exit_code(torsor, monkeypatch, severity, fail_on):
     assert "x.urdf:3: file-refused" in ended.out
 
 
-def test_check_is_the_doctor_s(torsor):
+def test_check_prints_the_findings_of_the_library(torsor):
     ts.save_urdf(ts.robots.two_link(), "arm.urdf")
     ended = torsor("check", "arm.urdf", "--json")
     assert ended.json == doctor.check("arm.urdf").to_dict()
     assert torsor("check", "arm.urdf").out == f"{doctor.check('arm.urdf')}\n"
-    assert torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair is for files; two_link is bundled\n"
-    assert torsor("check", "arm.urdf", "--only", "x").err == "torsor: --only names repairs; give --repair OUT too\n"
+    assert (
+        torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair needs a file; two_link is a bundled robot\n"
+    )
+    assert torsor("check", "arm.urdf", "--only", "x").err == "torsor: --only needs --repair OUT\n"
 
 
-def test_check_repairs_what_it_is_told_to(torsor):
+def test_check_makes_only_the_named_repairs(torsor):
     inertial = "<inertial><mass value='1'/><inertia ixx='1' iyy='1.1' izz='1.2' ixy='0' ixz='0' iyz='0'/></inertial>"
     joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 2'/></joint>"
     Path("odd.urdf").write_text(f"<robot name='x'><link name='a'/><link name='b'>{inertial}</link>{joint}</robot>")

@@ -34,7 +34,7 @@ def test_help_fits_the_terminal_and_reads_like_a_manual(torsor, monkeypatch, com
     assert headings == (
         [*COMMANDS, "Options", "Try"]
         if not command
-        else [x for x in ("Arguments", "Options", "How the robot is read", "Try") if x in headings]
+        else [x for x in ("Arguments", "Options", "Reading the robot", "Try") if x in headings]
     )
     assert "  -h, --help" in ended.out
 
@@ -47,7 +47,7 @@ def test_a_command_is_a_line_in_the_list(torsor, monkeypatch):
 
 
 @pytest.mark.parametrize(("words", "same"), [((), "--help"), (("help",), "--help"), (("help", "info"), "info --help")])
-def test_help_is_where_people_look_for_it(torsor, words, same):
+def test_help_options_work_everywhere(torsor, words, same):
     ended = torsor(*words)
     assert ended == torsor(*same.split())
     assert ended.code == 0

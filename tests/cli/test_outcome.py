@@ -35,22 +35,22 @@ BAD = {
     "torque ur55": (2, "there is no robot or file named 'ur55'; did you mean ur5?"),
     "torque UR5": (2, "there is no robot or file named 'UR5'; did you mean ur5?"),
     "torque arm.urdf": (2, "there is no file arm.urdf"),
-    "torque data/ur5.urdf": (2, "there is no file data/ur5.urdf; ur5 is bundled, and needs none"),
-    "torque http://a.b/arm.urdf": (2, "http://a.b/arm.urdf is no file here, and nothing is fetched; give the path of one"),
+    "torque data/ur5.urdf": (2, "there is no file data/ur5.urdf; ur5 is a bundled robot"),
+    "torque http://a.b/arm.urdf": (2, "http://a.b/arm.urdf is not a file, and nothing is downloaded; give the path of a file"),
     "torque two_link --q": (2, "option '--q' requires an argument; see torsor torque --help"),
-    "mass two_link states.csv --out states.csv": (2, "--out states.csv is the file that is read; give another name"),
+    "mass two_link states.csv --out states.csv": (2, "--out states.csv is also the input file; give another name"),
     "torque two_link --wrench tip=1,2,3,4,5,6 --wrench tip=0,0,0,0,0,0": (2, "--wrench tip is given twice; give their sum"),
-    "convert two_link arm.urdf --to mjcf": (2, "arm.urdf ends as URDF does, and --to says mjcf"),
-    "export two_link --to urdf --out arm.mjcf": (2, "arm.mjcf ends as MJCF does, and --to says urdf"),
+    "convert two_link arm.urdf --to mjcf": (2, "arm.urdf has the extension of URDF, but --to is mjcf"),
+    "export two_link --to urdf --out arm.mjcf": (2, "arm.mjcf has the extension of MJCF, but --to is urdf"),
     "mass - --xacro run": (2, "--xacro needs a file path, not stdin: xacro includes files relative to it"),
-    "mass broken.urdf --xacro run --as urdf": (2, "--xacro runs a xacro file; --as urdf says it is none"),
-    "mass two_link --as urdf": (2, "--as is for files; two_link is bundled"),
+    "mass broken.urdf --xacro run --as urdf": (2, "--xacro contradicts --as urdf; omit one of them"),
+    "mass two_link --as urdf": (2, "--as needs a file; two_link is a bundled robot"),
     "simulate two_link --seed -1": (
         2, "invalid value for '--seed': it must be 0 or more; see torsor simulate --help"),
     "torque two_link --base flying": (
         2, "invalid value for '--base': 'flying' is not one of 'fixed', 'floating'; see torsor torque --help"),
     "torque two_link --gravity 1,2": (2, "--gravity takes 3 numbers, 2 given"),
-    "torque two_link --loops auto": (2, "--loops is for files; two_link is bundled"),
+    "torque two_link --loops auto": (2, "--loops needs a file; two_link is a bundled robot"),
     "torque two_link --q 1,2,3": (2, "--q takes 2 numbers, 3 given: joint1, joint2"),
     "torque two_link --q one,2": (2, "--q: 'one' is not a number"),
     "torque two_link --q joint3=1": (2, "--q: there is no 'joint3'; the names are joint1, joint2"),
@@ -60,24 +60,24 @@ BAD = {
     "torque two_link --wrench hand=1,2,3,4,5,6": (2, f"there is no frame or link named 'hand'; valid names: {VALID}"),
     "pose two_link --frame hand": (2, f"there is no frame or link named 'hand'; valid names: {VALID}"),
     "jacobian panda": (
-        2, "--frame is needed: robot 'panda' ends in 3 places (panda_hand_tcp, panda_leftfinger, panda_rightfinger)"),
+        2, "--frame is needed: robot 'panda' has 3 tips (panda_hand_tcp, panda_leftfinger, panda_rightfinger)"),
     "torque two_link states.txt": (2, "states.txt: states are read from .csv, .parquet, .npz, .mcap or from - (CSV on stdin)"),
     "torque two_link none.csv": (2, "there is no file none.csv"),
     "torque two_link states.csv --q 0 --v 0 --a 0": (
-        2, "the flags give all of q, v, a; nothing is left to read from states.csv"),
+        2, "the options give all of q, v, a; nothing remains to be read from states.csv"),
     "mass two_link states.csv --out m.txt": (
         2, "--out m.txt: results are written to .csv, .json, .parquet, .npz, not to .txt"),
     "mass two_link states.csv --out none/m.csv": (1, "none/m.csv: cannot be written: No such file or directory"),
     "trque two_link": (2, "no such command 'trque'. Did you mean 'torque'?; see torsor --help"),
     "torque": (2, "missing argument 'ROBOT'; see torsor torque --help"),
     "torque two_link --fast": (2, "no such option: --fast (Possible options: --a, --as, --base); see torsor torque --help"),
-    "simulate two_link --plot a.doc --seconds 0.01": (2, "--plot a.doc: it is written to .svg, .pdf, .png"),
-    "simulate two_link --out a.doc --seconds 0.01": (2, "--out a.doc: it is written to .npz, .csv, .parquet"),
-    "mass a.xacro": (2, "a.xacro is xacro, a program that makes URDF; if you trust it, --xacro run has it run"),
-    "mass two_link --xacro run": (2, "--xacro is for files; two_link is bundled"),
-    "simulate two_link --target 0": (2, "--target is where --control pd pulls to"),
-    "simulate two_link --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
-    "demo --replay page.txt": (2, "--replay page.txt: it is written to .html, .htm"),
+    "simulate two_link --plot a.doc --seconds 0.01": (2, "--plot a.doc: the extension must be one of .svg, .pdf, .png"),
+    "simulate two_link --out a.doc --seconds 0.01": (2, "--out a.doc: the extension must be one of .npz, .csv, .parquet"),
+    "mass a.xacro": (2, "a.xacro is xacro, a program that generates URDF; if you trust it, give --xacro run"),
+    "mass two_link --xacro run": (2, "--xacro needs a file; two_link is a bundled robot"),
+    "simulate two_link --target 0": (2, "--target needs --control pd"),
+    "simulate two_link --replay page.txt": (2, "--replay page.txt: the extension must be one of .html, .htm"),
+    "demo --replay page.txt": (2, "--replay page.txt: the extension must be one of .html, .htm"),
     "mass two_link --q joint1=1,2": (2, "--q: write '2' as name=number"),
     "simulate two_link --seconds 0": (2, "--seconds must be a positive number, not 0.0"),
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
@@ -89,7 +89,7 @@ BAD = {
         1, "states.csv: has no v (velocity); name its columns v[joint1] ... or v1 ..., or hold it with --v 0"),
     "mass two_link empty.csv": (1, "empty.csv:1: is empty; a line with the names of the columns was expected"),
     "mass two_link short.csv": (1, "short.csv:3: has 1 cells in this line and 2 columns"),
-    "mass two_link words.csv": (1, "words.csv:2: column 'q2' holds 'one', which is no number"),
+    "mass two_link words.csv": (1, "words.csv:2: column 'q2' contains 'one', which is not a number"),
     "mass two_link other.csv": (1, "other.csv: has no q of 'joint2'; it has 'joint1', 'elbow'"),
     "mass two_link nan.csv": (1, "nan.csv: q of 'joint2' is nan in row 2 (t = 1 s)"),
     "mass two_link fake.npz": (1, None),
@@ -122,7 +122,7 @@ def test_debug_shows_where(torsor):
         torsor("torque", "ur55", "--debug")
 
 
-def test_a_fault_of_torsor_is_said_to_be_one(torsor, monkeypatch):
+def test_unexpected_errors_are_reported_as_bugs(torsor, monkeypatch):
     monkeypatch.setattr(ts.Robot, "mass_matrix", lambda *_: 1 / 0)
     ended = torsor("mass", "two_link")
     assert ended.code == 1
@@ -178,7 +178,7 @@ def states(path, rows: int) -> None:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.night)])
-def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
+def test_interrupted_job_leaves_no_partial_file(tmp_path, sent, code):
     """It reads from a stream that does not end, so it is never through before the signal comes.
 
     A shell without job control starts its background jobs deaf to SIGINT, and so would be what they start.
@@ -198,7 +198,7 @@ def test_an_interrupted_job_leaves_nothing_half_written(tmp_path, sent, code):
     job.send_signal(sent)
     _, said = job.communicate(timeout=60)
     assert job.returncode == code
-    assert said == "torsor: interrupted; nothing was left half-written\n"
+    assert said == "torsor: interrupted; no partial files were left\n"
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "as it was\n"
 
@@ -221,7 +221,7 @@ def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monk
     assert torsor("simulate", "cart_pole", "--seconds", "100", "--dt", "0.01").err.endswith(" records until then\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+def test_closed_pipe_is_not_an_error(tmp_path):
     states(tmp_path / "states.csv", 30_000)
     job = subprocess.Popen(
         [*TORSOR, "torque", "two_link", "states.csv"], cwd=tmp_path, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -240,7 +240,7 @@ STREAMS = ("info two_link", "mass two_link --json", "torque two_link states.csv 
 
 
 @pytest.mark.parametrize("words", STREAMS)
-def test_a_full_disk_is_no_fault_of_torsor(torsor, monkeypatch, words):
+def test_full_disk_is_not_reported_as_a_bug(torsor, monkeypatch, words):
     Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
     with suppress(OSError), open("/dev/full", "w") as full:  # what it still holds cannot be written
         monkeypatch.setattr(sys, "stdout", full)
@@ -253,7 +253,7 @@ def test_a_full_disk_is_no_fault_of_torsor(torsor, monkeypatch, words):
 
 
 @pytest.mark.parametrize("words", STREAMS)
-def test_a_reader_that_has_gone_is_no_error(torsor, monkeypatch, words):
+def test_pipe_closed_before_writing_is_not_an_error(torsor, monkeypatch, words):
     Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
     reader, writer = os.pipe()
     os.close(reader)
@@ -277,7 +277,7 @@ def test_a_closed_stream_is_an_empty_one(torsor, monkeypatch, words, stream, cod
     assert "bug in torsor" not in ended.err
 
 
-def test_python_has_nothing_to_add_when_it_ends(tmp_path):
+def test_no_python_messages_at_exit(tmp_path):
     """Streams that are closed, or full, are flushed once more on the way out: three processes, since that is the point."""
     typed = ("info two_link >/dev/full", "mass two_link >&-", "info two_link | head -1")
     jobs = [subprocess.Popen(f"{shlex.join(TORSOR)} {x}", shell=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -290,14 +290,14 @@ def test_python_has_nothing_to_add_when_it_ends(tmp_path):
     assert piped[0].startswith("two_link: 3 links")
 
 
-def test_a_terminal_without_unicode_gets_what_it_can_show():
+def test_terminal_without_unicode_gets_ascii():
     env = ENV | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run([*TORSOR, "info", "two_link"], env=env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"joint1: revolute" in done.stdout
 
 
-def test_the_commands_bring_in_nothing_heavy():
+def test_commands_import_no_heavy_packages():
     """So that ``torsor --help`` comes at once."""
     code = "import sys, torsor; before = set(sys.modules); import torsor.cli.app; print(*sorted(set(sys.modules) - before))"
     new = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True).stdout.split()

@@ -119,5 +119,5 @@ def test_the_page_names_every_command_and_every_key_of_json(torsor):
         ("at http://...", "at http://127.0.0.1:1; Ctrl-C ends it", True),
     ],
 )
-def test_the_checker_can_tell(shown, printed, so):
+def test_page_checker_detects_differences(shown, printed, so):
     assert fits(shown, printed) is so

@@ -66,12 +66,12 @@ FILES = {
 #: words → the end of the line on stderr
 HINTS = {
     "mass mimic.urdf": "which is not defined; --no-mimic makes such joints independent",
-    "mass odd.urdf --strict": "(1, 1, 9 kg·m²); correct it, or leave out --strict",
-    "mass what.txt": "or say what it is: --as urdf, mjcf, sdf or dh",
+    "mass odd.urdf --strict": "(1, 1, 9 kg·m²); correct it, or omit --strict",
+    "mass what.txt": "or give the format: --as urdf, mjcf, sdf or dh",
     "mass odd.urdf --as mjcf": "this is a URDF; --as urdf reads it, not <mujoco>",
     "accel massless.urdf": "an armature to the joint, or make it fixed in the file",
-    "export panda --to mr": "follows another (mimic); lock its leader or give --no-mimic",
-    "export quadruped --to mr": "the book's chains stand on the ground (--base fixed)",
+    "export panda --to mr": "is a mimic joint; lock its leader or give --no-mimic",
+    "export quadruped --to mr": "the lists need a fixed base (--base fixed)",
     "simulate two_link --dt 0": "--dt must be a positive number, not 0.0",
     "bench two_link --batch 0": "it must be 1 or more; see torsor bench --help",
     "info two_link --samples x": "it must be a whole number; see torsor info --help",
@@ -79,7 +79,7 @@ HINTS = {
 
 
 @pytest.mark.parametrize("words", HINTS)
-def test_hints(torsor, words):
+def test_hints_use_command_line_options(torsor, words):
     for name, text in FILES.items():
         Path(name).write_text(text)
     ended = torsor(*words.split())
@@ -87,13 +87,13 @@ def test_hints(torsor, words):
     assert ended.err.endswith(f"{HINTS[words]}\n")
 
 
-def test_a_program_is_run_if_it_is_said_so_and_only_then(torsor):
+def test_xacro_runs_only_with_the_option(torsor):
     Path("program.urdf").write_text(FILES["program.urdf"])
     assert "--xacro run runs it" in torsor("mass", "program.urdf").err
     assert torsor("mass", "program.urdf", "--as", "xacro").code == 2
 
 
-def test_lists_and_findings_are_spoken_too(torsor):
+def test_lists_and_findings_use_command_line_terms(torsor):
     assert "load with --base floating" in torsor("convert", "quadruped", "q.urdf").out
     Path("mimic.urdf").write_text(FILES["mimic.urdf"])
     assert "unless it is loaded with --no-mimic" in " ".join(torsor("check", "mimic.urdf").out.split())

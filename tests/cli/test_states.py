@@ -45,7 +45,7 @@ def files(torsor):
 
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("command", JOBS)
-def test_a_table_gives_what_the_library_gives_to_the_bit(torsor, files, command, file):
+def test_table_results_equal_the_library_bit_for_bit(torsor, files, command, file):
     words, name, library = JOBS[command]
     ended = torsor(command, "two_link", file, *words, stdin=files if file == "-" else "")
     assert (ended.code, ended.err) == (0, "")
@@ -117,9 +117,9 @@ def test_flags_by_name_leave_the_rest_where_it_is(torsor):
     assert document["a"] == robot.forward_dynamics([0, 0, 1.5, 0, 0, 0], [0.0] * 6, [0, 0, -2, 3, 0, 0]).tolist()
 
 
-def test_without_a_state_the_zero_configuration_is_taken_and_said(torsor):
+def test_default_state_is_zero_and_noted(torsor):
     ended = torsor("torque", "two_link")
-    assert ended.out.startswith("At the zero configuration, at rest; --q, --v, --a would say otherwise.\n")
+    assert ended.out.startswith("At the zero configuration, at rest; --q, --v, --a to change it.\n")
     assert "joint1   0   0   0   29.43" in ended.out
 
 
@@ -130,13 +130,13 @@ def test_wrenches_act_on_the_robot(torsor):
     assert document["tau"] == ROBOT.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], wrenches).tolist()
 
 
-def test_damping_counts_when_asked(torsor):
+def test_damping_option_includes_damping(torsor):
     robot = ts.robots.puma560()
     document = torsor("torque", "puma560", "--v", "1", "--damping", "--json").json
     assert document["tau"] == robot.inverse_dynamics([0.0] * 6, [1.0] * 6, [0.0] * 6, damping=True).tolist()
 
 
-def test_a_flag_holds_what_the_file_does_not_have(torsor):
+def test_options_supply_missing_columns(torsor):
     table_of_q = "q1,q2\n0.1,0.2\n0.3,0.4\n"
     _, rows = table(torsor("torque", "two_link", "-", "--v", "1", "--a", "0", stdin=table_of_q).out)
     q = np.array([[0.1, 0.2], [0.3, 0.4]])
@@ -162,7 +162,7 @@ def test_a_robot_comes_from_stdin(torsor):
     assert piped.json == named.json
 
 
-def test_the_words_of_a_robot_change_it(torsor):
+def test_reading_options_change_the_robot(torsor):
     moon = torsor("torque", "two_link", "--gravity", "0,-1.62,0", "--json").json
     assert moon["tau"] == ROBOT.with_gravity([0, -1.62, 0]).gravity_force([0.0, 0.0]).tolist()
     assert len(torsor("mass", "ur5", "--base", "floating", "--json").json["coordinates"]) == 12
@@ -181,7 +181,7 @@ def test_names_may_have_commas_and_equal_signs(torsor):
     assert torsor("mass", "odd.urdf", "--q", "c=2=-1", "--json").json["q"] == [0.0, -1.0]
 
 
-def test_what_rounding_leaves_of_a_zero_is_shown_as_one(torsor):
+def test_rounding_errors_are_printed_as_zero(torsor):
     flags = ("panda", "--q", "0,0,0,-1.5,0,1.5,0,0")
     exact = torsor("torque", *flags, "--json").json["tau"]
     assert 0 < abs(exact[0]) < 1e-16
@@ -243,7 +243,7 @@ def _refuse_beyond(limit):
 
 
 @pytest.mark.parametrize("words", [("-",), ()])
-def test_what_went_to_a_file_is_said(torsor, words):
+def test_written_file_is_reported(torsor, words):
     rows = 3 if words else 1
     words = ("mass", "two_link", *words, "--out", "m.npz")
     table_of_q = "q1,q2\n0,1\n2,3\n4,5\n"
@@ -259,40 +259,38 @@ ONE = (
 )
 #: command → what it prints of a robot of one link
 STILL = {
-    "mass -": "No joint of 'one' moves.\n",
-    "torque -": "No joint of 'one' moves.\n",
-    "accel -": "No joint of 'one' moves.\n",
-    "explain -": "No joint of 'one' moves.\n",
-    "jacobian -": "No joint of 'one' moves.\n",
-    "jacobian - --base floating": "At the zero configuration; --q would say otherwise.\n\nJ    floating_base[0]",
-    "pose - --frame only": "No joint of 'one' moves.\n\nframe   x   y   z   qx   qy   qz   qw\n",
+    "mass -": "Robot 'one' has no moving joint.\n",
+    "torque -": "Robot 'one' has no moving joint.\n",
+    "accel -": "Robot 'one' has no moving joint.\n",
+    "explain -": "Robot 'one' has no moving joint.\n",
+    "jacobian -": "Robot 'one' has no moving joint.\n",
+    "jacobian - --base floating": "At the zero configuration; --q to change it.\n\nJ    floating_base[0]",
+    "pose - --frame only": "Robot 'one' has no moving joint.\n\nframe   x   y   z   qx   qy   qz   qw\n",
     "info -": "one: 1 link, 0 moving joints, nq = 0, nv = 0, 1 kg, fixed base\nonly  1 kg\n\ntotal mass  1 kg\n",
 }
 
 
 @pytest.mark.parametrize("words", STILL)
-def test_a_robot_that_cannot_move(torsor, words):
+def test_commands_with_a_robot_without_moving_joints(torsor, words):
     ended = torsor(*words.split(), stdin=ONE)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith(STILL[words])
 
 
-def test_what_a_robot_that_cannot_move_is_refused(torsor):
+def test_refused_commands_for_a_robot_without_moving_joints(torsor):
     with open("one.urdf", "w") as stream:
         stream.write(ONE)
     assert torsor("mass", "one.urdf", "-", stdin="q1\n0\n").err == (
-        "torsor: no joint of 'one' moves; nothing is left to read from -\n"
+        "torsor: robot 'one' has no moving joint; nothing can be read from -\n"
     )
     assert torsor("simulate", "one.urdf").err == (
-        "torsor: no joint of 'one' moves, so there is nothing to simulate; --base floating frees its base\n"
+        "torsor: robot 'one' has no moving joint, so there is nothing to simulate; try --base floating\n"
     )
-    assert torsor("jacobian", "bricard").err.startswith(
-        "torsor: --frame is needed: robot 'bricard' names no end (world, ground,"
-    )
+    assert torsor("jacobian", "bricard").err.startswith("torsor: --frame is needed: robot 'bricard' has no tip (world, ground,")
     assert torsor("mass", "-", "-").err == "torsor: ROBOT and STATES cannot both come from stdin\n"
 
 
-def test_degrees_and_open_loops_are_computed_and_said(torsor):
+def test_degrees_and_open_loops_give_warnings(torsor):
     ended = torsor("mass", "ur5", "--q", "90", "--json")
     assert ended.json["q"] == [90] * 6
     assert ended.err == (
@@ -300,13 +298,13 @@ def test_degrees_and_open_loops_are_computed_and_said(torsor):
     )
     table_of_q = "q1,q2,q3\n0,0,0\n0.5,0.5,0.5\n0.6,0.5,0.5\n"
     ended = torsor("accel", "four_bar", "-", "--v", "0", "--tau", "0", stdin=table_of_q)
-    assert ended.err.startswith("torsor: warning: <stdin>: row 2: this q leaves the loops open by 0.595 (m, rad)")
+    assert ended.err.startswith("torsor: warning: <stdin>: row 2: q violates loop closure by 0.595 (m, rad)")
     assert ended.err.count("\n") == 1
     assert torsor("accel", "four_bar").err == ""
     assert torsor("mass", "panda", "--q", "3").err == ""  # beyond a limit, as people do
 
 
-def test_a_mechanism_starts_near_what_was_said(torsor):
+def test_mechanism_starts_near_the_given_configuration(torsor):
     bars = ts.mechanisms.four_bar()
     words = ("simulate", "four_bar", "--seconds", 0.01, "--json")
     start = torsor(*words, "--q", "crank=0.5", "--v", "crank=1").json["start"]
@@ -325,12 +323,12 @@ def test_topics_are_those_of_mcap_files(torsor):
     ended = torsor("mass", "two_link", "states.mcap", "--topic", "/arm")
     assert ended.err == "torsor: states.mcap: has no joint states on topic '/arm'; it has them on /joint_states\n"
     ended = torsor("mass", "two_link", "states.csv", "--topic", "/arm")
-    assert ended.err == "torsor: --topic chooses among the messages of an MCAP file; states.csv is none\n"
+    assert ended.err == "torsor: --topic needs an MCAP file; states.csv is not one\n"
     assert torsor("mass", "two_link", "--topic", "/arm").code == 2
 
 
-def test_numbers_typed_where_a_file_is_meant(torsor):
-    assert torsor("mass", "two_link", "0.1,0.2").err == "torsor: 0.1,0.2 is no file of states; did you mean --q 0.1,0.2?\n"
+def test_numbers_in_place_of_a_file_give_a_hint(torsor):
+    assert torsor("mass", "two_link", "0.1,0.2").err == "torsor: 0.1,0.2 is not a file of states; did you mean --q 0.1,0.2?\n"
 
 
 @pytest.mark.parametrize("width", [50, 80, 130, 200])

@@ -21,7 +21,7 @@ GRAVITY = np.array([0.3, -2.0, -9.81])
 
 
 @pytest.mark.parametrize("n", [1, 4, 6])
-def test_dynamics(n, rng, patience):
+def test_dynamics_agrees_with_modern_robotics(n, rng, patience):
     MGS = lists(rng, n)
     for _ in range(3):
         q, v, a, tau = rng.normal(size=(4, n))
@@ -246,6 +246,6 @@ ONE = ([np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1,
          r"thetalist has shape \(2,\), expected \(1,\)"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(call, kind, message, patience):
+def test_invalid_lists_are_refused(call, kind, message, patience):
     with pytest.raises(kind, match=message):
         call()

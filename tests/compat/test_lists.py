@@ -97,7 +97,7 @@ def test_lists_of_lists_are_the_same_lists():
         assert_close(x, y, 1e-14, floor=1)
 
 
-def test_the_tip_is_the_last_link_unless_said():
+def test_default_tip_is_the_last_link():
     robot = ts.robots.ur5()
     assert_close(to_mr(robot)[0], to_mr(robot.description, tip="wrist_3_link")[0], 0, floor=1)
 
@@ -120,18 +120,18 @@ def symbolic():
 @pytest.mark.parametrize(
     ("make", "tip", "kind", "message"),
     [
-        (lambda: ts.robots.ur5().with_base("floating"), None, ModelError, "its base floats"),
-        (ts.robots.panda, None, ModelError, "'panda_finger_joint2' follows another"),
-        (lambda: ts.robots.panda().without_couplings(), None, ModelError, "tree and no chain, joint 'panda_finger_joint2'"),
-        (lambda: ts.robots.quadruped().with_base("fixed"), None, ModelError, "tree and no chain"),
+        (lambda: ts.robots.ur5().with_base("floating"), None, ModelError, "its base is floating"),
+        (ts.robots.panda, None, ModelError, "'panda_finger_joint2' is a mimic joint"),
+        (lambda: ts.robots.panda().without_couplings(), None, ModelError, "not a chain: joint 'panda_finger_joint2'"),
+        (lambda: ts.robots.quadruped().with_base("fixed"), None, ModelError, "not a chain"),
         (spherical, None, ModelError, "joint 'ball' is spherical"),
-        (lambda: ts.Builder("stone").link("stone", mass=1.0).build(), None, ModelError, "no joint of it moves"),
+        (lambda: ts.Builder("stone").link("stone", mass=1.0).build(), None, ModelError, "it has no moving joint"),
         (symbolic, None, ModelError, "symbols"),
         (ts.robots.ur5, "forearm_link", ModelError, "tip 'forearm_link' is not on the last link"),
         (ts.robots.ur5, "nose", UnknownName, "nose"),
     ],
 )
-def test_robots_without_lists_say_why(make, tip, kind, message):
+def test_robots_without_lists_are_refused_with_reason(make, tip, kind, message):
     with pytest.raises(kind, match=message):
         to_mr(make(), tip=tip)
 

@@ -116,7 +116,7 @@ def test_small_and_large_angles_keep_their_digits(angle, rng):
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
-def test_kinematics(n, rng, patience):
+def test_kinematics_agrees_with_modern_robotics(n, rng, patience):
     for _ in range(3):
         _, _, S = lists(rng, n)
         S = S * rng.uniform(0.5, 2, size=n)  # of any length

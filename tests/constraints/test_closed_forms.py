@@ -102,7 +102,7 @@ def _side(robot, q):
     return alg.jacobian(robot.model, q, "skate", "body")[4]
 
 
-def test_a_driven_coordinate_moves_as_it_is_told():
+def test_prescribed_coordinate_follows_its_function():
     """q̈₁ = s̈(t) whatever the torques; the multiplier is the drive that does it."""
     arm = ts.robots.two_link()
     system = arm.constrained(C.prescribed(C.holonomic(lambda q: q[0], name="drive"), lambda t: [0.5 * sin(3 * t)]))
@@ -230,7 +230,7 @@ def test_project_ends_on_the_constraints_to_rounding(bar):
     assert moved[0] == q[0]
 
 
-def test_no_constraint_is_no_constraint():
+def test_system_without_constraints_equals_the_free_robot():
     """A tree of no loops under no constraints moves as the tree does."""
     arm = ts.robots.two_link()
     system = arm.constrained()

@@ -183,7 +183,7 @@ def test_error_of_a_weld_is_the_matrix_logarithm_of_the_pose_between_its_frames(
 
 @few
 @given(seed=seeds)
-def test_points_are_where_they_are_said_to_be(seed):
+def test_point_constraints_use_the_given_points(seed):
     """φ by plain geometry: nᵀ(p − c), the distance of two origins, the height of a ball, all from the poses."""
     robot, q, _, rng = random_robot(seed)
     a, b = two_frames(robot, rng)
@@ -301,7 +301,7 @@ def test_the_maker_puts_frames_where_the_model_does(kind):
     assert len(set(model_loop.labels())) == model_loop.size, "no two rows are called the same"
 
 
-def test_fixed_pose_holds_where_it_says():
+def test_fixed_pose_holds_the_given_pose():
     robot = ts.robots.ur5()
     rng = np.random.default_rng(2)
     q = robot.random_configuration(rng)
@@ -345,7 +345,7 @@ def test_symbolic_drift_is_the_derivative():
     assert sympy.expand(r.speed[0] + sympy.diff(f, t)) == 0
 
 
-def test_rotated_frames_do_not_matter_to_what_is_forbidden():
+def test_constrained_directions_do_not_depend_on_rotated_frames():
     """A weld turned in its own frame spans the same rows: the projector on A's row space stays."""
     robot, q, (loop,) = closed_mechanism(5, ["fixed"])
     rng = np.random.default_rng(0)

@@ -26,7 +26,7 @@ def state(bars):
 
 
 @pytest.mark.parametrize("name", [name for name, row in QUANTITIES.items() if row.under_loops])
-def test_kernel_of_a_result_of_the_tree_alone_is_refused(bars, name):
+def test_kernels_that_ignore_loops_are_refused(bars, name):
     with pytest.raises(ts.ArgumentError, match=r"'four_bar' has loops, and " + name) as caught:
         bars.kernel(WORDS.get(name, name))
     assert QUANTITIES[name].under_loops in str(caught.value)
@@ -77,7 +77,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_call_for_the_tree_alone_is_refused_and_names_the_ways(bars, state, call):
+def test_results_that_ignore_loops_are_refused_with_alternatives(bars, state, call):
     with pytest.raises(ts.ArgumentError, match=r"has loops, and .*robot\.constrained\(.*robot\.without_loops\(\)"):
         call(bars, *state)
 

@@ -114,7 +114,7 @@ def test_doctests(path):
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_examples_run_and_say_something(path, tmp_path, monkeypatch, capsys):
+def test_examples_run_and_print(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path)])
     runpy.run_path(str(path), run_name="__main__")

@@ -21,7 +21,7 @@ UNITS = re.compile(r"\[[^\]]*(?:m|N|s|kg|rad|J)\b[^\]]*\]|\bunits? of\b|second")
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_what_a_robot_computes_has_its_equation_and_its_units(name):
+def test_quantity_docstrings_have_equation_and_units(name):
     said = inspect.getdoc(inspect.getattr_static(Robot, name)) or ""
     assert EQUATION.search(said), f"Robot.{name}: no equation in {said!r}"
     if name not in WITHOUT_UNITS:

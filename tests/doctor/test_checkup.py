@@ -27,7 +27,7 @@ INERTIA = {
 
 @given(st.integers(0, 10**6))
 @example(2329)  # a cam between revolute joints: a pure rotation at angle 0 alone
-def test_a_physical_tree_has_nothing(seed):
+def test_physical_random_trees_have_no_errors(seed):
     """Clouds of point masses are bodies, whatever the joints."""
     found = {f.code for f in check(random_tree(seed)).findings}
     assert not found & INERTIA
@@ -49,7 +49,7 @@ def test_a_file_a_text_bytes_a_robot_and_a_description(tmp_path):
     assert found[4][0].repair is None  # there is no text to write in
 
 
-def test_what_cannot_be_examined(tmp_path):
+def test_invalid_sources_are_refused(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         check(tmp_path / "none.urdf")
     with pytest.raises(ArgumentError, match="not int"):
@@ -58,7 +58,7 @@ def test_what_cannot_be_examined(tmp_path):
         check(arm()).count("fatal")
 
 
-def test_a_file_that_is_no_xml(tmp_path):
+def test_file_that_is_not_xml_is_one_finding(tmp_path):
     path = tmp_path / "broken.urdf"
     path.write_text('<robot name="x">\n<link name="a">\n</robot>')
     (found,) = check(path).findings
@@ -77,7 +77,7 @@ def test_a_refused_file_is_examined_as_far_as_it_goes():
     } <= found  # fmt: skip
 
 
-def test_every_refusal_is_told_once():
+def test_each_reason_of_refusal_is_one_finding():
     text = arm(
         lower='<link name="lower"><inertial><mass value="1"/></inertial></link>',
         elbow=joint("elbow", "upper", "lower", type="hinge"),
@@ -87,7 +87,7 @@ def test_every_refusal_is_told_once():
     assert sorted(told) == [("file-refused", f"{e}") for e in ("joint 'elbow'", "joint 'shoulder'", "link 'lower'")]
 
 
-def test_floating_base_feels_its_own_inertia():
+def test_inertia_of_the_base_matters_with_a_floating_base():
     text = arm(base=link("base", I=(0.01, 0.01, 0.03)))
     assert [f.severity for f in check(text).findings] == ["note"]
     assert [f.severity for f in check(text, base="floating").findings] == ["warning"]
@@ -152,7 +152,7 @@ def test_every_code_and_repair_is_explained():
         assert f"`{name}`" in page, f"docs/check.md does not explain {name}"
 
 
-def test_what_is_the_same_of_several_is_told_once():
+def test_equal_findings_of_several_elements_are_merged():
     """Two pairs of limits in degrees: two findings, one entry that names both."""
     wide = 'lower="-90" upper="90" effort="50" velocity="2"'
     elbows = {

@@ -244,7 +244,7 @@ def test_every_code_has_its_files():
     assert set(HAVE) == set(HAVE_NOT) == set(TRIED)
 
 
-def test_a_sound_arm_has_nothing():
+def test_correct_arm_has_no_findings():
     checkup = check(arm())
     assert checkup.findings == ()
     assert checkup.worst is None

@@ -28,7 +28,7 @@ def page():
 
 
 @pytest.mark.parametrize("file", FAST)
-def test_reproduced(file, page):
+def test_findings_page_is_up_to_date_for_a_file(file, page):
     module = survey()
     checkup = module.examined(file)
     assert module.row(file, checkup) in page.splitlines()

@@ -13,7 +13,7 @@ from torsor.checks.doctor.reading import subject_of
 from torsor.errors import ArgumentError, FileError
 
 
-def test_mjcf(tmp_path):
+def test_check_of_an_mjcf_file(tmp_path):
     """The same fault, in URDF and in the MJCF that torsor writes of it."""
     pytest.importorskip("mujoco")
     text = arm(lower=link("lower", com=(0, 0, 0.2), I=1e6 * box_inertia()))
@@ -37,7 +37,7 @@ def test_an_mjcf_keeps_its_floating_base(tmp_path):
         assert dynamics.nv == nv
 
 
-def test_a_hinge_without_range_is_no_finding(tmp_path):
+def test_mjcf_hinge_without_range_gives_no_finding(tmp_path):
     pytest.importorskip("mujoco")
     (tmp_path / "bob.mjcf").write_text(
         '<mujoco><worldbody><body name="bob"><joint/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>'
@@ -55,7 +55,7 @@ def test_dh_table(tmp_path):
     assert "file-refused" not in found
 
 
-def test_xacro_runs_only_when_asked_to(tmp_path):
+def test_xacro_runs_only_with_xacro_args(tmp_path):
     pytest.importorskip("xacrodoc")
     text = HAVE["triangle-inequality"].replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ')
     path = tmp_path / "arm.urdf.xacro"
@@ -68,7 +68,7 @@ def test_xacro_runs_only_when_asked_to(tmp_path):
         check(HAVE["triangle-inequality"], xacro_args={})
 
 
-def test_what_is_no_robot_at_all(tmp_path):
+def test_sources_that_are_not_robots_are_refused(tmp_path):
     for text in ("hello", "<foo/>", "<robot", ""):
         path = tmp_path / "robot.txt"
         path.write_text(text)

@@ -46,7 +46,7 @@ def test_a_copy_with_its_centre_is_one_finding():
     assert "centre of mass" in told.what
 
 
-def test_where_the_centre_does_not_tell_a_copy_will_do():
+def test_copied_inertia_is_accepted_where_the_centre_is_symmetric():
     """On the mirror's plane a centre of mass is its own image: the same part on both sides, or a mirror image."""
     looks = shape((0.2, 0.3, 0.4), (0.05, 0, 0.1))
     hands = [link(f"{side}_hand", com=(0.05, 0, 0.1), I=SLANTED, looks=looks) for side in ("left", "right")]

@@ -113,11 +113,11 @@ def test_impossible_inertias(text, link):
 
 
 @pytest.mark.parametrize(("text", "link"), [(UR5, "forearm_link"), (PANDA, "panda_link5")])
-def test_a_negative_mass_is_named_though_nothing_loads(text, link):
+def test_negative_mass_is_found_in_a_file_that_does_not_load(text, link):
     checkup = check(planted(text, link, mass=-1.5), meshes=False)
     (first,) = [f for f in checkup.findings if f.severity == "error"]
     assert (first.code, first.element) == ("mass-negative", f"link {link!r}")
-    assert checkup.skipped == ("the file does not load, so there is no mass matrix to examine",)
+    assert checkup.skipped == ("the file does not load, so the mass matrix was not checked",)
 
 
 def test_a_mass_on_one_side():
@@ -135,7 +135,7 @@ def test_a_centre_of_mass_in_millimetres():
     np.testing.assert_allclose([float(x) for x in made.edits[0][2].split()], c, rtol=1e-9)
 
 
-def test_what_the_survey_found():
+def test_wrist_inertias_of_the_ur5_are_found():
     """UR5's wrists, known from the page of findings: inertias of a body ten times as large."""
     assert {"link 'wrist_1_link'", "link 'wrist_2_link'"} <= set(found(UR5, "inertia-far-from-mesh"))
 

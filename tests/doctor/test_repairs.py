@@ -34,7 +34,7 @@ def test_the_table():
 
 
 @pytest.mark.parametrize("code", MENDED)
-def test_a_repair_mends_its_finding_and_nothing_else(code, tmp_path):
+def test_repair_removes_its_finding_and_changes_nothing_else(code, tmp_path):
     before = HAVE[code].encode()
     source, out = tmp_path / "robot.urdf", tmp_path / "repaired.urdf"
     source.write_bytes(before)
@@ -61,13 +61,13 @@ def test_all_repairs_leave_nothing_to_repair(code, tmp_path):
     assert out.read_bytes() == once
 
 
-def test_a_sign_explains_what_the_nearest_inertia_would_only_hide():
+def test_sign_repair_is_preferred_to_nearest_inertia():
     codes = {f.code for f in check(HAVE["inertia-products-sign"]).findings}
     assert {"triangle-inequality", "inertia-products-sign"} <= codes
     assert [made.name for made in repair(HAVE["inertia-products-sign"], None)] == ["flip-products"]
 
 
-def test_nothing_to_do_copies_the_file(tmp_path):
+def test_file_without_findings_is_copied_unchanged(tmp_path):
     text = '<?xml version="1.0"?>\r\n<!-- a comment -->\r\n' + arm().replace("\n", "\r\n") + "\r\n<!-- the end -->"
     source, out = tmp_path / "a.urdf", tmp_path / "b.urdf"
     source.write_bytes(text.encode())
@@ -76,7 +76,7 @@ def test_nothing_to_do_copies_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1"])
-def test_other_bytes_stay(encoding, tmp_path):
+def test_repair_keeps_all_other_bytes(encoding, tmp_path):
     declared = "iso-8859-1" if encoding == "iso-8859-1" else "utf-8"
     text = f'<?xml version="1.0" encoding="{declared}"?>\n<!-- Gelenkkörper ünten -->\n' + HAVE["axis-not-unit"]
     source, out = tmp_path / "a.urdf", tmp_path / "b.urdf"
@@ -114,7 +114,7 @@ def test_an_attribute_that_was_not_there(tmp_path):
     assert 'effort="1" velocity="1" lower="0"/>' in (tmp_path / "out.urdf").read_text()
 
 
-def test_what_cannot_be_repaired():
+def test_repair_refuses_other_formats_and_arguments():
     with pytest.raises(UnknownName, match="repair named 'magic'"):
         repair(arm(), None, only=["magic"])
     with pytest.raises(ArgumentError, match="not Robot"):

@@ -52,7 +52,7 @@ def test_the_example_of_a_forgotten_unit():
     """1500 kg·m² on 0.8 kg: 53 m, a hundred times the robot."""
     (found,) = units(chain(np.diag([1500.0, 1400, 1600]), mass=0.8))
     assert found.what == "its radius of gyration is 53 m, the robot's reach 1 m; as kg·mm² it is 0.053 m"
-    assert found.means.startswith("its part of M is wrong: put right, M_jj of joint 'joint3' changes by")
+    assert found.means.startswith("its contribution to M is wrong: corrected, M_jj of joint 'joint3' changes by")
 
 
 @pytest.mark.parametrize(("I", "mass", "com"), [
@@ -63,7 +63,7 @@ def test_the_example_of_a_forgotten_unit():
     (1e-4 * BOX, 2.0, (0, 0, 0.2)),
 ])  # fmt: skip
 @pytest.mark.parametrize("links", [1, 3])
-def test_bodies_are_left_alone(I, mass, com, links):
+def test_plausible_bodies_without_shape_give_no_finding(I, mass, com, links):
     assert units(chain(I, mass, com, links)) == []
 
 
@@ -74,7 +74,7 @@ def test_a_mast_of_ten_metres_needs_a_robot_of_two():
     assert units(chain(mast, 1.0, (0, 0, 0), links=6)) == []
 
 
-def test_an_inertia_that_no_joint_feels_is_not_told():
+def test_inertia_that_does_not_affect_m_gives_no_finding():
     base = link("base", looks="", I=1e6 * BOX)
     text = robot(base, link("arm", looks="", com=(0, 0, 0.2)), joint("turn", "base", "arm"))
     assert units(text) == []

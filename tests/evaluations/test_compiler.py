@@ -80,7 +80,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions(name):
+def test_compiled_functions_agree_with_numpy(name):
     ours, theirs, low, high = FUNCTIONS[name]
     x = np.random.default_rng(0).uniform(low, high, size=(101, 1))
     y = kernel(lambda a: {"y": [ours(a[0])]}, 1)(x)
@@ -220,7 +220,7 @@ def test_a_state_has_the_same_bits_in_any_batch():
     assert all((k(row) == whole[i]).all() for i, row in enumerate(x))
 
 
-def test_without_llvmlite_the_replay_answers(monkeypatch):
+def test_numpy_fallback_without_llvmlite(monkeypatch):
     def missing():
         raise ImportError("no llvmlite")
 

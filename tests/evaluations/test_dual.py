@@ -130,7 +130,7 @@ def test_recorded_duals_are_the_floats():
     assert np.allclose(ours, [z.value, z.rate], rtol=1e-14)
 
 
-def test_constants_cost_nothing():
+def test_constants_add_no_operations_to_duals():
     """A rate that is known to be zero stays the number 0, so nothing is recorded for it."""
     c = Dual(2.0)
     assert (c * c + 1).rate == 0
@@ -148,7 +148,7 @@ def test_numpy_numbers_defer():
     assert isinstance(np.float64(2.0) + Dual(3.0, 1.0), Dual)
 
 
-def test_comparisons_look_at_the_value():
+def test_dual_comparisons_use_the_value():
     a, b = Dual(1.0, 5.0), Dual(2.0, -5.0)
     assert a < b
     assert a <= b
@@ -163,7 +163,7 @@ def test_comparisons_look_at_the_value():
     assert rate(a) == 5.0
 
 
-def test_what_is_not_a_whole_power_is_refused():
+def test_dual_refuses_powers_that_are_not_integers():
     with pytest.raises(TypeError):
         Dual(2.0, 1.0) ** 0.3
     with pytest.raises(TypeError):

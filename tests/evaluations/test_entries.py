@@ -393,7 +393,7 @@ def test_first_calls_in_several_threads_give_one_result():
         assert len(set(results)) == 1
 
 
-def test_method_without_a_kernel_answers_carefully_each_time():
+def test_method_without_a_kernel_uses_the_python_path():
     bars = ts.mechanisms.four_bar()
     q = bars.assemble([1.0, 0.0, 0.0], fixed=["crank"])
     expected = bars.constrained().forward_dynamics(q, np.zeros(3), [0.5, 0, 0])[0]
@@ -411,7 +411,7 @@ def words_of(robot, name: str) -> list:
     return [row[0] for row in getattr(robot, name).__self__._kept if row is not None]
 
 
-def test_words_choose_the_kernel_by_position_by_name_and_by_default(arm):
+def test_options_select_the_kernel_by_position_name_and_default(arm):
     expected = arm.kernel("jacobian:tool0:world")(Q[0]), arm.kernel("jacobian:tool0:body")(Q[0])
     for _ in range(2):
         for f in (
@@ -463,7 +463,7 @@ def test_oldest_route_is_replaced_when_there_are_too_many():
         assert robot.pose(np.zeros(2), name).tobytes() == expected
 
 
-def test_wrong_words_are_refused_each_time(arm):
+def test_invalid_options_are_refused_at_every_call(arm):
     for _ in range(3):
         for words in (("tool9",), ("tool0", "moon"), (7,), (["tool0"],), (None,), ("tool0", None)):
             with pytest.raises(ts.TorsorError):

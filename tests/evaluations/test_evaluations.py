@@ -88,7 +88,7 @@ def test_one_state_batch_lists_and_replay(robot, spec):
 
 
 @pytest.mark.parametrize("spec", ["inverse_dynamics", "mass_matrix", "jacobian:frame2:world", "kinetic_energy"])
-def test_float32(spec):
+def test_float32_kernels_agree_with_float64(spec):
     robot = ROBOTS["floating tree"]
     values = inputs(robot, spec, BATCH)
     single = robot.kernel(spec, dtype=np.float32)(*values)
@@ -114,7 +114,7 @@ def test_fifty_digits(spec):
 @pytest.mark.parametrize(
     "spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian:frame2:world", "coriolis_matrix"]
 )
-def test_sympy(spec):
+def test_sympy_evaluation_agrees_with_floats(spec):
     """Symbols in, a closed form out; its value is the kernel's."""
     from torsor.model.joints import Prismatic, Revolute
     from torsor.spatial import Vec

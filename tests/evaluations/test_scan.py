@@ -22,7 +22,7 @@ def slow(s: Scan) -> Scan:
     return twin
 
 
-def test_fibonacci():
+def test_scan_computes_fibonacci_numbers():
     step = record(lambda x: {"next": [x[1], x[0] + x[1]]}, [Argument("x", (2,))])
     both = Scan(step, carry={"x": "next"})([0.0, 1.0], steps=60)
     a, b = 0, 1
@@ -147,7 +147,7 @@ def test_single_precision():
 
 @pytest.mark.parametrize("make", [lambda s: s, slow])
 @pytest.mark.parametrize("batch", [(), (11,)])
-def test_what_is_not_finite_is_found(make, batch):
+def test_scan_reports_values_that_are_not_finite(make, batch):
     """1/(x − 3), with x counted up: the state that begins at 0 fails at its third step."""
     step = record(lambda x: {"next": x[0] + 1, "y": 1 / (x[0] - 3)}, [Argument("x", ())])
     x = np.full(batch, 0.5)

@@ -139,7 +139,7 @@ def test_a_scalar_is_passed_by_value_and_two_configurations_keep_apart(tmp_path)
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_the_stack_is_within_what_the_header_says(level, tmp_path):
+def test_stack_usage_is_below_the_bound_in_the_header(level, tmp_path):
     if "gcc" not in CC:
         pytest.fail("the stack is measured by gcc's -fstack-usage; install gcc")
     robot = ts.robots.quadruped()
@@ -227,7 +227,7 @@ def test_nan_is_handed_on(tmp_path):
     assert np.isnan(y).all()
 
 
-def test_arguments_nothing_depends_on(tmp_path):
+def test_unused_arguments_compile_without_warnings(tmp_path):
     robot = ts.robots.cartesian()  # M does not depend on q, nor does its gravity force
     export_c(robot, tmp_path / "xyz", "mass_matrix", "gravity_force", name="xyz")
     (M,) = call(library(tmp_path, "xyz").xyz_mass_matrix, [np.zeros(3)], [(3, 3)])
@@ -280,7 +280,7 @@ def test_specs_of_one_c_name_are_kept_apart(tmp_path):
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [
-        ((), {}, "name what is exported"),
+        ((), {}, "quantities to export"),
         (("mass_matrix",), {"dtype": "int32"}, "dtype must be"),
         (("mass_matrix",), {"dtype": "nonsense"}, "dtype must be"),
         (("mass_matrix",), {"dtype": None}, "dtype must be"),
@@ -291,7 +291,7 @@ def test_specs_of_one_c_name_are_kept_apart(tmp_path):
         (("pose",), {}, "needs a frame"),
     ],
 )
-def test_what_is_refused(words, options, message, tmp_path):
+def test_export_c_rejects_invalid_arguments(words, options, message, tmp_path):
     with pytest.raises(ts.ArgumentError, match=message):
         export_c(ts.robots.ur5(), tmp_path / "a", *words, **options)
     assert not list(tmp_path.iterdir())

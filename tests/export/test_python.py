@@ -99,8 +99,8 @@ def test_the_text_is_the_same_again_and_lines_are_short(tmp_path):
     assert max(map(len, first.splitlines())) <= 160
 
 
-def test_what_is_refused(tmp_path):
-    with pytest.raises(ts.ArgumentError, match="name what is exported"):
+def test_export_python_rejects_invalid_arguments(tmp_path):
+    with pytest.raises(ts.ArgumentError, match="quantities to export"):
         export_python(ts.robots.ur5(), tmp_path / "a.py")
     with pytest.raises(ts.ArgumentError, match="name must be an identifier"):
         export_python(ts.robots.ur5(), tmp_path / "a.py", "mass_matrix", name="class")

@@ -44,7 +44,7 @@ def hinged(gravity=(0, 0, 0), load=0.0, **options):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_shapes(family):
+def test_assumed_shapes_satisfy_the_boundary_conditions(family):
     """Orthonormal, clamped at the root, with derivatives that are derivatives."""
     rows = FAMILIES[family]
     xs, ws = gauss(30)
@@ -141,7 +141,7 @@ def test_two_beams_on_a_hub():
 # -- statics, gravity, spin ----------------------------------------------------------------------------------
 
 
-def test_sag():
+def test_static_sag_matches_beam_theory():
     """A cantilever under its own weight: ρA g L⁴ / 8EI at its tip, slope ρA g L³ / 6EI."""
     arm = hinged(gravity=(0, -1e-3, 0), modes=(3, 0, 0))  # a weak field: deflections are small
     T = arm.pose(arm.equilibrium(arm.neutral()), "bar/tip")
@@ -306,7 +306,7 @@ def state(arm, n=()):
     return q, RNG.normal(size=(*n, arm.nv)), RNG.normal(size=(*n, arm.robot.nv))
 
 
-def test_power(spatial):
+def test_power_of_all_forces_is_the_rate_of_energy(spatial):
     """dE/dt = τᵀv + Fᵀ J v − dissipation, with the energy's rate by duals; a wrench on the tool."""
     q, v, tau = state(spatial)
     F = RNG.normal(size=6)
@@ -403,7 +403,7 @@ def test_rigid_limit():
     assert off[1] == pytest.approx(off[0] / 10, rel=0.05)
 
 
-def test_what_hangs_on_a_beam(spatial):
+def test_joints_and_frames_are_attached_to_the_nearest_section(spatial):
     """Joints and welds go to the section nearest along the beam: the elbow to the tip, the wheel to x = 0.2."""
     assert {"upper/tip", "upper/at0.2", "fore/tip"} <= set(spatial.frames)
     q, v, _ = state(spatial)

@@ -49,7 +49,7 @@ def test_step_follows_the_fastest_vibration_and_one_that_is_too_long_is_refused(
         simulate_flexible(stiff, stiff.neutral(), np.zeros(3), 1e-2, dt=1e-2)
 
 
-def test_what_is_no_motion_is_refused(arm):
+def test_invalid_motions_are_refused(arm):
     t, q = np.linspace(0, 1, 3), np.zeros((3, 3))
     with pytest.raises(ArgumentError, match=r"q has shape \(3, 2\), expected \(3, 3\)"):
         FlexibleResult(arm, t, q[:, :2])

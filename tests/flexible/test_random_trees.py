@@ -55,7 +55,7 @@ def test_elastic_joints(seed):
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
-def test_beams(seed):
+def test_random_trees_with_beams(seed):
     """Two beams somewhere in a tree: M is the kinetic energy's, forward undoes inverse, and power is the rate of energy."""
     description = trees.random_tree(seed, bodies=4)
     robot = Robot(description)

@@ -41,7 +41,7 @@ def test_from_the_cache(cache):
     assert file.read_text() == URDF  # a folder that is no git repository is not thrown away
 
 
-def test_mjcf(cache):
+def test_mjcf_of_robot_descriptions_is_read(cache):
     text = '<mujoco model="panda"><worldbody><body name="a"><joint/><geom size=".1"/></body></worldbody></mujoco>'
     put(cache, "mujoco_menagerie/franka_emika_panda/panda.xml", text)
     assert load("robot_descriptions:panda_mj_description").nv == 1
@@ -57,9 +57,9 @@ def test_xacro_with_its_own_arguments(cache):
     assert load("robot_descriptions:enlight_description", xacro_args={"robot_type": "X"}).links == ("X",)
 
 
-def test_what_is_not_there(cache):
+def test_missing_descriptions_and_repositories_are_errors(cache):
     with pytest.raises(
-        FileError, match=r"'example-robot-data' is not in the cache, and torsor fetches nothing; fetch it with 'robot_"
+        FileError, match=r"'example-robot-data' is not in the cache, and torsor downloads nothing; download it with 'robot_"
     ):
         load("robot_descriptions:panda_description")
     (cache / "example-robot-data").mkdir()

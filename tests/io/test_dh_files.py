@@ -74,9 +74,9 @@ def test_millimetres_and_modified():
         ("a\n1\n", None, "has no DH convention"),
         ("# convention: craig\na\n1\n", None, "'standard' or 'modified', not 'craig'"),
         ("# convension: modified\na\n1\n", 1, "did you mean 'convention'"),
-        ("# convention: modified\nalfa\n1\n", 2, "'alfa' is no column here; did you mean 'alpha'"),
+        ("# convention: modified\nalfa\n1\n", 2, "unknown column 'alfa'; did you mean 'alpha'"),
         ("# convention: modified\na,a\n1,2\n", 2, "column 'a' twice"),
-        ("# convention: modified\na [inch]\n1\n", 2, "'inch' is no unit"),
+        ("# convention: modified\na [inch]\n1\n", 2, "'inch' is not a known unit"),
         ("# convention: modified\nalpha [mm]\n1\n", 3, "alpha of a revolute joint is not in mm"),
         ("# convention: modified\ntype, upper [deg]\nprismatic, 90\n", 3, "upper of a prismatic joint is not in deg"),
         ("# convention: modified\nmass [m]\n1\n", 3, "mass of a revolute joint is not in m"),
@@ -86,7 +86,7 @@ def test_millimetres_and_modified():
         ("# convention: modified\nmass\n1\n-2\n", 4, "mass -2.0 kg is negative"),
         ("# convention: modified\ntype\nspherical\n", 3, "must be 'revolute' or 'prismatic'"),
         ("# convention: modified\n# gravity: 1 2\na\n1\n", 2, "gravity needs 3 numbers, 2 given"),
-        ("# convention: modified\n# angles: deg\nalpha [rad]\n1\n", None, "say one of them"),
+        ("# convention: modified\n# angles: deg\nalpha [rad]\n1\n", None, "remove one of them"),
         ("# convention: modified\n# angles: turns\nalpha\n1\n", None, "rad or deg, not 'turns'"),
         ("# convention: modified\n", None, "is empty"),
         ("# convention: modified\na\n", None, "at least one row"),
@@ -100,7 +100,7 @@ def test_millimetres_and_modified():
         ("convention: !!python/object:os.system modified\njoints:\n - {a: 1}\n", 1, "must be a name"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_and_where(text, line, match):
+def test_invalid_dh_files_are_refused_with_line(text, line, match):
     with pytest.raises(FileError, match=match) as caught:
         read_dh(text)
     assert caught.value.line == line

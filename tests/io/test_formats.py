@@ -27,11 +27,11 @@ MJCF = '<mujoco model="bob"><worldbody><body name="bob"><joint name="hinge"/><ge
         ('<?xml version="1.0"?>\n<!-- a <robot> --><mujoco/>', "mjcf"), (b"\xef\xbb\xbf <mujoco/>", "mjcf"), ("", "urdf"),
     ],
 )  # fmt: skip
-def test_recognised(source, expected):
+def test_formats_are_recognised_by_name_and_content(source, expected):
     assert recognise_format(source).name == expected
 
 
-def test_xml_is_what_its_root_says(tmp_path):
+def test_xml_format_follows_from_the_root_element(tmp_path):
     for text, name in ((URDF, "two_link"), (MJCF, "bob")):
         path = tmp_path / f"{name}.xml"
         path.write_text(text)
@@ -46,20 +46,20 @@ def test_no_ending_or_another(tmp_path):
         assert load(path).nv == 2
     odd = tmp_path / "arm.txt"
     odd.write_text("a, alpha, d, theta\n")
-    with pytest.raises(FileError, match=r"torsor knows .urdf, .xacro, .mjcf, .sdf, .world, .dh.csv, .* give format=: urdf"):
+    with pytest.raises(FileError, match=r"use one of .urdf, .xacro, .mjcf, .sdf, .world, .dh.csv, .* give format=: urdf"):
         load(odd)
     assert load("# convention: modified\nmass\n1\n", format="dh").nv == 1
 
 
-def test_a_bundled_robots_name_is_no_file(tmp_path, monkeypatch):
+def test_name_of_a_bundled_robot_gives_a_hint(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match=r"ur5: cannot be read: No such file.*; torsor brings .*: ts\.robots\.ur5\(\)"):
+    with pytest.raises(FileError, match=r"ur5: cannot be read: No such file.*bundled robot of that name: ts\.robots\.ur5\(\)"):
         load("ur5")
     with pytest.raises(FileError, match=r"ur6: cannot be read: No such file or directory$"):
         load("ur6")
 
 
-def test_words_that_mean_nothing():
+def test_options_that_do_not_apply_are_refused():
     with pytest.raises(UnknownName, match="no format named 'vrml'; valid names: dh, mjcf"):
         load("x.wrl", format="vrml")
     with pytest.raises(ArgumentError, match="base must be 'fixed' or 'floating', not 'free'"):
@@ -81,9 +81,9 @@ def test_the_options_reach_every_reader(tmp_path):
         assert load(tmp_path / f"tied{ending}").nv == 1
         assert load(tmp_path / f"tied{ending}", mimic=False).nv == 2
     flat = "# convention: modified\nmass, ixx, iyy, izz\n1, 9, 1, 1\n"  # an inertia no body has
-    with pytest.warns(ts.ModelWarning, match="no body can have"):
+    with pytest.warns(ts.ModelWarning, match="physically impossible"):
         load(flat, format="dh")
-    with pytest.raises(ts.ModelError, match="no body can have"):
+    with pytest.raises(ts.ModelError, match="physically impossible"):
         load(flat, format="dh", strict=True)
 
 
@@ -97,7 +97,7 @@ def solid(d):
 
 
 @pytest.mark.parametrize("ending", [".urdf", ".mjcf"])
-def test_what_is_saved_is_loaded_again(tmp_path, ending):
+def test_saved_robots_are_loaded_again(tmp_path, ending):
     robot = ts.robots.ur5()
     save(robot, tmp_path / f"arm{ending}")
     again = load(tmp_path / f"arm{ending}")
@@ -107,10 +107,10 @@ def test_what_is_saved_is_loaded_again(tmp_path, ending):
     assert load(tmp_path / "arm.xml").joints == robot.joints
 
 
-def test_what_cannot_be_written(tmp_path):
-    with pytest.raises(ArgumentError, match=r"end it with .urdf, .mjcf, or give format=, urdf or mjcf"):
+def test_formats_that_cannot_be_written_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match=r"use .urdf, .mjcf, or give format=, urdf or mjcf"):
         save(ts.robots.ur5(), tmp_path / "arm.xml")
-    with pytest.raises(UnknownName, match="no format that can be written named 'dh'"):
+    with pytest.raises(UnknownName, match=r"format must be one of .*, not 'dh'"):
         save(ts.robots.ur5(), tmp_path / "arm.dh.csv", format="dh")
     assert not list(tmp_path.iterdir())
 
@@ -122,7 +122,7 @@ def test_the_table_is_whole():
     assert len({f.name for f in FORMATS}) == len(FORMATS)
 
 
-def test_a_missing_library_says_which_extra(tmp_path, monkeypatch):
+def test_missing_library_error_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "arm.urdf.xacro").write_text(URDF)
     modules = __import__("sys").modules
     for library, extra, call in (

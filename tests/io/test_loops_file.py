@@ -55,7 +55,7 @@ def test_the_schema():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_what_is_written_is_read_back(seed):
+def test_loops_file_round_trip(seed):
     d, _ = closed_graph(seed)
     for a, b in zip(d.loops, read_loops(write_loops(d)), strict=True):
         same(a, b)
@@ -95,7 +95,7 @@ def test_a_loop_that_cannot_be_written():
         coordinates = transform = Cam.transform
 
     d = ts.Builder("r").link("a").link("b").joint("j", "revolute", "a", "b").loop("x", Own(), "a", "b").description()
-    with pytest.raises(ts.ModelError, match="loop 'x': the side-file has no word for Own"):
+    with pytest.raises(ts.ModelError, match="loop 'x': the loops file cannot express Own"):
         write_loops(d)
 
 
@@ -106,20 +106,20 @@ def one(**changes) -> bytes:
 
 
 REFUSED = {
-    "empty": (b"", ": is empty; it must hold loops: [...]"),
+    "empty": (b"", ": is empty; it must contain loops: [...]"),
     "not a mapping": (b"- 1\n", ":1: <loops.yaml>: must be a mapping with the keys loops"),
-    "other root": (b"\nloop: []\n", ":2: <loops.yaml>: 'loop' is no key here; did you mean 'loops'? (there are loops)"),
-    "no list": (b"loops: 3\n", ":1: <loops>: must be a list, an entry a loop (- name: ...)"),
+    "other root": (b"\nloop: []\n", ":2: <loops.yaml>: unknown key 'loop'; did you mean 'loops'? (known: loops)"),
+    "no list": (b"loops: 3\n", ":1: <loops>: must be a list, one entry per loop (- name: ...)"),
     "no loop": (b"loops:\n- 3\n", ":2: <loops[0]>: must be a mapping with the keys name, type, axis"),
     "no name": (one(name=None), ":2: <loops[0]>: 'name' is missing"),
     "null name": (one(name="~"), ":2: <loops[0].name>: must be a name"),
     "list name": (one(name="[a]"), ":2: <loops[0].name>: must be a name"),
     "no child": (one(child=None), ":2: <loops[0]>: 'child' is missing"),
-    "unknown key": (one(axes="[0, 0, 1]"), ":2: <loops[0]>: 'axes' is no key here; did you mean 'axis'?"),
-    "unknown key inside": (one(child="{link: b, xyzs: 1}"), ":2: <loops[0].child>: 'xyzs' is no key here; did you mean 'xyz'?"),
+    "unknown key": (one(axes="[0, 0, 1]"), ":2: <loops[0]>: unknown key 'axes'; did you mean 'axis'?"),
+    "unknown key inside": (one(child="{link: b, xyzs: 1}"), ":2: <loops[0].child>: unknown key 'xyzs'; did you mean 'xyz'?"),
     "twice": (b"loops: []\nloops: []\n", ":2: <loops.yaml>: 'loops' is given twice"),
-    "merge": (one(**{"<<": "{axis: [0, 0, 1]}"}), ":2: <loops[0]>: '<<' is no key here"),
-    "type": (one(type="revolut"), ":2: <loops[0].type>: loop 'C': 'revolut' is no joint type here; did you mean 'revolute'?"),
+    "merge": (one(**{"<<": "{axis: [0, 0, 1]}"}), ":2: <loops[0]>: unknown key '<<'"),
+    "type": (one(type="revolut"), ":2: <loops[0].type>: loop 'C': unknown joint type 'revolut'; did you mean 'revolute'?"),
     "plain link": (one(parent="a"), ":2: <loops[0].parent>: must be a mapping with the keys link, xyz, rpy"),
     "two numbers": (one(axis="[0, 1]"), ":2: <loops[0].axis>: must be a list of 3 numbers: [x, y, z]"),
     "a number": (one(axis="1"), ":2: <loops[0].axis>: must be a list of 3 numbers: [x, y, z]"),
@@ -143,12 +143,12 @@ REFUSED = {
     "control character": (b"loops: \x00\n", ": is not YAML: unacceptable character"),
     "not utf-8": (b"loops:\n- \xff\n", ":2: is not UTF-8: byte 0xff cannot be read"),
     "deep": (b"[" * 100_000, ": is nested too deeply"),
-    "laughs": (b"a: &a [x, x]\nb: &b [*a, *a]\nloops: [*b]\n", ":1: <loops.yaml>: 'a' is no key here"),
+    "laughs": (b"a: &a [x, x]\nb: &b [*a, *a]\nloops: [*b]\n", ":1: <loops.yaml>: unknown key 'a'"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_invalid_loops_files_are_refused(case):
     source, message = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_loops(source)

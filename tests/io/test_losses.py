@@ -86,7 +86,7 @@ def everything(*names: str) -> Description:
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])
-def test_each_loss_of_a_robot_that_has_everything_is_told(format):
+def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
     told = losses(everything(), format)
     for what, who, fate in FEATURES:
         names = list(who(everything()))
@@ -96,13 +96,13 @@ def test_each_loss_of_a_robot_that_has_everything_is_told(format):
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf"])
-def test_comments_tell_them(format):
+def test_losses_are_written_as_comments(format):
     d = everything()
     text = {"urdf": write_urdf, "mjcf": write_mjcf}[format](d)
     for line in losses(d, format):
         assert f"<!-- {line} -->" in text
     if format == "mjcf":
-        assert "<!-- named otherwise, as the name is taken: shape case -->" in text
+        assert "<!-- renamed, since the name is in use: shape case -->" in text
 
 
 def test_every_format_that_is_written_has_its_losses():
@@ -139,7 +139,7 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
     for x in a.links:
         kept = {(g.shape, g.role, g.name) for g in links[x.name].geometry}
         gone = [g for g in x.geometry if (g.shape, g.role, g.name) not in kept]
-        out += [(("ellipsoids", "named otherwise", "left out"), x.name if g.shape == "ellipsoid" else g.name) for g in gone]
+        out += [(("ellipsoids", "renamed", "left out"), x.name if g.shape == "ellipsoid" else g.name) for g in gone]
         if not np.allclose([*flat(x.inertia)], [*flat(links[x.name].inertia)], rtol=1e-9, atol=1e-12):
             out.append((("rotors", "inertias"), "rotor"))
     return out
@@ -171,7 +171,7 @@ FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared"
 
 
 @pytest.mark.parametrize("names", FEW)
-def test_whatever_changed_in_a_urdf_was_told(names):
+def test_every_change_by_urdf_is_listed(names):
     d = everything(*names)
     text = write_urdf(d)
     back = read_urdf(text)
@@ -182,7 +182,7 @@ def test_whatever_changed_in_a_urdf_was_told(names):
 
 
 @pytest.mark.parametrize("names", FEW)
-def test_whatever_changed_in_an_mjcf_was_told(names):
+def test_every_change_by_mjcf_is_listed(names):
     d = everything(*names)
     text = write_mjcf(d)
     assert untold(d, read_mjcf(text, mimic=True), text) == []
@@ -190,7 +190,7 @@ def test_whatever_changed_in_an_mjcf_was_told(names):
 
 @settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 6)
 @given(st.integers(0, 10**6))
-def test_whatever_changed_in_random_trees_was_told(seed):
+def test_every_change_of_random_trees_is_listed(seed):
     d = sayable(random_tree(seed, bodies=1 + seed % 6))
     try:
         text = write_mjcf(d)

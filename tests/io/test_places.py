@@ -36,7 +36,7 @@ def places(world, roots=()):
     "uri", ["../meshes/link.stl", "package://robot/meshes/link.stl", "model://robot/meshes/link.stl", "..\\meshes\\link.stl",
             "package://robot/meshes/%6cink.stl", "package://robot/urdf/../meshes/link.stl"],
 )  # fmt: skip
-def test_found(world, uri):
+def test_meshes_are_found_in_allowed_folders(world, uri):
     assert places(world).find(uri) == (world / "ws/robot/meshes/link.stl").resolve()
 
 
@@ -65,8 +65,8 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("%2e%2e/secret.stl", "no such file"),
         ("package://robot/../../secret.stl", "outside its package"),
         ("package://robot/%2e%2e/%2e%2e/secret.stl", "outside its package"),
-        ("package://../../secret.stl", "no name of a package"),
-        ("package://%2e%2e/secret.stl", "no name of a package"),
+        ("package://../../secret.stl", "not a valid package name"),
+        ("package://%2e%2e/secret.stl", "not a valid package name"),
         ("package:///etc/passwd", "no folder named 'etc' is known"),
         ("package://robot%2f..%2f..%2f/secret.stl", "outside its package"),
         ("package://other/link.stl", "no folder named"),
@@ -75,17 +75,17 @@ def test_found_by_ros_paths(world, monkeypatch):
         ("/etc/passwd", "outside"),
         ("../meshes/leak.stl", "outside"),
         ("package://robot/meshes/leak.stl", "outside its package"),
-        ("../meshes/notes.txt", "is no mesh by its name"),
+        ("../meshes/notes.txt", "is not a mesh file"),
         ("../meshes/folder.stl", "outside"),
         ("../meshes/none.stl", "no such file"),
-        ("http://evil.example/link.stl", "not fetched"),
-        ("https://evil.example/link.stl", "not fetched"),
+        ("http://evil.example/link.stl", "not downloaded"),
+        ("https://evil.example/link.stl", "not downloaded"),
         ("\\\\evil\\share\\link.stl", "no such file"),
         ("", "outside"),
-        ("../meshes/link.stl\0.txt", "no name of a file"),
+        ("../meshes/link.stl\0.txt", "not a valid file name"),
     ],
 )
-def test_refused(world, uri, why):
+def test_meshes_outside_allowed_folders_are_refused(world, uri, why):
     with pytest.raises(FileError, match=why):
         places(world).find(uri)
 
@@ -99,13 +99,13 @@ def test_secret_outside_never_comes_back(world):
                     places(world).find(start + "../" * up + name)
 
 
-def test_root_that_is_no_folder(world):
-    with pytest.raises(FileError, match="is no folder"):
+def test_root_that_is_not_a_folder_is_refused(world):
+    with pytest.raises(FileError, match="is not a folder"):
         Places(roots=[world / "secret.key"])
 
 
 def test_unreadable_is_missing_not_a_crash(world):
-    with pytest.raises(FileError, match="no name of a file"):
+    with pytest.raises(FileError, match="not a valid file name"):
         places(world).find("../meshes/" + "x" * 5000 + ".stl")
 
 
@@ -114,7 +114,7 @@ def test_sibling_package_needs_its_manifest(world):
     assert places(world).find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
 
 
-def test_home_is_no_package(world, monkeypatch):
+def test_home_folder_is_not_a_package(world, monkeypatch):
     """A description saved right in the home, or in a folder of it, does not open the rest of it."""
     monkeypatch.setenv("HOME", str(world / "ws"))
     (world / "ws/loose.urdf").write_text("")

@@ -105,7 +105,7 @@ def test_the_2r_arm_of_the_book_has_whole_numbers_for_axes():
     assert M[0][0] == pytest.approx(m1 * L1**2 + m2 * (L1**2 + 2 * L1 * L2 * np.cos(0.7) + L2**2), rel=1e-14)
 
 
-def test_a_nearly_unit_screw_is_normalised_and_says_so():
+def test_nearly_unit_screw_is_normalised_and_reported():
     S = np.array([[0, 0.70711, 0.70711, 0, 0, 0]]).T
     assert "screw 1 normalised" in from_mr([np.eye(4)] * 2, [np.eye(6)], S).report[0]
 
@@ -123,14 +123,14 @@ GOOD = ([np.eye(4)] * 2, [np.eye(6)], np.array([[0, 0, 1.0, 0, 0, 0]]).T)
         ({2: np.zeros((6, 1))}, "screw 1 is not normalised"),
         ({2: np.array([[0, 0, 2.0, 0, 0, 0]]).T}, r"screw 1 is not normalised: \|ω\| = 2"),
         ({0: [np.eye(4), np.eye(3)]}, r"Mlist\[1\] must be a 4×4"),
-        ({0: [2 * np.eye(4), np.eye(4)]}, r"Mlist\[0\] is no rigid motion"),
+        ({0: [2 * np.eye(4), np.eye(4)]}, r"Mlist\[0\] is not a rigid motion"),
         ({0: [np.full((4, 4), np.nan), np.eye(4)]}, r"Mlist\[0\] must be a 4×4 matrix of finite"),
         ({1: [np.eye(3)]}, r"Glist\[0\] must be a 6×6"),
-        ({1: [np.diag([1, 1, 1, 1, 2, 3])]}, r"Glist\[0\] is no spatial inertia"),
+        ({1: [np.diag([1, 1, 1, 1, 2, 3])]}, r"Glist\[0\] is not a spatial inertia"),
         ({1: [-np.eye(6)]}, r"Glist\[0\]: mass -1.0 kg is negative"),
     ],
 )
-def test_lists_that_are_no_robot_are_refused(change, message):
+def test_invalid_lists_are_refused(change, message):
     with pytest.raises(ModelError, match=message):
         from_mr(*(change.get(i, x) for i, x in enumerate(GOOD)))
 

@@ -47,7 +47,7 @@ def test_without_drake(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("text", [FIXED, FLOATING], ids=["fixed", "floating"])
-def test_dynamics(text, tmp_path):
+def test_sdf_dynamics_agree_with_drake(text, tmp_path):
     plants = pytest.importorskip("pydrake.multibody.plant")
     from pydrake.multibody.parsing import Parser
 
@@ -75,7 +75,7 @@ def test_dynamics(text, tmp_path):
     assert load(path, base="floating").nv == 11 if text is FLOATING else 5
 
 
-def test_what_drake_refuses(tmp_path):
+def test_errors_of_drake_are_file_errors(tmp_path):
     pytest.importorskip("pydrake.multibody.plant")
     path = tmp_path / "bad.sdf"
     path.write_text("<sdf version='1.9'><model name='m'><link/></model></sdf>")
@@ -85,11 +85,11 @@ def test_what_drake_refuses(tmp_path):
 
 INCLUDE = '<sdf version="1.9"><world name="w">\n<include><uri>{}</uri></include></world></sdf>'
 HOSTILE = {
-    "https://host/model.sdf": "models of https:// are not fetched",
+    "https://host/model.sdf": "models of https:// are not downloaded",
     "package://drake_models/x/y.sdf": "no folder named 'drake_models' is known",
     "../../outside/model.sdf": "outside",
     "file:///{}/outside/model.sdf": "outside",
-    "model://../outside": "is no name of a package",
+    "model://../outside": "is not a valid package name",
     "/dev/zero": "",
     "link.sdf": "outside",
     "../../outside": "outside",

@@ -34,7 +34,7 @@ def test_colors_are_found(materials, visuals, colors):
 
 
 @pytest.mark.parametrize("rgba", ["1 0 0", "2 0 0 1", "red", "nan 0 0 1", ""])
-def test_what_is_no_color_is_noted(rgba):
+def test_invalid_colours_are_noted(rgba):
     d = described("", f'<material name="m"><color rgba="{rgba}"/></material>')
     assert d.links[0].geometry[0].color is None
     assert d.report == ("1 <color> element ignored: rgba needs four numbers from 0 to 1",)

@@ -87,7 +87,7 @@ def test_every_joint_type_comes_back():
         assert np.abs(x - y).max() <= 2e-15 * np.abs(x).max()
 
 
-def test_ten_times_out_and_in_it_has_not_drifted():
+def test_ten_round_trips_do_not_change_numbers():
     first = last = every_kind()
     for _ in range(10):
         last = read_urdf(write_urdf(last))
@@ -145,7 +145,7 @@ def test_frames_become_massless_links():
     assert assemble(back).frame("tip").X.r == assemble(d).frame("tip").X.r
 
 
-def test_base_and_gravity_are_told_in_comments():
+def test_base_and_gravity_are_written_as_comments():
     d = replace(every_kind(), base="floating", gravity=Vec(0, 0, -1.62))
     text = write_urdf(d)
     assert '<!-- free base, not in the file, load with base="floating": ' in text
@@ -185,15 +185,15 @@ def single(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> 
     return Description(name, (Link("a"), link), (Joint("j", kind, "a", "b", **options),))
 
 
-def test_refusals():
+def test_urdf_writer_refuses_unsupported_robots():
     x = Graph().input(0)
     refused = {
-        "joint 'j': URDF has no word for Mine; it can write fixed, revolute": single(Mine(Vec(0, 0, 1))),
+        "joint 'j': URDF cannot express Mine, only fixed, revolute": single(Mine(Vec(0, 0, 1))),
         "joint 'j': URDF gives a continuous joint no lower and upper limit": single(Continuous(Vec(0, 0, 1)), lower=(-1.0,)),
-        "link 'b': it has a first moment of mass and no mass, which URDF cannot say": single(
+        "link 'b': it has a first moment of mass and no mass, which URDF cannot express": single(
             link=Link("b", Inertia(0, Vec(1, 0, 0), Sym.zero()))
         ),
-        "is not a finite number, and URDF holds nothing else": single(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
+        "is not a finite number": single(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
         "link 'b': URDF has no visual of shape 'egg'": single(link=Link("b", geometry=(Geometry("visual", "egg"),))),
         "robot 'a\\x00b' cannot be written as XML: ": single(name="a\0b"),
     }  # fmt: skip
@@ -239,9 +239,9 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_places_that_take_no_file(tmp_path):
-    with pytest.raises(FileError, match="is a directory or a device, and is not replaced by a file"):
+    with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
         write_urdf(single(), tmp_path)
-    with pytest.raises(FileError, match="is a directory or a device, and is not replaced by a file"):
+    with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
         write_urdf(single(), "/dev/full")
     with pytest.raises(FileError, match=r"cannot be written: No such file or directory"):
         write_urdf(single(), tmp_path / "no" / "r.urdf")

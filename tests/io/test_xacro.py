@@ -51,7 +51,7 @@ def arm(tmp_path):
     return folder / "arm.urdf.xacro"
 
 
-def test_it_runs_when_asked(arm, monkeypatch):
+def test_xacro_runs_on_request(arm, monkeypatch):
     robot = load(arm, xacro_args={})
     assert robot.joints == ("upper_joint", "lower_joint")
     assert robot.mass == pytest.approx(2.0)
@@ -71,16 +71,16 @@ def test_it_does_not_run_unasked(arm):
         load(ARM.encode(), format="xacro")
 
 
-def test_arguments(arm):
+def test_xacro_arguments_are_passed(arm):
     robot = load(arm, xacro_args={"length": 0.25, "tool": True}, base="floating")
     assert robot.mass == pytest.approx(1.0)
     assert "tool" in robot.links
     assert robot.description.base == "floating"
-    with pytest.raises(FileError, match=r"'lenght' is no argument .*; did you mean 'length'\? \(there are length, tool\)"):
+    with pytest.raises(FileError, match=r"unknown argument .* 'lenght'; did you mean 'length'\? \(known: length, tool\)"):
         load(arm, xacro_args={"lenght": 0.25})
 
 
-def test_packages(arm, tmp_path):
+def test_xacro_finds_packages_in_roots(arm, tmp_path):
     """Found by its folder's name, by its package.xml, above the file, or in folders that are declared."""
     text = ARM.replace("parts/macros.xacro", "$(find my_parts)/macros.xacro")
     lone = tmp_path / "lone" / "arm.xacro"
@@ -99,7 +99,7 @@ def test_packages(arm, tmp_path):
     (near / "macros.xacro").write_text(MACROS.replace("2*length", "4*length"))
     assert load(lone, xacro_args={}).mass == pytest.approx(4.0)
     assert load(lone, xacro_args={}, roots=[other]).mass == pytest.approx(2.0)  # what is declared comes first
-    with pytest.raises(FileError, match="is no folder"):
+    with pytest.raises(FileError, match="is not a folder"):
         load(lone, xacro_args={}, roots=[tmp_path / "absent"])
 
 
@@ -113,7 +113,7 @@ def test_packages(arm, tmp_path):
         (HEAD + "<link name='$(arg size)'/></robot>", "xacro cannot run it: .*size"),
     ],
 )
-def test_what_goes_wrong(tmp_path, text, match):
+def test_errors_of_xacro_are_file_errors(tmp_path, text, match):
     path = tmp_path / "bad.xacro"
     path.write_text(text)
     with pytest.raises(FileError, match=match) as caught:
@@ -121,7 +121,7 @@ def test_what_goes_wrong(tmp_path, text, match):
     assert caught.value.file == str(path)
 
 
-def test_what_is_wrong_with_the_urdf_it_writes(tmp_path, capfd):
+def test_errors_in_the_expanded_urdf_name_the_xacro_file(tmp_path, capfd):
     path = tmp_path / "bad.xacro"
     path.write_text(
         HEAD + "<xacro:property name='m' value='-1'/><link name='a'><inertial><mass value='${m}'/></inertial></link></robot>"

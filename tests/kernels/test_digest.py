@@ -76,7 +76,7 @@ def test_user_code_has_no_digest(value):
     assert digest(value) is None
 
 
-def test_closure_of_torsor_is_known_by_what_it_holds():
+def test_digest_of_a_closure_depends_on_its_values():
     def holding(value):
         def inner():
             return value
@@ -89,7 +89,7 @@ def test_closure_of_torsor_is_known_by_what_it_holds():
     assert digest(holding(Law())) is None
 
 
-def test_functions_of_one_name_are_known_by_their_code_and_defaults():
+def test_digest_of_a_function_depends_on_code_and_defaults():
     functions = [lambda x: x + 1, lambda x: x + 2, lambda x: x * 1, lambda x, y=1: x + y, lambda x, y=2: x + y]
     functions += [lambda x: [y + 1 for y in x], lambda x: [y + 2 for y in x]]
     for f in functions:

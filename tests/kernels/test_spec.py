@@ -27,7 +27,7 @@ def test_names_and_tuples_of_words_are_the_same_spec():
         {"wrenches": ("tool0",), "expressed_in": "world"},
     ],
 )
-def test_every_word_makes_another_kernel(options):
+def test_every_option_gives_another_spec(options):
     robot = ts.robots.ur5()
     assert robot.spec("inverse_dynamics", **options) != robot.spec("inverse_dynamics")
     assert robot.kernel("inverse_dynamics", **options) is not robot.kernel("inverse_dynamics")
@@ -55,7 +55,7 @@ def test_frames_of_wrenches_are_inputs_after_the_state():
     ("options", "message"),
     [
         ({"wrenches": ("nowhere",)}, "nowhere"),
-        ({"wrenches": ("tool0",), "expressed_in": "moon"}, "axes of a wrench"),
+        ({"wrenches": ("tool0",), "expressed_in": "moon"}, "expressed_in must be one of"),
     ],
 )
 def test_unknown_frames_and_axes_are_errors(options, message):

@@ -60,7 +60,7 @@ def test_damping_acts_at_every_stage():
     assert not np.allclose(damped.v, robot.step(q, v, tau, 1e-2, "rk4").v)
 
 
-def test_what_a_step_cannot_do_is_an_error():
+def test_step_rejects_unsupported_robots():
     robot = ts.robots.two_link()
     z = np.zeros(2)
     with pytest.raises(ts.UnknownName, match="fixed-step integrator"):

@@ -72,7 +72,7 @@ def test_a_loop_takes_the_axes():
 
 def test_unknown_axes_are_an_error():
     robot = ts.robots.two_link()
-    with pytest.raises(ts.UnknownName, match="axes of a wrench"):
+    with pytest.raises(ts.UnknownName, match="expressed_in must be one of"):
         robot.inverse_dynamics([0, 0], [0, 0], [0, 0], {"tip": np.zeros(6)}, expressed_in="space")
 
 

@@ -72,7 +72,7 @@ def test_dense_mass_matrix_solve():
     np.testing.assert_allclose(tree.forward_dynamics(q, v, tau, method="divide_and_conquer"), a, rtol=1e-9, atol=1e-9)
 
 
-def test_batches():
+def test_o_log_n_methods_of_batches():
     tree = large.random_tree(5, np.random.default_rng(2), branching=0.0)
     q, v, tau = (np.stack(x) for x in zip(*(state(tree, k) for k in range(3)), strict=True))
     for method in METHODS:
@@ -136,7 +136,7 @@ def test_constraint_force_needs_inertias_and_names_the_body():
         tree.forward_dynamics(*state(tree), method="constraint_force")
 
 
-def test_constraint_force_refuses_trees_and_says_what_takes_them():
+def test_constraint_force_refuses_trees_and_names_alternatives():
     tree = with_bodies([1, 1, 1], parent=[-1, 0, 0])
     with pytest.raises(ArgumentError, match=r"body 2 hangs on body 0.*divide_and_conquer"):
         tree.forward_dynamics(*state(tree), method="constraint_force")
@@ -168,7 +168,7 @@ def test_rounds_grow_with_the_logarithm(name):
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_every_body_is_taken_out_once_and_after_what_it_carries(name):
+def test_contraction_removes_every_body_once_after_its_descendants(name):
     steps = contraction(TREES[name], np.ones(N, dtype=int)).steps
     every = np.arange(N)
     taken = np.concatenate([every[s.bodies] for s in steps if s.kind != "open"])
@@ -182,7 +182,7 @@ def test_every_body_is_taken_out_once_and_after_what_it_carries(name):
         assert (place[every[s.bodies]] < place[above]).all()
 
 
-def test_preorder():
+def test_preorder_of_a_tree():
     order = preorder(np.array([-1, 0, 1, 0, 1, -1, 3]))
     assert list(order) == [0, 1, 2, 4, 3, 6, 5]
 

@@ -150,7 +150,7 @@ def fields(n=3, **changed):
         ({"types": ("revolute", "revolute")}, "must be a joint type"),
         ({"mass": [1.0, -1.0, 1.0]}, "mass of body 1 is negative"),
         ({"mass": [1.0, np.nan, 1.0]}, r"mass\[1\] must be finite, not nan"),
-        ({"E": np.ones((3, 3, 3))}, "is no rotation"),
+        ({"E": np.ones((3, 3, 3))}, "is not a rotation"),
         ({"h": np.zeros((3, 2))}, r"h has shape \(3, 2\), expected \(3, 3\)"),
         ({"armature": [0.0]}, "armature has shape"),
         ({"names": ("one",)}, "as many names"),
@@ -161,7 +161,7 @@ def test_a_tree_that_is_none_is_refused(changed, words):
         LargeTree(**fields(**changed))
 
 
-def test_builders_refuse_nonsense():
+def test_chain_and_random_tree_reject_invalid_arguments():
     for call in (lambda: large.chain(0), lambda: large.chain(2.5), lambda: large.chain(3, mass=[1, 2]),
                  lambda: large.random_tree(0, np.random.default_rng()),
                  lambda: large.random_tree(3, np.random.default_rng(), branching=2)):  # fmt: skip

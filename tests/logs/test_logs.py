@@ -35,7 +35,7 @@ def same(x: logs.Log, y: logs.Log) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_every_format_gives_back_what_was_written(tmp_path, arm, ending):
+def test_every_format_is_read_back_bit_for_bit(tmp_path, arm, ending):
     log = random_log(arm)
     log.write(tmp_path / f"run.{ending}")
     again = logs.read(tmp_path / f"run.{ending}")
@@ -113,7 +113,7 @@ def test_simulations_are_logs(tmp_path):
         ("voltage", ("", "voltage")), ("quality", ("", "quality")), ("", ("", "")),
     ],
 )  # fmt: skip
-def test_columns_people_write(column, expected):
+def test_usual_column_names_are_recognised(column, expected):
     assert meaning(column) == expected
 
 
@@ -140,14 +140,14 @@ def refused(text: str, match: str, **options):
     return caught.value
 
 
-def test_what_is_wrong_with_a_csv():
-    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' holds 'x', which is no number").line == 3
+def test_invalid_csv_errors_name_line_and_column():
+    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' contains 'x', which is not a number").line == 3
     assert refused("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
     assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 'q.a.' is empty").line == 5
-    refused("t,q[a]\n0,1_0\n", "'1_0', which is no number")
+    refused("t,q[a]\n0,1_0\n", "'1_0', which is not a number")
     refused("0,1\n2,3\n", "must name the columns")
     refused("", "empty")
-    refused("# {\nt\n", "no JSON")
+    refused("# {\nt\n", "not valid JSON")
     refused('# {"names": 5}\nt\n0\n', "has invalid metadata")
     refused("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
     refused("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
@@ -222,22 +222,22 @@ def test_damaged_npz(tmp_path):
     assert 0 < loaded < 60
 
 
-def test_columns_that_mean_nothing_here_may_hold_anything():
+def test_unknown_columns_are_ignored():
     text = 't,label,q[a],note\n0,start,1,"a, b"\n\n1,,2,\n'
     log = logs.read(io.BytesIO(text.encode()), format="csv")
     assert (log.t.tolist(), log.q.tolist(), log.ignored) == ([0.0, 1.0], [[1.0], [2.0]], ("label", "note"))
     with pytest.raises(FileError, match="3 cells in this line and 4 columns"):
         logs.read(io.BytesIO(b"t,label,q[a],note\n0,x,1,y\n0,x,1\n"), format="csv")
-    with pytest.raises(FileError, match=r"column 'q\[a\]' holds 'x', which is no number"):
+    with pytest.raises(FileError, match=r"column 'q\[a\]' contains 'x', which is not a number"):
         logs.read(io.BytesIO(b"t,label,q[a]\n0,x,x\n"), format="csv")
 
 
-def test_parquet_with_holes_and_words(tmp_path):
+def test_parquet_with_nulls_or_text_is_refused(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
     parquet.write_table(pa.table({"t": [0.0, 1.0, 2.0], "q[a]": [0.0, 1.0, None]}), tmp_path / "holes.parquet")
-    with pytest.raises(FileError, match=r"'q\[a\]' holds nothing \(null\) in row 3"):
+    with pytest.raises(FileError, match=r"'q\[a\]' is empty \(null\) in row 3"):
         logs.read(tmp_path / "holes.parquet")
     parquet.write_table(pa.table({"t": [0, 1], "q[a]": ["x", "y"]}), tmp_path / "words.parquet")
     with pytest.raises(FileError, match="not numbers"):
@@ -265,7 +265,7 @@ def test_an_error_on_the_way_leaves_the_old_file(tmp_path, arm):
     assert len(list(tmp_path.iterdir())) == len(ENDINGS)
 
 
-def test_missing_libraries_say_which_extra(tmp_path, arm, monkeypatch):
+def test_missing_library_error_names_the_extra(tmp_path, arm, monkeypatch):
     for library, ending, extra in (("pyarrow", "parquet", "tables"), ("mcap.writer", "mcap", "logs")):
         monkeypatch.setitem(__import__("sys").modules, library, None)
         with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
@@ -275,7 +275,7 @@ def test_missing_libraries_say_which_extra(tmp_path, arm, monkeypatch):
 
 def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
     (tmp_path / "objects.npz").write_bytes(b"not a zip, so NumPy takes it for a pickle")
-    with pytest.raises(FileError, match="holds Python objects, or is none") as refused:
+    with pytest.raises(FileError, match="contains Python objects, or is not an NPZ file") as refused:
         logs.read(tmp_path / "objects.npz")
     assert "allow_pickle" not in str(refused.value)
 

@@ -61,7 +61,7 @@ def test_messages_of_another_library():
     assert log.tau.tolist() == [[2.0, 3.5], [2.5, 3.0]]
 
 
-def test_what_we_write_is_what_they_write():
+def test_written_messages_equal_those_of_ros():
     first = decode_cdr(FIRST)
     again = decode_cdr(encode_cdr(first))
     assert (again.stamp, again.names) == (first.stamp, first.names)
@@ -75,7 +75,7 @@ def test_big_endian():
     assert (message.stamp, message.names, message.position.tolist()) == (3_000_000_005, ("a",), [1.5])
 
 
-def test_json():
+def test_json_messages_are_read():
     data = {"header": {"stamp": {"sec": 7, "nanosec": 9}}, "name": ["a", "b"], "position": [1, 2.5], "effort": [None, 1]}
     log = read(recording(json.dumps(data).encode(), encoding="json"))
     assert (log.start, log.q.tolist(), log.v) == (7_000_000_009, [[1.0, 2.5]], None)
@@ -85,12 +85,12 @@ def test_json():
             decode_json(json.dumps(wrong).encode())
 
 
-def test_a_zero_stamp_means_when_it_was_recorded():
+def test_zero_stamp_is_replaced_by_the_recording_time():
     log = read(recording(state(stamp=0), state(stamp=0)))
     assert (log.start, log.t.tolist()) == (10**18, [0.0, 1.0])
 
 
-def test_topics():
+def test_topic_selection():
     two = [("/left", state()), ("/right", state(q=(3.0, 4.0)))]
     with pytest.raises(FileError, match="choose with topic=: /left, /right"):
         read(recording(*two))
@@ -123,12 +123,12 @@ def test_a_message_without_its_efforts_has_holes():
 
 @pytest.mark.parametrize("cut", range(4, len(SECOND), 7))
 def test_cut_messages(cut):
-    with pytest.raises(FileError, match="cut short"):
+    with pytest.raises(FileError, match="truncated"):
         read(recording(SECOND[:cut]))
 
 
-def test_messages_that_lie_about_their_length():
-    with pytest.raises(ValueError, match="cut short"):  # four thousand million names: refused before anything is made
+def test_messages_with_wrong_lengths_are_refused():
+    with pytest.raises(ValueError, match="truncated"):  # four thousand million names: refused before anything is made
         decode_cdr(b"\0\1\0\0" + pack("<iI", 0, 0) + pack("<I", 1) + b"\0" * 4 + b"\xff" * 4)
     with pytest.raises(ValueError, match="plain CDR"):
         decode_cdr(b"\0\x0a\0\0")
@@ -144,10 +144,10 @@ def test_damaged_files():
         read(io.BytesIO(bytes(data[: len(data) // 4])))
 
 
-def test_what_a_joint_state_cannot_say(tmp_path):
+def test_logs_that_joint_state_cannot_express_are_refused(tmp_path):
     for log, why in (
         (logs.Log(t=[0.0], q=[[1.0]], a=[[1.0]], names={"q": ("a",), "a": ("a",)}), "no accelerations"),
-        (logs.Log(q=[[1.0]], names={"q": ("a",)}), "has a time"),
+        (logs.Log(q=[[1.0]], names={"q": ("a",)}), "needs a time"),
         (logs.Log(t=[0.0], q=[[1.0]]), "one list of names"),
         (logs.Log(t=[0.0], q=[[1.0]], v=[[1.0]], names={"q": ("a",), "v": ("b",)}), "one list of names"),
     ):

@@ -41,7 +41,7 @@ def test_neutral_is_closed(mechanism):
     assert np.abs(system.residual(system.robot.neutral())).max() < 1e-15
 
 
-def test_mobility_is_what_theory_says(mechanism):
+def test_mobility_matches_theory(mechanism):
     name, system = mechanism
     coordinates, rows, rank = THEORY[name]
     for q in (system.robot.neutral(), closed_state(system, np.random.default_rng(1))[0]):

@@ -83,7 +83,7 @@ def test_march_from_the_singular_position_is_refused_and_beside_it_keeps_the_bra
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_mobility_drops_where_the_rods_lie_level(n):
+def test_rank_drops_where_the_rods_are_horizontal(n):
     system = built("n_four_bar", n)
     there = system.mobility(-np.pi / 2 * pattern(n))
     assert (there.rank, there.freedom, there.redundancy) == (n, n + 1, 4 * n)

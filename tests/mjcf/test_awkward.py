@@ -16,7 +16,7 @@ from torsor.model.assembly import assemble
 GEOM = '<geom size=".1"/>'
 DECIMAL = "is not a number: write a plain decimal such as 1.5 or 2e-3"
 MASSLESS = "mass and inertia of moving bodies must be larger than mjMINVAL"
-TOO_LARGE = "is larger than any number of a robot"
+TOO_LARGE = "is too large"
 
 
 def mjcf(inside: str) -> str:
@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
     "mismatched tags": (world("<body></bdy>"), 3, "", "is not well-formed XML: Opening and ending tag mismatch"),
     "cut off": (body()[:60], 5, "", "is not well-formed XML"),
     "DOCTYPE": ("<!DOCTYPE mujoco [<!ENTITY a 'b'>]><mujoco/>", 1, "", "DOCTYPE"),
-    "no UTF-8": (b"<mujoco>\n\xff</mujoco>", 2, "", "no utf-8"),
+    "no UTF-8": (b"<mujoco>\n\xff</mujoco>", 2, "", "not utf-8"),
     "UTF-16": ("<mujoco/>".encode("utf-16"), 1, "", "UTF-16"),
     "NUL": (b"<mujoco>\0</mujoco>", 1, "", "NUL"),
     "xacro": ('<mujoco xmlns:xacro="x"><xacro:property name="a"/></mujoco>', 1, "xacro:property", "is xacro"),
@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_awkward_mjcf_is_refused_with_line_and_reason(case):
     source, line, element, words = REFUSED[case]
     with pytest.raises(FileError) as caught:
         read_mjcf(source)
@@ -197,7 +197,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_accepted(case):
+def test_awkward_mjcf_is_accepted(case):
     source, meaning = ACCEPTED[case]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)
@@ -212,6 +212,6 @@ def test_forces_that_are_not_read_are_a_warning():
         read_mjcf(body(said='gravcomp="1"'))
 
 
-def test_eighty_awkward_files():
+def test_there_are_at_least_eighty_awkward_files():
     assert len(REFUSED) >= 75
     assert len(REFUSED) + len(ACCEPTED) >= 95

@@ -36,7 +36,7 @@ def test_a_pipe_named_as_a_mesh_does_not_hang(tmp_path):
         read_mjcf(path)
 
 
-def test_warnings_go_to_the_report_and_nothing_is_left_behind(tmp_path, monkeypatch, capfd):
+def test_mujoco_warnings_go_to_the_report_and_no_log_file_is_written(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     d = read_mjcf(mjcf(f'<compiler settotalmass="3"/><worldbody>{BODY}</worldbody>'))
     assert any(line.startswith("MuJoCo: compiler attribute 'settotalmass' is deprecated") for line in d.report)

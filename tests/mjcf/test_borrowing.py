@@ -33,7 +33,7 @@ def same_motion(d: Description, e: Description) -> None:
 
 
 @given(st.integers(0, 10**6))
-def test_whatever_is_borrowed_the_motion_stays(seed):
+def test_moved_inertia_does_not_change_the_dynamics(seed):
     rng = np.random.default_rng(seed)
     kinds = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Fixed(), Revolute(axis(rng))]
     d = random_tree(seed, bodies=5, couplings=False, kinds=kinds)
@@ -56,12 +56,12 @@ def test_a_planar_arm_borrows_from_its_base_through_every_link():
     same_motion(d, e)
 
 
-def test_nothing_is_touched_that_is_possible():
+def test_possible_inertias_are_not_changed():
     d = random_tree(1)
     assert possible(d) == (d, [])
 
 
-def test_a_ball_lends_nothing():
+def test_no_inertia_is_moved_across_a_spherical_joint():
     d = Description("ball", (Link("base"), Link("bob", PLANAR)), (Joint("socket", Spherical(), "base", "bob"),))
     e, moved = possible(d)
     assert (e, moved) == (d, [])

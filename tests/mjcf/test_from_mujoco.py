@@ -31,7 +31,7 @@ def test_kernels_against_mj_forward_and_mj_inverse():
     np.testing.assert_allclose(ours, twin.d.qacc, rtol=0, atol=1e-15 * kappa * np.abs(twin.d.qacc).max())
 
 
-def test_what_was_changed_in_memory_counts():
+def test_changes_of_a_model_in_memory_are_read():
     m = mujoco.MjModel.from_xml_path(str(HERE / "walker.xml"))
     before = from_mujoco(m)
     m.body_mass[:] *= 2

@@ -21,7 +21,7 @@ from torsor.errors import FileError
 from torsor.io.mjcf import read_mjcf
 from torsor.io.mjcf.whole import DEEPEST, NAMED
 
-pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not read")
+pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not support")
 BODY = '<body name="{}"><joint/><geom size=".1"/></body>'
 
 
@@ -90,13 +90,13 @@ def opened(folder: Path) -> Iterator[list[str]]:
         os.close(watch)
 
 
-def test_the_watch_hears_what_c_opens(world):
+def test_audit_detects_files_opened_by_c_code(world):
     with opened(world / "outside") as heard:
         mujoco.MjSpec.from_file(str(robot(world, '<include file="../../../outside/file.xml"/>')))
     assert heard == ["file.xml"]
 
 
-def test_every_element_of_mjcf_that_names_a_file_is_known():
+def test_all_mjcf_elements_with_a_file_attribute_are_handled():
     """MuJoCo's own table of elements, and the ones looked after here; textures lose their files."""
     found, name = set(), ""
     for line in mujoco.mj_printSchema(False, False).splitlines():
@@ -134,7 +134,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("kind", WAYS)
-def test_nothing_else_is_opened(world, kind):
+def test_no_other_file_is_opened(world, kind):
     way, ending, _ = WAYS[kind]
     with opened(world / "outside") as heard:
         for name in HOSTILE:
@@ -168,7 +168,7 @@ def test_textures_are_not_opened(world):
     assert heard == []
 
 
-def test_settings_mean_what_mujoco_says_they_mean(world):
+def test_path_settings_have_the_meaning_of_mujoco(world):
     """Where two files have one name, the one MuJoCo reads is read."""
     folder = world / "ws/robot/mjcf"
     (folder / "inner/file.stl").write_bytes(stl(2.0))
@@ -208,7 +208,7 @@ def test_a_model_attached_brings_its_own_files(world):
     assert "p_arm" in {x.name for x in read_mjcf(robot(world, ATTACHED)).links}
     for text, words in (
         ('<mujoco><asset><model name="arm" file="arm.xml"/></asset></mujoco>', "a model that this one is part of"),
-        (ARM.replace("file.stl", "../../../../outside/file.stl"), "arm.xml:1: <mesh>: names .* outside the declared folders"),
+        (ARM.replace("file.stl", "../../../../outside/file.stl"), "arm.xml:1: <mesh>: names .* outside the allowed folders"),
         ('<robot name="r"/>', "arm.xml:1: <robot>: is not MJCF: this is a URDF"),
         (ARM.replace("<joint/>", '<joint type="gear"/>'), r"robot.xml:2: <model>: .*invalid keyword: 'gear'"),
     ):
@@ -219,9 +219,9 @@ def test_a_model_attached_brings_its_own_files(world):
 
 #: includes that never end, or seem so: (how many files, which one each includes, what is told of which)
 WINDING = {
-    "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included already"),
-    "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included already"),
-    "deep": (1000, lambda n: n + 1, f"{DEEPEST}.xml:2: <include>: is inside {DEEPEST} files"),
+    "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included more than once"),
+    "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included more than once"),
+    "deep": (1000, lambda n: n + 1, f"{DEEPEST}.xml:2: <include>: is inside 50 nested includes"),
 }
 
 
@@ -237,17 +237,17 @@ def test_winding_includes(tmp_path, case):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('<include file="file.xml"/><include file="file.xml"/>', "is included already"),
-        ('<include file="file.xml"><body/></include>', "nothing inside"),
+        ('<include file="file.xml"/><include file="file.xml"/>', "is included more than once"),
+        ('<include file="file.xml"><body/></include>', "an include must be empty"),
         ("<include/>", 'has no file="..."'),
         ('<include file=""/>', "is empty"),
-        ('<include file="empty.xml"/>', "has nothing in it"),
+        ('<include file="empty.xml"/>', "is empty"),
         ('<include file="none.xml"/>', "there is no such file"),
-        ('<include file="file.stl"/>', "no such file by its name"),
-        ('<asset><mesh file="robot.xml"/></asset>', "no such file by its name"),
+        ('<include file="file.stl"/>', "not a file of this kind"),
+        ('<asset><mesh file="robot.xml"/></asset>', "not a file of this kind"),
     ],
 )
-def test_odd_includes(world, text, words):
+def test_invalid_includes_are_refused(world, text, words):
     (world / "ws/robot/mjcf/empty.xml").write_text("<mujoco/>")
     with pytest.raises(FileError, match=words):
         read_mjcf(robot(world, text))

@@ -55,5 +55,5 @@ def test_trees_read_back_move_in_torsor_as_in_mujoco(seed):
 
 def test_a_joint_of_your_own_is_refused_by_name():
     d = random_tree(0, bodies=2, kinds=[Cam()])
-    with pytest.raises(ModelError, match=r"joint 'joint1': MJCF has no word for Cam"):
+    with pytest.raises(ModelError, match=r"joint 'joint1': MJCF cannot express Cam"):
         write_mjcf(d)

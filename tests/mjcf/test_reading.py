@@ -135,16 +135,16 @@ def test_a_linear_joint_equality_is_a_mimic():
     assert max(twin.errors()) < 1e-12
 
 
-def test_what_is_no_loop_is_told():
+def test_equalities_that_are_not_loops_are_reported():
     report = "\n".join(read("loops.xml").report)
     for line in (
         "not linear: lift",
-        "constant ignored; robot.lock(...) does that: jam",
+        "constant ignored; use robot.lock(...): jam",
         "starts inactive ignored: off",
         "<tendon> equality",
     ):
         assert line in report
-    assert "equality with a mocap body ignored: that is a handle, not a loop: grip" in read("walker.xml").report
+    assert "equality with a mocap body ignored: it is not a loop: grip" in read("walker.xml").report
 
 
 # -- joints, limits, drives, names ---------------------------------------------------------------------------------------
@@ -163,19 +163,19 @@ def test_joints_have_their_limits_and_losses():
     assert joints["yaw"].lower == ()
 
 
-def test_what_has_no_name_gets_one_and_the_report_says_which():
+def test_unnamed_elements_get_names_and_are_reported():
     d = read("joints.xml")
     names = [j.name for j in d.joints]
     assert {"body6_joint1", "body6_joint3", "body7_joint", "post_fixed", "shoulder_axis_weld"} <= set(names)
-    assert "body without a name, so called: body6, body7" in d.report
+    assert "body without a name, named: body6, body7" in d.report
     assert {"body6", "body7", "yaw_link", "socket_axis"} <= {link.name for link in d.links}
     assert [f.name for f in read("walker.xml").frames] == ["imu", "trunk_site"]
 
 
-def test_bases():
+def test_base_of_a_model_is_fixed_or_floating():
     walker, free, loops = (read(name) for name in ("walker.xml", "free_bodies.xml", "loops.xml"))
     assert (walker.base, walker.root, walker.name) == ("floating", "trunk", "walker")
-    assert "the base floats, so a body that stands still is left out: step, handle" in walker.report
+    assert "the base is floating, so a fixed body is omitted: step, handle" in walker.report
     assert (free.base, free.root, free.name) == ("fixed", "world", "free bodies")
     assert [j.kind.name for j in free.joints] == [
         "revolute", "floating", "floating", "revolute", "prismatic", "prismatic", "prismatic", "spherical"]  # fmt: skip
@@ -201,15 +201,15 @@ def test_gravity_and_its_switch():
 # -- forces that are not read --------------------------------------------------------------------------------------------
 
 
-def test_forces_torsor_does_not_have_are_told_loudly():
-    with pytest.warns(ModelWarning, match="has forces that torsor does not read: joint springs") as heard:
+def test_unsupported_forces_warn_or_are_refused_if_strict():
+    with pytest.warns(ModelWarning, match="has forces that torsor does not support: joint springs") as heard:
         d = read_mjcf(HERE / LOUD)
     assert heard[0].filename == __file__
     told = [line for line in d.report if line.startswith("NOT in the dynamics")]
     assert [line.split(": ")[1] for line in told] == [
         "joint springs (stiffness)", "damping beyond b v", "gravity compensation (gravcomp)",
         "tendon springs, dampers or armature", "forces of a fluid (density, viscosity)"]  # fmt: skip
-    with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not read.*strict=False"):
+    with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not support.*strict=False"):
         read_mjcf(HERE / LOUD, strict=True)
 
 

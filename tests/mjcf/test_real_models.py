@@ -37,7 +37,7 @@ def compare(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GYMNASIUM or [pytest.param("", marks=pytest.mark.skip(reason="pip install gymnasium"))])
-def test_gymnasium(name):
+def test_gymnasium_models_agree_with_mujoco(name):
     assert ASSETS is not None
     compare(ASSETS / name)
 

@@ -31,7 +31,7 @@ def test_sizes_roles_and_colours():
     assert not any(name in ("ghost", "skewed", "inline") for name, _ in found)
 
 
-def test_meshes_lie_where_mujoco_draws_them():
+def test_mesh_poses_agree_with_mujoco():
     m = compile_model(HERE / "shapes.xml").model
     data = mujoco.MjData(m)
     mujoco.mj_forward(m, data)
@@ -72,7 +72,7 @@ def test_shapes_come_back_as_they_were(tmp_path):
     assert 'file="../' in (tmp_path / "shapes.xml").read_text()
 
 
-def test_an_stl_in_words_is_left_out(tmp_path):
+def test_ascii_stl_is_omitted(tmp_path):
     """MuJoCo reads only the binary form, and would refuse the whole file."""
     (tmp_path / "box.stl").write_text("solid box\nendsolid box\n")
     shape = '<visual><geometry><mesh filename="box.stl"/></geometry></visual>'

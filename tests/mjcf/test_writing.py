@@ -154,7 +154,7 @@ def _turn(angle: float):
     return about(Vec(0, 0, 1), angle)
 
 
-def test_other_loops_and_friction_laws_are_told_in_a_comment():
+def test_unsupported_loops_and_friction_laws_are_listed_in_a_comment():
     from torsor.model.friction import Coulomb
 
     d = replace(arm(laws=(Coulomb(1.0),)), loops=(Loop("slot", Prismatic(Vec(1, 0, 0)), "base", "two"),))
@@ -175,12 +175,12 @@ def test_massless_links_between_joints_join_the_body_after_them():
     there_and_back(d)
     text = write_mjcf(d)
     assert compile_model(text).model.nbody == 3
-    assert "massless, so part of the body that follows: yoke, cross" in text
+    assert "massless, merged into the next body: yoke, cross" in text
 
 
 def test_a_massless_tip_is_refused_by_name():
     d = replace(arm(), links=(Link("base"), body("one"), Link("two")))
-    with pytest.raises(ModelError, match=r"link 'two' is moved by joint 'b' and has no mass.*robot.lock"):
+    with pytest.raises(ModelError, match=r"link 'two' is moved by joint 'b' and massless.*robot.lock"):
         write_mjcf(d)
     with pytest.raises(ModelError, match=r"link 'base' is the free base and has no mass"):
         write_mjcf(replace(arm(), base="floating"))
@@ -189,19 +189,19 @@ def test_a_massless_tip_is_refused_by_name():
 def test_a_ball_without_mass_beyond_a_hinge_is_refused():
     links = (Link("base"), Link("none"), body("head"))
     joints = (Joint("ball", Spherical(), "base", "none"), Joint("hinge", Revolute(Vec(0, 0, 1)), "none", "head"))
-    with pytest.raises(ModelError, match=r"joint 'ball' is a ball in a row with others.*give link 'none' a mass"):
+    with pytest.raises(ModelError, match=r"joint 'ball' is a spherical joint next to others.*give link 'none' a mass"):
         write_mjcf(Description("odd", links, joints))
 
 
 @pytest.mark.parametrize(
     ("kind", "fields", "words"),
     [
-        (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo has one armature for a ball joint"),
-        (Floating(), {"armature": (1.0,) * 6}, "along the world's axes"),
-        (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number, and MJCF holds nothing else"),
+        (Spherical(), {"armature": (1.0, 2.0, 3.0)}, "MuJoCo needs one armature for a ball joint"),
+        (Floating(), {"armature": (1.0,) * 6}, "along world axes"),
+        (Revolute(Vec(0, 0, 1)), {"damping": (sympy.Symbol("d"),)}, "d is not a finite number"),
     ],
 )
-def test_what_mjcf_cannot_say_names_the_joint(kind, fields, words):
+def test_joint_that_mjcf_cannot_express_is_named(kind, fields, words):
     d = arm()
     d = replace(d, joints=(replace(d.joints[0], kind=kind, **fields), d.joints[1]))
     with pytest.raises(ModelError, match=rf"joint 'a'.*{words}"):
@@ -242,7 +242,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert mujoco.MjModel.from_xml_path(str(path)).nv == 2
 
 
-def test_meshes_that_cannot_be_opened_are_told():
+def test_unreadable_meshes_are_reported():
     from torsor.model.description import Geometry
 
     d = arm()

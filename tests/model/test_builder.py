@@ -72,7 +72,7 @@ def test_axes_are_normalised_and_right_angles_are_whole():
 
 def test_a_joint_type_may_be_given_ready_made():
     assert one(Revolute(Vec(1, 0, 0))).description().joints[0].kind == Revolute(Vec(1, 0, 0))
-    with pytest.raises(ModelError, match="ready made"):
+    with pytest.raises(ModelError, match="given as an object"):
         one(Revolute(Vec(1, 0, 0)), axis=(0, 1, 0))
 
 
@@ -86,7 +86,7 @@ def test_numbers_of_a_joint():
     assert (j.lower, j.armature) == ((-1.0, 0.0), (0.1, 0.2))
 
 
-def test_mimic():
+def test_builder_mimic_joint_follows_its_leader():
     def coupled(mimic):
         return one().link("c").joint("k", "revolute", "b", "c", mimic=mimic).description().joints[1].mimic
 
@@ -141,7 +141,7 @@ def test_frames_base_and_gravity():
         (lambda: one().frame("tool", "c").description(), "frame 'tool' is on link 'c'"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(make, message):
+def test_invalid_descriptions_are_refused_by_name(make, message):
     with pytest.raises(ModelError, match=message.replace("(", r"\(")):
         make()
 

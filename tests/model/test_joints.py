@@ -267,7 +267,7 @@ def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
         np.testing.assert_allclose(recorded, np.array(both(q)["T, q"], float), rtol=1e-14, atol=1e-14, err_msg=str(kind))
 
 
-def test_a_joint_that_cannot_close_a_loop_says_so():
+def test_joint_without_complement_cannot_close_a_loop():
     assert not Cam().closes_loops
     assert not ReversedJoint(Cam()).closes_loops
     assert ReversedJoint(Revolute(Vec(0, 0, 1))).closes_loops

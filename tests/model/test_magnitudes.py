@@ -59,7 +59,7 @@ WAYS = {
     "mimic of mimic": (lambda: mimics(HUGE), "joint 'j2': mimic multiplier"),
     "product of mimics": (lambda: mimics(1e30), "joint 'j3': q / q\\(j1\\), the product of the mimic multipliers"),
     "sum of mimic offsets": (lambda: mimics(1e15, 1e30), "joint 'j3': q where q\\(j1\\) = 0"),
-    "sum of welds": (lambda: welds(3, 0.9 * LARGEST), "link 'l3': its place on the body"),
+    "sum of welds": (lambda: welds(3, 0.9 * LARGEST), "link 'l3': its pose on the body"),
     "sum of welded masses": (lambda: welds(2, 0.0).with_payload("l2", LARGEST).with_payload("l1", LARGEST), "joint 'j1'"),
     "pitch": (lambda: chain(1).link("t").joint("h", Helical(Vec(0, 0, 1), HUGE), "l1", "t").build(), "joint 'h': pitch"),
     "armature": (lambda: chain(armature=HUGE).build(), "joint 'j1': armature"),

@@ -27,7 +27,7 @@ directions = st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda d:
 
 
 @pytest.mark.parametrize("name", rigid.__all__)
-def test_every_public_name_says_what_it_is(name):
+def test_every_public_name_has_a_docstring(name):
     thing = getattr(rigid, name)
     assert inspect.getdoc(thing)
     if inspect.isfunction(thing):
@@ -56,7 +56,7 @@ def test_shapes_can_be_recorded():
     assert np.allclose(interpret(program, [np.array([0.1, 0.3])])[0], f([0.1, 0.3])["G"])
 
 
-def test_structural_zeros_stay_whole():
+def test_structural_zeros_stay_integers():
     I = rigid.box(1.0, 2.0, 3.0).inertia(mass=2.5)
     assert all(type(zero) is int for zero in (*I.h, I.I.xy, I.I.xz, I.I.yz))
 
@@ -158,7 +158,7 @@ def test_repeated_vertices_inside_out_and_cavities():
     ("vertices", "faces", "says"),
     [
         (CORNERS, CUBE[1:], "not closed: 3 edges"),
-        (CORNERS, np.concatenate([CUBE[:1, ::-1], CUBE[1:]]), "3 edges have faces that face opposite ways"),
+        (CORNERS, np.concatenate([CUBE[:1, ::-1], CUBE[1:]]), "3 edges have faces of opposite orientation"),
         (CORNERS * [1, 1, 0], CUBE, "no volume"),
         (CORNERS, CUBE + 1, "faces: indices from 0 to 7 expected; 1 to 8 given"),
         (CORNERS, CUBE * 1.0, r"faces: whole numbers of shape \(k, 3\)"),
@@ -168,7 +168,7 @@ def test_repeated_vertices_inside_out_and_cavities():
         (CORNERS * math.nan, CUBE, r"vertices: finite"),
     ],
 )
-def test_meshes_that_are_no_bodies(vertices, faces, says):
+def test_open_or_inconsistent_meshes_are_refused(vertices, faces, says):
     with pytest.raises(ts.ArgumentError, match=says):
         rigid.mesh(vertices, faces)
 
@@ -349,7 +349,7 @@ def test_nearest_consistent(diagonal, at, smallest):
         assert np.linalg.norm(P - rigid.pseudo_inertia(body)) >= near.distance - 1e-12
 
 
-def test_nearest_consistent_says_what_it_did():
+def test_nearest_consistent_reports_its_changes():
     massless = Inertia(0, Vec(1.0, 0, 0), Sym(1.0, 0, 0, 1.0, 0, 1.0))
     near = rigid.nearest_consistent(massless)
     assert near.changes == ("first moment of mass 1, 0, 0 → 0, 0, 0 kg·m",)
@@ -388,10 +388,10 @@ BAD = [
     (lambda: rigid.unskew(np.eye(3)), "skew-symmetric"),
     (lambda: rigid.ad(np.zeros((6, 1))), r"V: .*\(6, 1\)"),
     (lambda: rigid.adjoint(np.eye(3)), r"T: .*\(3, 3\)"),
-    (lambda: rigid.adjoint(2 * np.eye(4)), "no rotation"),
+    (lambda: rigid.adjoint(2 * np.eye(4)), "not a rotation"),
     (lambda: rigid.adjoint(np.diag([1, 1, 1, 2])), "last row"),
     (lambda: rigid.log3(np.diag([1, 1, -1])), "reflection"),
-    (lambda: rigid.log3(np.full((3, 3), math.nan)), "no rotation"),
+    (lambda: rigid.log3(np.full((3, 3), math.nan)), "not a rotation"),
     (lambda: rigid.from_quaternion([0, 0, 0, 0]), "quaternion of zeros"),
     (lambda: rigid.from_matrix(np.eye(5)), r"G: .*\(5, 5\)"),
     (lambda: rigid.from_matrix(np.full((6, 6), math.nan)), "G: finite"),
@@ -418,7 +418,7 @@ def test_bad_input_is_named(call, says):
         call()
 
 
-def test_model_errors_of_what_a_link_takes():
+def test_invalid_link_inertia_is_a_model_error():
     for call in (
         lambda: rigid.from_com(-1),
         lambda: rigid.steiner([1, 2], 1, (0, 0, 0)),

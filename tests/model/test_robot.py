@@ -17,7 +17,7 @@ def test_it_describes_itself():
     assert repr(robot).startswith("<Robot 'panda'")
     text = str(robot)
     assert "panda_joint1: revolute, q[0]" in text
-    assert "follows panda_finger_joint1" in text
+    assert "mimics panda_finger_joint1" in text
     joint = robot.joint("panda_joint4")
     assert (joint.type, joint.q_slice, joint.v_slice) == ("revolute", slice(3, 4), slice(3, 4))
     assert joint.lower < (0,)
@@ -37,7 +37,7 @@ def test_builtin_methods_keep_signature_and_documentation():
     assert "MR 8.50" in Robot.inverse_dynamics.__doc__
 
 
-def test_damping_only_when_asked_for():
+def test_damping_is_included_only_with_damping_true():
     robot = Robot(random_tree(30, base="fixed"))
     rng = np.random.default_rng(0)
     q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)

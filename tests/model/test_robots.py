@@ -73,7 +73,7 @@ def test_files_are_their_makers_but_for_the_shapes(name):
     assert ours.joints == theirs.joints
 
 
-def test_the_acrobot_and_the_cart_pole_stand_where_their_papers_say():
+def test_zero_configurations_of_acrobot_and_cart_pole_match_their_papers():
     assert assemble(ts.robots.description("acrobot")).frame("tip").X.r.x == 2.0
     cart_pole = ts.robots.cart_pole()
     assert np.allclose(cart_pole.gravity_force([0.0, 0.0]), 0)
@@ -87,7 +87,7 @@ def test_the_scara_reaches_down():
     assert np.allclose(pose[:3, 3], [0.7, 0, 0.4 - 0.1 - 0.3])
 
 
-def test_the_signature_says_robot():
+def test_bundled_robots_are_annotated_to_return_robot():
     import inspect
 
     signature = inspect.signature(import_module("torsor.robots").two_link)

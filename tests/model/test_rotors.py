@@ -216,7 +216,7 @@ def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
     assert both.motor.shape == both.gear.shape == (2, 5, 3)
     assert_close(both.motor * 50, robot.inverse_dynamics(q, v, a), floor=1)
     assert robot.rotors == ("rotor1", "rotor2", "rotor3")
-    with pytest.raises(ArgumentError, match=r"two_link.*has no rotors; robot\.with_rotors"):
+    with pytest.raises(ArgumentError, match=r"two_link.*has no rotors; add them with robot\.with_rotors"):
         ts.robots.two_link().motor_torques([0, 0], [0, 0], [0, 0])
 
 
@@ -275,10 +275,10 @@ def test_over_symbols_the_terms_can_be_read():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"joint": "knee"}, "drives joint 'knee', which is no joint of the tree"),
+        ({"joint": "knee"}, "drives joint 'knee', which is not a joint of the tree"),
         ({"joint": "ball"}, "spherical.*one degree of freedom"),
-        ({"joint": "follower"}, r"follows 'hinge' \(mimic\); let it drive that one"),
-        ({"link": "arm"}, "mounted on link 'arm', which does not carry joint 'hinge'; mount it on one of: 'ground'"),
+        ({"joint": "follower"}, r"is a mimic joint of 'hinge'; drive the leader instead"),
+        ({"link": "arm"}, "mounted on link 'arm', which is not an ancestor of joint 'hinge'; mount it on one of: 'ground'"),
         ({"ratio": 0}, "ratio is zero"),
         ({"ratio": float("nan")}, "ratio must be finite"),
         ({"mass": -1}, "negative"),
@@ -289,7 +289,7 @@ def test_over_symbols_the_terms_can_be_read():
         ({"axis": (0, 0, 0)}, "axis is zero"),
     ],
 )
-def test_what_cannot_be_a_rotor_is_refused(change, words):
+def test_invalid_rotors_are_refused(change, words):
     b = ts.Builder("robot").link("ground").link("arm").link("hand").link("finger")
     b.joint("hinge", "revolute", "ground", "arm").joint("ball", "spherical", "arm", "hand")
     b.joint("follower", "revolute", "hand", "finger", mimic="hinge")
@@ -308,7 +308,7 @@ def test_a_joint_has_one_rotor_and_a_rotor_its_own_name():
         replace(d, rotors=(replace(d.rotors[0], axis=Vec(0, 0, 2)),))
 
 
-def test_rounding_in_a_skew_axis_is_forgiven():
+def test_rotor_axis_is_accepted_within_rounding():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         R = rotation(rng)
@@ -343,7 +343,7 @@ def test_locking_a_joint_leaves_its_rotor_standing_on_its_mount(seed):
     assert_close(locked.inverse_dynamics(q, v, a), reference.inverse_dynamics(q, v, a), floor=1)
 
 
-def test_a_branch_takes_its_rotors_along_and_refuses_one_that_stays_behind():
+def test_subtree_keeps_its_rotors_and_refuses_rotors_mounted_outside():
     robot = chain(4)
     assert robot.subtree("link2").rotors == ("rotor3", "rotor4")
     far = robot.with_rotors({"joint4": {**ROUND, "link": "link1"}})
@@ -386,7 +386,7 @@ def test_rebasing_refuses_one_whose_mount_does_not(rotor):
         fork().with_rotors(rotor).rebase("right")
 
 
-def test_urdf_has_the_mass_and_the_apparent_inertia_and_says_what_it_lacks(tmp_path):
+def test_urdf_has_rotor_mass_and_armature_and_lists_the_loss(tmp_path):
     robot = chain(2)
     path = tmp_path / "chain.urdf"
     ts.save_urdf(robot, path)

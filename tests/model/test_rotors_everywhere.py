@@ -63,7 +63,7 @@ def test_the_closed_form_has_the_rotors():
     assert_close(np.array(M, float), robot.mass_matrix([0.3, 0.7]), floor=1)
 
 
-def test_what_knows_armatures_only_refuses():
+def test_functions_without_rotor_support_refuse_rotors():
     robot = chain(2)
     for call in (
         lambda: robot.stacked_equations([0.1, 0.2]),

@@ -103,13 +103,13 @@ def test_followers_lock_with_their_leader_through_others():
     assert (model.nv, locked.nv) == (1, 0)
     before, after = motion(model, [0.7], [0.0]), motion(locked, [], [])
     assert all(np.allclose(flat(before[n][0]), flat(after[n][0]), atol=1e-12) for n in before)
-    with pytest.raises(ModelError, match=r"joint 'far' follows joint 'mid' \(mimic\).*lock that one"):
+    with pytest.raises(ModelError, match=r"joint 'far' is a mimic joint of 'mid'.*lock the leader"):
         lock(d, {"far": 0.0})
     free = assemble(without_couplings(d))
     assert free.nv == 3
 
 
-def test_lock_refuses_what_it_cannot_do():
+def test_lock_refuses_invalid_joints_and_values():
     d = chain("revolute", "spherical", "fixed").description()
     with pytest.raises(UnknownName, match="j0, j1, j2"):
         lock(d, {"elbow": 0.0})
@@ -149,7 +149,7 @@ def gripper(b, prefix=""):
     )  # fmt: skip
 
 
-def test_attach_and_payload_are_what_building_it_at_once_gives():
+def test_attach_and_payload_equal_building_in_one_step():
     hand = gripper(Builder("hand")).description()
     parts = attach(arm(Builder("arm")).description(), hand, "wrist", (0, 0, 0.1), (0, 0, 0.3), "g_")
     parts = payload(parts, "g_grasp", 0.7, (0.01, 0, 0.02), (1e-3, 2e-3, 2.5e-3))
@@ -172,7 +172,7 @@ def test_attach_and_payload_are_what_building_it_at_once_gives():
     assert [line.split()[0] for line in parts.report] == ["attached", "added"]
 
 
-def test_attach_asks_for_a_prefix_when_names_clash():
+def test_attach_needs_a_prefix_for_duplicate_names():
     d = arm(Builder("arm")).description()
     with pytest.raises(ModelError, match=r"link or frame named 'upper', 'lower', 'wrist'; give attach.*prefix"):
         attach(d, d, "wrist")
@@ -189,7 +189,7 @@ def test_attach_welds_a_floating_base():
     assert "floating base is welded" in d.report[-1]
 
 
-def test_subtree_is_the_branch_alone():
+def test_subtree_has_the_dynamics_of_the_branch():
     d = attach(arm(Builder("arm")).description(), gripper(Builder("hand")).description(), "wrist", prefix="g_")
     A, B = assemble(subtree(d, "g_palm")), assemble(gripper(Builder("hand"), "g_").description())
     q, v, a = random_state(A)
@@ -199,7 +199,7 @@ def test_subtree_is_the_branch_alone():
         subtree(d, "palm")
 
 
-def test_a_follower_cut_from_its_leader_is_free_and_the_report_says_so():
+def test_mimic_joint_without_its_leader_becomes_independent_and_is_reported():
     b = Builder("r").link("a").link("b", 1.0).link("c", 1.0).link("d", 1.0)
     b.joint("j", "revolute", "a", "b").joint("k", "revolute", "b", "c").joint("l", "revolute", "c", "d", mimic="j")
     d = subtree(b.description(), "c")
@@ -207,7 +207,7 @@ def test_a_follower_cut_from_its_leader_is_free_and_the_report_says_so():
     assert "no longer coupled, as the joint followed is outside: l" in d.report[-1]
 
 
-def test_payload_refuses_what_no_body_has():
+def test_payload_refuses_impossible_inertias():
     d = arm(Builder("arm")).description()
     with pytest.raises(ModelError, match="payload: mass -1 kg is negative"):
         payload(d, "wrist", -1)
@@ -299,7 +299,7 @@ def test_rebase_keeps_limits_drives_and_couplings():
     assert d.report[-1].startswith("moved the base from 'panda_link0' to 'panda_leftfinger', reversing panda_finger_joint1")
 
 
-def test_rebase_to_the_root_is_nothing_and_to_nowhere_an_error():
+def test_rebase_to_the_root_changes_nothing_and_unknown_links_are_errors():
     d = arm(Builder("arm")).description()
     assert rebase(d, "upper") is d
     with pytest.raises(UnknownName, match="lower, upper"):
@@ -335,7 +335,7 @@ def test_base_and_gravity():
         with_base(clash, "floating")
 
 
-def test_couplings_go_and_what_has_none_stays():
+def test_without_couplings_frees_mimic_joints_only():
     d = gripper(Builder("hand")).description()
     assert without_couplings(d).report[-1] == "no longer coupled: grip2"
     assert assemble(without_couplings(d)).nv == 2

@@ -89,6 +89,6 @@ def test_large_trees_against_the_mass_matrix(shape):
         assert np.abs(a[k] - expected).max() <= tolerance * np.abs(expected).max()
 
 
-def test_a_hanging_rope_stays():
+def test_hanging_rope_has_zero_acceleration():
     rope = chain(2000)
     assert np.abs(forward_dynamics(rope, rope.neutral(), np.zeros(2000), np.zeros(2000))).max() <= 1e-9

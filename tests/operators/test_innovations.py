@@ -34,7 +34,7 @@ def columns(function, model, q):
 
 
 @given(seed=seeds)
-def test_products(seed):
+def test_innovations_factor_times_its_transpose_is_the_mass_matrix(seed):
     """L Lᵀ = M, with every joint type, armatures and couplings."""
     robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)
@@ -48,7 +48,7 @@ def test_products(seed):
 
 
 @given(seed=seeds)
-def test_solutions(seed):
+def test_innovations_half_solve_whitens_the_mass_matrix(seed):
     """L⁻¹ whitens M, and L⁻ᵀ L⁻¹ = M⁻¹."""
     robot = Robot(random_tree(seed, bodies=4))
     q, _, _ = state(robot, seed)

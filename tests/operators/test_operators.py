@@ -130,7 +130,7 @@ def test_point_masses_and_massless_links():
     )
 
 
-def test_a_ball_that_weighs_nothing_has_no_solution():
+def test_massless_spherical_joint_is_singular():
     links = (Link("base"), Link("ball", Inertia.zero()))
     robot = Robot(Description("ball", links, (Joint("socket", Spherical(), "base", "ball"),)))
     with pytest.raises(SingularError, match="moves no mass"):

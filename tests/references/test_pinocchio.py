@@ -96,13 +96,13 @@ def ids(path):
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("path", urdf_files(), ids=ids)
-def test_source(path, floating):
+def test_python_source_agrees_with_pinocchio(path, floating):
     t = twin(path, floating)
     compare(t, by_source(t.robot))
 
 
 @pytest.mark.parametrize("name", [*STANDING, *FLOATING])
-def test_kernels(name):
+def test_kernels_agree_with_pinocchio(name):
     t = twin(ROBOTS / name, name in FLOATING)
     compare(t, by_kernel(t.robot))
 

@@ -26,7 +26,7 @@ def test_beams_are_cut_into_pieces_that_bend(vibration):
     np.testing.assert_allclose(across.y[:, 0], arm.pose(vibration.q, "link1/tip")[:, 1, 3], atol=1e-12)
 
 
-def test_pictures_are_as_many_as_the_vibration_wants():
+def test_number_of_images_follows_the_slowest_vibration():
     stiff = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=5e4, modes=(1, 0, 0))})
     slowest = stiff.frequencies(stiff.neutral(), joints="locked")[0] / (2 * np.pi)
     assert slowest > 10

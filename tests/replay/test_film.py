@@ -33,7 +33,7 @@ def floats(data: bytes, where) -> np.ndarray:
     return packing.words(data[where["at"] : where["at"] + where["bytes"]], "<f4").reshape(where["shape"])
 
 
-def test_sizes(panda_run):
+def test_replay_page_sizes(panda_run):
     """5 s of a Panda: 5 MB with meshes, 1 MB without (issue 6)."""
     assert len(replay.html(panda_run, style="skeleton")) < 1_000_000
     assert len(replay.html(panda_run)) < 1_000_000  # the bundled meshes
@@ -86,12 +86,12 @@ def test_gravity_is_down_wherever_the_model_has_it():
     assert film_of(ts.robots.two_link(), "auto", (), 30).up.tolist() == [0, 1, 0]
 
 
-def test_long_motion_keeps_fewer_pictures_and_says_so():
+def test_long_motion_keeps_fewer_images_with_a_note():
     arm = ts.robots.two_link()
     run = arm.simulate([0.1, 0.0], [0.0, 0.0], 50.0, dt=0.05)
     film = film_of(run, "auto", (), 100)
     assert len(film.times) == 4000
-    assert film.notes == ("4000 of 5001 pictures kept: 80 a second",)
+    assert film.notes == ("4000 of 5001 images kept: 80 per second",)
 
 
 @pytest.mark.parametrize("rows", [10, 100, 1234])
@@ -133,7 +133,7 @@ def test_clustered_surface_has_fewer_triangles_and_about_the_volume():
     assert volume(coarse) == pytest.approx(volume(ball), rel=0.15)
 
 
-def test_too_many_triangles_are_merged_and_a_note_says_so(monkeypatch):
+def test_too_many_triangles_are_merged_with_a_note(monkeypatch):
     from dataclasses import replace
 
     monkeypatch.setattr("torsor.look.replay.document.TRIANGLES", 500)
@@ -145,7 +145,7 @@ def test_too_many_triangles_are_merged_and_a_note_says_so(monkeypatch):
 
 
 def test_bad_arguments():
-    with pytest.raises(ArgumentError, match="a simulation's Result or of a Robot, not of int"):
+    with pytest.raises(ArgumentError, match="the Result of a simulation or a Robot, not int"):
         replay.html(3)
     with pytest.raises(ArgumentError, match="fps"):
         replay.html(ts.robots.two_link(), fps=0)

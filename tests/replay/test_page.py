@@ -133,7 +133,7 @@ def test_event_button_goes_to_the_event(evil):
     assert evil.page.evaluate("document.torsor.time") == pytest.approx(run.events[0].t, abs=1e-6)
 
 
-def test_nothing_is_asked_for_and_nothing_goes_wrong(evil):
+def test_replay_page_makes_no_requests_and_logs_no_errors(evil):
     assert evil.said == []
     assert evil.asked == [evil.path.as_uri()]
 
@@ -171,7 +171,7 @@ def test_beam_that_vibrates_changes_pixels(opened, vibration):
 
 
 @pytest.mark.night
-def test_what_strays_does_not_make_the_robot_small(opened, panda_run):
+def test_distant_small_parts_do_not_change_the_view(opened, panda_run):
     """Nothing holds the fingers of this Panda, and they fall for metres."""
     seen = opened(panda_run)
     assert np.abs(panda_run.q[:, 7]).max() > 3
@@ -191,7 +191,7 @@ def test_phone_and_dark(swing, browser):
     page.close()
 
 
-def test_without_webgl_the_plots_are_there_and_a_note_says_so(swing, browser):
+def test_page_without_webgl_shows_plots_and_a_note(swing, browser):
     context = browser.new_context(reduced_motion="reduce")
     only = "return kind === '2d' ? get.call(this, kind, ...rest) : null"
     taken = f"all.getContext = function (kind, ...rest) {{ {only} }}"

@@ -191,7 +191,7 @@ def test_controller_with_result_of_the_wrong_kind_is_named(arm, what, words):
             arm.simulate([0, 0], [0, 0], 0.1, law, **words)
 
 
-def test_nonsense_after_the_first_step_keeps_the_result_so_far(arm):
+def test_invalid_callback_result_keeps_the_partial_result(arm):
     with pytest.raises(SimulationStopped, match="the controller returned None") as caught:
         arm.simulate([0, 0], [0, 0], 0.1, lambda t, q, v: np.zeros(2) if t < 0.05 else None)
     assert 0.04 < caught.value.result.t[-1] < 0.051

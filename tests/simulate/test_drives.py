@@ -109,7 +109,7 @@ def test_quasi_static_voltages_go_with_adaptive_methods():
     np.testing.assert_allclose(run.states["current"][:, 0], 24 * np.exp(-run.t / 2), atol=1e-6)
 
 
-def test_errors():
+def test_drives_reject_invalid_arguments():
     with pytest.raises(ArgumentError, match="fixed steps"):
         volts(Motor(**MOTOR, inductance=1e-3), [1.0], 1.0, integrator="radau")
     with pytest.raises(ArgumentError, match="drives"):

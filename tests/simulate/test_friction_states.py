@@ -117,6 +117,6 @@ def test_saved_with_the_rest(tmp_path):
         assert again.audit().worst == run.audit().worst
 
 
-def test_adaptive_methods_say_which_do():
+def test_adaptive_integrators_refuse_internal_states():
     with pytest.raises(ArgumentError, match=r"memory.*'rk4'"):
         simulate(slider(LAW), [0.0], [0.0], 1.0, friction=True, integrator="dop853")

@@ -52,7 +52,7 @@ def swinging(request):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_order(swinging, method):
+def test_order_of_each_integrator(swinging, method):
     robot, q, v, end = swinging
     errors = []
     for n in STEPS_OF_RUN:
@@ -128,7 +128,7 @@ def test_implicit_step_too_long():
         simulate(ts.robots.two_link(), [0.0, 1.0], [30.0, -50.0], 5.0, lambda t, q, v: -30 * v, integrator="midpoint", dt=0.5)
 
 
-def test_names():
+def test_unknown_integrator_lists_the_known_names():
     assert set(STEPS) == set(ORDERS) == set(METHODS)
     with pytest.raises(UnknownName, match="variational"):
         step_named("leapfrog")

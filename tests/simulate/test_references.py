@@ -122,7 +122,7 @@ def test_cart_pole():
     np.testing.assert_allclose(end(run), integrated(rhs, start, 2.0), rtol=1e-8, atol=1e-8)
 
 
-def test_acrobot():
+def test_acrobot_agrees_with_reference():
     """Spong's equations (1995): M = [[d11, d12], [d12, d22]], with h and φ as printed there."""
     l1, lc1, lc2, m1, m2, I1, I2, g = 1.0, 0.5, 1.0, 1.0, 1.0, 0.083, 0.33, 9.8
     tau = 2.0

@@ -24,7 +24,7 @@ def run(arm):
     return simulate(arm, [0.1, 0.2], [0, 0], 0.5, lambda t, q, v: -v, wrenches=push, events=low)
 
 
-def test_records(arm):
+def test_record_option_selects_rows(arm):
     every = simulate(arm, [0.1, 0.2], [0, 0], 0.1)
     some = simulate(arm, [0.1, 0.2], [0, 0], 0.1, record=7)
     last = simulate(arm, [0.1, 0.2], [0, 0], 0.1, record="last")
@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, run, monkeyp
     assert [p.name for p in tmp_path.iterdir()] == ["run.csv"]
 
 
-def test_parquet_says_which_extra(tmp_path, run, monkeypatch):
+def test_parquet_without_library_names_the_extra(tmp_path, run, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"torsor\[tables\]"):
         run.save(tmp_path / "run.parquet")
@@ -149,7 +149,7 @@ def test_between_records_and_frames_for_a_viewer(arm, run):
         run.at(9.0)
 
 
-def test_plot(run):
+def test_result_can_be_plotted(run):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     axes = run.plot()

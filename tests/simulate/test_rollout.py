@@ -122,7 +122,7 @@ def test_wrenches_that_are_none(arm, text):
 
 
 @pytest.mark.parametrize("integrator", STEPS)
-def test_every_integrator_as_its_source_says(arm, integrator):
+def test_rollout_integrators_equal_their_reference_steps(arm, integrator):
     """The kernel / the step over floats, with the acceleration of another algorithm."""
     q, v = [0.3, -0.5], [1.0, 2.0]
     field = Field(arm.model, lambda q, v, t: forward_dynamics_by_factors(arm.model, q, v, [math.cos(t), -v[1]]))
@@ -209,7 +209,7 @@ def test_runge_kutta_scipy(arm):
     assert abs(math.log2(errors[0] / errors[1]) - 4) < 0.15
 
 
-def test_ur5_falls_as_pinocchio_says():
+def test_falling_ur5_agrees_with_pinocchio():
     """MR Exercise 8.15: the UR5 falls from its zero configuration for 3 s, against SciPy at 1e-12 over Pinocchio's aba."""
     pin = pytest.importorskip("pinocchio")
     from scipy.integrate import solve_ivp

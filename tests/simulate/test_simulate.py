@@ -97,7 +97,7 @@ def test_wrench_over_time():
     assert steady.q[-1, 0] == pytest.approx(1.0, abs=1e-12)
 
 
-def test_drive_cuts_what_its_motor_cannot():
+def test_drive_limits_torque_to_the_motor():
     """At no-load speed nothing is left: a geared motor asked for too much ends at w₀/G."""
     wheel = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(1, 1, 0.01)).joint("j", "continuous", "g", "w").build()
     drive = Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(10))
@@ -334,7 +334,7 @@ def test_random_trees_balance(seed):
 # -- what is wrong is said ---------------------------------------------------------------------------------------
 
 
-def test_not_finite_stops_with_time_step_joint_and_keeps_what_there_is(arm):
+def test_not_finite_state_stops_with_time_step_joint_and_partial_result(arm):
     with pytest.raises(SimulationStopped, match=r"t = 0.499 s, step 499, joint 'joint2'") as caught:
         simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: np.array([0.0, np.nan if t >= 0.4999 else 0.0]))
     assert (caught.value.step, caught.value.joint) == (499, "joint2")
@@ -364,7 +364,7 @@ def test_overflow_in_a_recorded_run_is_kept_too(arm):
         ({"damping": True, "friction": True}, "no joint of robot .* has a friction law"),
     ],
 )
-def test_arguments(arm, words, message):
+def test_simulate_rejects_invalid_arguments(arm, words, message):
     words = {"duration": 0.1, **words}
     robot = ts.Robot(arm.description)
     with pytest.raises(ArgumentError, match=message):
@@ -396,7 +396,7 @@ def test_a_joint_whose_stops_coincide_stays(restitution):
     assert len(result.events) <= 2
 
 
-def test_more_steps_than_anybody_waits_for():
+def test_too_many_steps_are_refused():
     with pytest.raises(ts.ArgumentError, match=r"1e\+15 steps"):
         ts.robots.two_link().simulate([0, 0], [0, 0], 1e6, dt=1e-9)
 

@@ -80,7 +80,7 @@ def test_leaving_early_and_going_on(client, robot, tmp_path):
     assert len(list((tmp_path / "r").rglob("*.json"))) == 6
 
 
-def test_a_worker_killed_in_the_middle_loses_nothing(client, tmp_path):
+def test_points_of_a_killed_cluster_worker_are_recomputed(client, tmp_path):
     thread = kill_whoever_writes(tmp_path)
     grid = {"x": [1, 2, 3, 4], "folder": [str(tmp_path)]}
     assert sweep(studies.held_until_killed, grid, workers=client).array().ravel().tolist() == [1, 4, 9, 16]
@@ -95,7 +95,7 @@ def test_a_point_that_kills_every_worker_is_given_up(client):
     assert outcomes[1].failure.type == "WorkerLost"
 
 
-def test_a_worker_without_the_module_is_told(client, tmp_path, monkeypatch):
+def test_missing_module_on_a_worker_is_reported(client, tmp_path, monkeypatch):
     (tmp_path / "only_here.py").write_text("def study(x): return x")
     monkeypatch.syspath_prepend(tmp_path)
     from only_here import study

@@ -36,7 +36,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_methods(name, robot):
+def test_robot_methods_accept_dask_arrays(name, robot):
     arguments = METHODS[name]
     result = getattr(robot, name)(*map(lazy, arguments))
     expected = getattr(robot, name)(*arguments)

@@ -85,7 +85,7 @@ def test_of_a_script(tmp_path):
         assert said(tmp_path, **change).split()[0] != first.split()[0]
 
 
-def test_what_cannot_be_told_asks_for_a_version(tmp_path):
+def test_study_without_a_digest_needs_a_version(tmp_path):
     lock = threading.Lock()
 
     def guarded(x):

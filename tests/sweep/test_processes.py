@@ -109,7 +109,7 @@ def test_results_that_cannot_be_kept_and_studies_that_leave():
 # -- deaths ----------------------------------------------------------------------------------------------------
 
 
-def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path):
+def test_points_of_a_killed_process_are_recomputed(tmp_path):
     thread = kill_whoever_writes(tmp_path)
     grid = {"x": [1, 2, 3, 4], "folder": [str(tmp_path)]}
     assert sweep(studies.held_until_killed, grid, workers=2).array().ravel().tolist() == [1, 4, 9, 16]
@@ -173,7 +173,7 @@ def test_after_an_interruption_the_rest_is_computed(how, tmp_path, robot):
     assert same_outcomes(rest, sweep(robot, grid, studies.swing, workers=0).run())
 
 
-def test_a_script_without_a_guard_is_told(tmp_path):
+def test_script_without_main_guard_gets_an_error(tmp_path):
     _, said = start(tmp_path, "if True:").communicate(timeout=60)
     assert "worker processes end before they are ready" in said
     assert "if __name__ == '__main__':" in said
@@ -205,7 +205,7 @@ def test_bad_arguments(robot, tmp_path):
         sweep(studies.inverse, grid, results=tmp_path / "file")
 
 
-def test_progress(capsys, monkeypatch):
+def test_progress_is_shown_on_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr("torsor.support.progress.PATIENCE", 0.0)
     sweep(studies.inverse, {"x": [1, 0, 2]}, workers=0, progress=True).run()
     assert "3 of 3 points, 1 failed" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def test_decode_is_the_inverse_of_encode(value):
     assert same(decode(record), value)
 
 
-def test_a_folder_gives_back_what_it_was_given(tmp_path):
+def test_results_are_read_back_from_the_folder(tmp_path):
     value = {"a": np.arange(3.0), "b": (1, np.float32(0.1)), "c": float("nan"), "d": [None, True, "ä"]}
     Folder(tmp_path / "new").put("ab12", encode(value))
     assert same(decode(Folder(tmp_path / "new").get("ab12")), value)
@@ -59,13 +59,13 @@ def test_a_pickle_on_disk_is_not_opened(tmp_path):
 
 
 @pytest.mark.parametrize("value", [object(), {"x": {1, 2}}, {1: 2}, np.array([None]), [b"bytes"], 1j])
-def test_what_cannot_be_kept_is_refused(value):
+def test_results_of_unsupported_types_are_refused(value):
     with pytest.raises(ts.ArgumentError, match="value"):
         encode(value)
 
 
 @given(VALUES, VALUES)
-def test_keys_tell_points_apart(x, y):
+def test_different_points_have_different_keys(x, y):
     assert (digest("f", encode(x)) == digest("f", encode(y))) == same(x, y)
 
 

@@ -298,7 +298,7 @@ def test_the_users_names_are_kept_clear_of():
         symbolic(ts.robots.two_link(m1=symbols("m"), m2=symbols("m", positive=True)))
 
 
-def test_bad_words():
+def test_closed_form_rejects_unknown_options():
     robot = ts.robots.two_link()
     with pytest.raises(ts.ArgumentError, match="'symbols' or 'numbers', not 'letters'"):
         symbolic(robot, "letters")

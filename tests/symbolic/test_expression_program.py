@@ -43,13 +43,13 @@ def test_common_parts_are_computed_once():
     assert p.counts["sin"] == p.counts["log"] == 1
 
 
-def test_shapes():
+def test_recorded_functions_keep_shapes():
     p = to_program({"M": sp.Matrix([[x, y], [y, x]]), "c": sp.Matrix([x, y]), "s": x}, {"q": [x], "v": [y]})
     assert [o.shape for o in p.outputs] == [(2, 2), (2,), ()]
     assert [a.name for a in p.inputs] == ["q", "v"]
 
 
-def test_what_cannot_be_computed():
+def test_unsupported_expressions_are_refused():
     with pytest.raises(ArgumentError, match="torsor has no gamma"):
         evaluate(sp.gamma(x), {x: 1.0})
     with pytest.raises(ArgumentError, match="y has no value here; symbols with a value: x"):

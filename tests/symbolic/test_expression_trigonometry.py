@@ -28,17 +28,17 @@ FALSE = [(sin(x), cos(x)), (sin(x) ** 2, cos(x) ** 2), (cos(x + y), cos(x - y)),
 
 
 @pytest.mark.parametrize(("a", "b"), TRUE)
-def test_equal(a, b):
+def test_identical_recognises_equal_expressions(a, b):
     assert is_identical(a, b)
     assert is_identical(simplify_trigonometry(a), b)
 
 
 @pytest.mark.parametrize(("a", "b"), FALSE)
-def test_different(a, b):
+def test_identical_recognises_different_expressions(a, b):
     assert not is_identical(a, b)
 
 
-def test_shapes():
+def test_identical_compares_shapes():
     assert is_identical(sp.Matrix([[x, y], [y, x]]), [[x, y], [y, x]])
     assert not is_identical([x, y], [x])
 
@@ -69,7 +69,7 @@ def test_neat_forms():
     assert simplify_trigonometry(sp.sqrt(x**2)) == sp.sqrt(x**2)
 
 
-def test_fractions():
+def test_identical_of_fractions():
     assert fraction(0.75 - 1e-16) == fraction(0.75)
     assert float(fraction(3.141592653589793)) == 3.141592653589793
     assert exact(0.1 * x + 2) == x / 10 + 2

@@ -54,7 +54,7 @@ def test_the_stretched_arm_loses_its_own_direction(arm):
     assert "cannot accelerate along vx at tip" in str(arm.report([0.0, 0.0]))
 
 
-def test_what_exists_at_a_singularity_is_given(arm):
+def test_results_that_exist_at_a_singularity_are_returned(arm):
     robot = arm.robot
     v, F = np.array([0.4, -1.0]), np.array([1.0, 2.0])
     J, M = robot.jacobian(STRETCHED, "tip")[3:5], robot.mass_matrix(STRETCHED)
@@ -76,7 +76,7 @@ def test_rows_a_robot_never_moves_along():
     assert whole.inverse_mass_matrix(q).shape == (6, 6)
 
 
-def test_a_batch_is_told_which_state_is_singular(arm):
+def test_singular_state_of_a_batch_is_named(arm):
     q = np.random.default_rng(1).uniform(0.5, 1.5, size=(4, 3, 2))
     q[2, 1] = STRETCHED
     with pytest.raises(SingularError, match=r"at batch index \(2, 1\)"):
@@ -92,7 +92,7 @@ def test_near_a_singularity_the_exact_result_has_the_digits_it_can_have(arm):
     np.testing.assert_allclose(arm.mass_matrix(bent), closed_form(*bent), rtol=1e-8)  # σ² are 10⁶ apart: 16 − 6 digits
 
 
-def test_damped(arm):
+def test_damped_lambda_is_bounded(arm):
     damped = Task(arm.robot, "tip", ("vx", "vy"), singular="damped", damping=0.2)
     for q in (STRETCHED, np.array([0.4, 1.1])):
         A = arm.inverse_mass_matrix(q)
@@ -105,7 +105,7 @@ def test_damped(arm):
     assert np.linalg.eigvalsh(damped.mass_matrix(STRETCHED)).max() <= 1 / 0.2**2 + 1e-9
 
 
-def test_truncated(arm):
+def test_truncated_lambda_omits_singular_directions(arm):
     truncated = Task(arm.robot, "tip", ("vx", "vy"), singular="truncated", tolerance=1e-2)
     across = np.array([-ALONG[1], ALONG[0]])
     np.testing.assert_allclose(truncated.mass_matrix(STRETCHED), np.outer(across, across), rtol=1e-14, atol=1e-12)
@@ -117,7 +117,7 @@ def test_truncated(arm):
     np.testing.assert_allclose(truncated.mass_matrix(regular), arm.mass_matrix(regular), rtol=1e-12)
 
 
-def test_a_robot_without_mass_is_told_which_joint():
+def test_massless_joint_is_named():
     from torsor.model import Description, Joint, Link
     from torsor.model.joints import Revolute
     from torsor.robot import Robot
@@ -137,13 +137,13 @@ def test_arguments_are_checked(arm):
         Task(robot, "tip", "up")
     with pytest.raises(UnknownName, match="express"):
         Task(robot, "tip", "linear", "tool")
-    with pytest.raises(ArgumentError, match="none twice"):
+    with pytest.raises(ArgumentError, match="each only once"):
         Task(robot, ["tip", ("tip", "linear")])
-    with pytest.raises(UnknownName, match="singularities"):
+    with pytest.raises(UnknownName, match="singular must be one of"):
         Task(robot, "tip", singular="ignore")
     with pytest.raises(ArgumentError, match="damping"):
         Task(robot, "tip", singular="damped", damping=0)
-    with pytest.raises(ArgumentError, match="one of force"):
+    with pytest.raises(ArgumentError, match="needs either force"):
         arm.forward_dynamics([0, 1], [0, 0])
     with pytest.raises(UnknownName, match="method"):
         arm.inverse_mass_matrix([0, 1], method="magic")

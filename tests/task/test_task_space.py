@@ -68,7 +68,7 @@ def case(request):
     return c
 
 
-def test_kinematics(case):
+def test_task_velocity_and_acceleration(case):
     c, t = case, case.task
     a = np.linspace(-1, 1, c.robot.nv)
     c.close(t.jacobian(c.q), c.J)
@@ -133,7 +133,7 @@ def test_inverse_and_forward_dynamics_agree_with_joint_space(case):
     c.close(t.forward_dynamics(c.q, c.v, tau=tau), wanted, size)
 
 
-def test_null_torque_leaves_the_task_alone(case):
+def test_null_torque_does_not_accelerate_the_task(case):
     c, t = case, case.task
     wanted, tau0 = np.linspace(-2, 3, len(t.rows)), np.linspace(1, -1, c.robot.nv)
     F, tau = t.inverse_dynamics(c.q, c.v, wanted, null_torque=tau0)

@@ -216,7 +216,7 @@ def test_matrices_over_any_scalar():
     assert np.array(A).shape == (2, 3)
 
 
-def test_rotor_inertia_is_what_armature_adds():
+def test_rotor_matrix_is_the_armature():
     robot, q, *_ = case(11)
     m = robot.model
     bare = type(m)(**{**vars(m), "armature": tuple((0,) * len(x) for x in m.armature)})
@@ -295,7 +295,7 @@ def test_jacobian_derivative(seed, word):
 # -- hurried calls ---------------------------------------------------------------------------------------------
 
 
-def test_what_bad_input_gets():
+def test_stacked_form_rejects_invalid_input():
     robot = ts.robots.two_link()
     with pytest.raises(UnknownName, match="'world'; valid names: body, space"):
         jacobian_derivative(robot.model, [0, 0], "tip", "world")

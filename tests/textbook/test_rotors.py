@@ -42,7 +42,7 @@ def test_the_mass_matrix_by_hand(G):
     np.testing.assert_allclose(geared(G).mass_matrix([0.3, 0.7]), M, rtol=1e-14)
 
 
-def test_a_rotor_on_the_ground_is_felt_as_g_squared_times_its_inertia():
+def test_rotor_on_the_ground_adds_g_squared_times_its_inertia():
     """K = ½ (G² I) θ̇²."""
     b = ts.Builder("joint").link("ground").link("output").joint("hinge", "revolute", "ground", "output")
     robot = b.rotor("motor", "hinge", "ground", inertia=(1, 1, 2), ratio=7).build()
@@ -134,7 +134,7 @@ def test_motor_and_gear_torques_are_the_book_s(seed):
     np.testing.assert_allclose(arm.robot.inverse_dynamics(q, v, a), motor * arm.G, rtol=1e-12, atol=1e-12 * abs(gear).max())
 
 
-def test_without_gearing_nothing_is_modified():
+def test_rotor_with_ratio_one_is_an_ordinary_body():
     """G = 1 about the joint's own axis: the rotor turns with the link, so the plain algorithm has it as part of the link."""
     I = (0.01, 0.01, 0.02)
     arm = ts.robots.two_link()

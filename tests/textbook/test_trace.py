@@ -102,7 +102,7 @@ def test_trace_tables():
         assert "τ_1  rotor" not in table
     row = next(line for line in trace.table().splitlines() if "V̇_2" in line)
     assert_close([float(x) for x in row.split()[-6:]], trace.rows[1].A, 1e-3, floor=1)
-    with pytest.raises(UnknownName, match="valid names: Featherstone, MR"):
+    with pytest.raises(UnknownName, match="must be one of Featherstone, MR"):
         trace.table("Craig")
-    with pytest.raises(UnknownName, match="valid names: com, link"):
+    with pytest.raises(UnknownName, match="must be one of com, link"):
         newton_euler_table(robot, [0, 0], [0, 0], [0, 0], at="tip")

@@ -24,7 +24,7 @@ def arm():
     return FlexibleRobot.of(robot, {"link1": beam(L, mass_per_length=RHO, EI_z=EI, modes=(3, 0, 0), foreshortening=False)})
 
 
-def test_beam_at_rest_sags_as_euler_and_bernoulli_say(arm):
+def test_beam_at_rest_sags_as_in_beam_theory(arm):
     """ρ g L⁴/8EI at the end under its weight, P L³/3EI more under a force there; and what hangs on it hangs there."""
     stage = BendingStage(arm)
     sag = RHO * 9.81 * L**4 / (8 * EI)

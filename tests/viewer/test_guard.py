@@ -118,7 +118,7 @@ def test_address_has_a_secret_of_its_own_of_128_bits_or_more():
 @pytest.mark.parametrize(
     "path", ["/", "/x/", "/{short}/", "/{token}x/", "/{swapped}/", "/?{token}", "//{token}/", "/x/{token}/"]
 )
-def test_without_the_secret_there_is_nothing(served, path):
+def test_requests_without_the_secret_are_refused(served, path):
     """Another user of this machine sends whatever Host and Origin he likes."""
     token = urlsplit(served.url).path.strip("/")
     at = path.format(token=token, short=token[:-1], swapped=token.swapcase())
@@ -134,15 +134,15 @@ def test_secret_is_compared_in_constant_time(monkeypatch):
     assert compared == [(b"secret", b"secret"), (b"sEcret", b"secret")]
 
 
-def test_refusal_says_why():
+def test_refusal_has_a_reason():
     def why(path="/s/", **headers):
         return guard.refusal(80, "s", path, Headers({"Host": "localhost:80"} | headers))
 
     assert why() is why("/s") is why("/s/?darkMode") is None
-    assert "not called that" in why(Host="evil").why
-    assert "own page only" in why(Origin="http://evil").why
-    assert "which page" in why(Upgrade="websocket").why
-    assert "whole address" in why("/").why
+    assert "wrong host name" in why(Host="evil").why
+    assert "other pages are refused" in why(Origin="http://evil").why
+    assert "Origin header" in why(Upgrade="websocket").why
+    assert "complete address" in why("/").why
 
 
 # -- files, methods, headers ----------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def test_unguarded_server_is_never_served():
     assert server.serve is before
 
 
-def test_quiet(capfd, caplog):
+def test_server_prints_nothing(capfd, caplog):
     """Neither the server nor what strangers send it is heard of in the user's terminal."""
     server, _ = serving.serve()
     for said in (b"POST / HTTP/1.1\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET /", b"\x16\x03\x01"):

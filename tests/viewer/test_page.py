@@ -38,7 +38,7 @@ def test_robot_is_drawn(shown):
     assert shown.page.url.startswith("http://127.0.0.1:")
 
 
-def test_hand_on_a_slider_moves_the_robot(shown):
+def test_dragging_a_slider_moves_the_robot(shown):
     assert eventually(lambda: np.ptp(pixels(shown.page)) > 60)
     before, values = pixels(shown.page), list(shown.viewer.session.values)
     track = shown.page.locator(".mantine-Slider-track").first.bounding_box()
@@ -96,7 +96,7 @@ def test_names_that_are_markup_stay_text(shown):
     assert shown.page.locator("img[src=x]").count() == 0
 
 
-def test_nothing_is_said_and_nobody_is_asked(shown):
+def test_viewer_page_logs_no_errors_and_makes_no_external_requests(shown):
     assert [text for kind, text in shown.said if kind == "error"] == []
     here = shown.viewer.url.split("/")[2]
     own = (shown.viewer.url, f"blob:http://{here}/", "data:", f"ws://{here}/")

@@ -26,7 +26,7 @@ def stage(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_torque_by_kind_is_what_explain_says(name):
+def test_torque_by_kind_equals_explain(name):
     """Kernels here, the generic algorithms there."""
     s, rng = stage(name), np.random.default_rng(1)
     q, v, a, f = s.robot.random_configuration(rng), *rng.normal(size=(2, s.robot.nv)), rng.normal(size=3)
@@ -132,15 +132,15 @@ def test_force_bars_of_a_robot_with_loops_are_labelled_as_those_of_the_tree(robo
     gui, session = mock.MagicMock(), Session(Stage(robot))
     ForcesPanel(gui, session, lambda *_: None, session.stage.names)
     said = " ".join(str(call.args[0]) for call in gui.add_html.call_args_list)
-    assert ("tree with its loops cut" in said) is bool(robot.loops)
+    assert ("spanning tree" in said) is bool(robot.loops)
     assert session.look().tau == pytest.approx(session.stage.tree.gravity_force(session.q))
 
 
-def test_loop_that_cannot_close_is_told_and_shown_open():
+def test_loop_that_cannot_close_is_reported_and_shown_open():
     session = Session(Stage(ts.mechanisms.four_bar()))
     rocker = next(k for k, row in enumerate(session.sliders.rows) if row.joint == "rocker")
     session.slide(rocker, -1.0)
-    assert "stays open" in session.trouble
+    assert "closure error" in session.trouble
     assert session.look().open_by > 1e-3
     assert np.linalg.norm(np.diff(session.look().loop_ends, axis=1)) > 1e-3
     session.slide(rocker, 0.0)
@@ -184,7 +184,7 @@ def test_track_keeps_energies_and_refuses_another_robot():
         Track.of(result, ts.robots.two_link(m1=2.0))
 
 
-def test_push_accelerates_by_the_mass_felt():
+def test_push_accelerates_by_the_effective_mass():
     """From rest and with the weight carried, ẍ = Λ⁻¹ f (MR 8.20)."""
     s = stage("ur5")
     q, f = np.array([0.3, -1.0, 1.2, -0.5, 0.4, 0.0]), np.array([20.0, 5.0, -3.0])
@@ -244,7 +244,7 @@ def test_camera_sees_where_the_robot_goes():
     np.testing.assert_allclose(all_of_it.floor, first.floor)
 
 
-def test_bars_escape_names_and_mark_what_is_beyond_a_limit():
+def test_bars_escape_names_and_mark_forces_beyond_limits():
     torque = {"gravity": np.array([5.0, -2.0]), "external": np.array([1.0, 0.0])}
     html = bars.by_kind(["<b>x</b>", 'y"onmouseover="'], ["N·m", "N·m"], torque, [4.0, np.inf])
     assert "<b>" not in html

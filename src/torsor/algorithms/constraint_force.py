@@ -32,7 +32,7 @@ def dual(S: Subspace) -> list[Force]:
 
 
 def complement(S: Subspace) -> list[list[Scalar]]:
-    """T: an orthonormal basis of what is orthogonal to S, by Householder's reflections; 6 − d columns of six."""
+    """T: an orthonormal basis of the complement of S, by Householder reflections; 6 − d columns of six."""
     columns, reflectors = [six_numbers(s) for s in S], []
     for k in range(len(S)):
         x = [0] * k + list(columns[k][k:])

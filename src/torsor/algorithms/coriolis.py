@@ -1,4 +1,4 @@
-"""The Coriolis matrix C(q, v) and what follows from it: Ṁ and the Christoffel symbols."""
+"""The Coriolis matrix C(q, v), Ṁ and the Christoffel symbols."""
 
 from __future__ import annotations
 

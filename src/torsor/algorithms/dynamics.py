@@ -58,12 +58,12 @@ def velocity_force(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def gravity_force(model: Model, q: Scalars) -> list[Scalar]:
-    """g(q), what holds the robot still (MR eq. 8.10)."""
+    """g(q), the joint forces that hold the robot at rest (MR eq. 8.10)."""
     return rnea(model, q, [0] * model.nv, [0] * model.nv)
 
 
 def damping_force(model: Model, v: Scalars) -> list[Scalar]:
-    """D v: viscous friction at the joints, which inverse dynamics adds and forward dynamics subtracts when asked."""
+    """D v: viscous friction at the joints, added in inverse dynamics and subtracted in forward dynamics on request."""
     rates = model.rates(v)
     return model.gather_forces(
         [[d * x for d, x in zip(model.damping[i], rates[i], strict=True)] for i in range(len(model.parent))]

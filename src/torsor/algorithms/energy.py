@@ -28,7 +28,7 @@ def potential_energy(model: Model, q: Scalars) -> Scalar:
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Σ Gᵢ Vᵢ (MR eq. 8.34): (angular, linear) momentum of all that moves, in the world, about its origin."""
+    """Σ Gᵢ Vᵢ (MR eq. 8.34): (angular, linear) momentum of all moving links, in world axes, about the world origin."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     P = [Force.zero()] + [model.inertia[i] @ V[i] for i, _ in model.outward()]

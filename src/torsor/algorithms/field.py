@@ -1,4 +1,4 @@
-"""What moves, and on which manifold: all an integrator asks of a robot, over any scalar."""
+"""The interface between integrators and a robot: acceleration and manifold operations, over any scalar."""
 
 from __future__ import annotations
 

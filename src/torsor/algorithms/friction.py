@@ -7,11 +7,11 @@ from torsor.scalar import Scalar, Scalars
 
 
 def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> list[Scalar]:
-    """τ_fric(v, load) of the joints' laws (MR §8.9.4), which inverse dynamics adds and forward dynamics subtracts when asked.
+    """τ_fric(v, load) of the joints' laws (MR §8.9.4), added in inverse dynamics and subtracted in forward dynamics on request.
 
     ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A coupled
     joint slides at its own rate k v and takes the load of the coordinate that it shares; its friction works on that coordinate.
-    A law with a memory (LuGre) counts with what it comes to at this velocity.
+    A law with an internal state (LuGre) enters by its steady-state value at this velocity.
     """
     loads = [0] * model.nv if load is None else load
     rates = model.rates(v)

@@ -20,7 +20,7 @@ def hybrid_acceleration(
     prescribed: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
 ) -> list[Scalar]:
-    """a: as given where ``prescribed`` is 1; where it is 0, what the forces τ make of it.
+    """a: as given where ``prescribed`` is 1; computed from τ where it is 0.
 
     Featherstone, *Rigid Body Dynamics Algorithms* (2008), §9.2.
     """

@@ -10,7 +10,7 @@ from torsor.spatial import Inertia, Motion, Subspace, Transform
 
 
 def joints(model: Model, q: Scalars) -> tuple[list[Transform], list[Subspace]]:
-    """X[i], from body λ(i) to body i (MR 8.50), and S[i], the joint's motion freedom (F&O's h)."""
+    """X[i], from body λ(i) to body i (MR 8.50), and S[i], the joint's motion subspace (F&O's h)."""
     X, S = [Transform.identity()], [Subspace(())]
     rows = model.configuration(q)
     for i, _ in model.outward():

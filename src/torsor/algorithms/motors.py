@@ -1,4 +1,4 @@
-"""What the motors and their gearheads deliver, of robots with rotors (MR §8.9.3)."""
+"""Motor and gear torques of robots with rotors (MR §8.9.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def motor_torque(
 def gear_torque(
     model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> list[Scalar]:
-    """τ_gear = SᵀF, a rotor each [N·m; N where the joint slides]: what the gearhead passes on to the joint (MR 8.111).
+    """τ_gear = SᵀF, one per rotor [N·m; N for prismatic joints]: output torque of the gearhead (MR 8.111).
 
     That of joints coupled to it, and of an armature of its own, included.
     """

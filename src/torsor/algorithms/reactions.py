@@ -18,7 +18,7 @@ def reaction_wrenches(
     wrenches: Mapping[str, Scalars] | None = None,
     on_bodies: Sequence[Force] | None = None,
 ) -> list[list[Scalar]]:
-    """F[i] = I[i] A[i] + V[i] ×* I[i] V[i] − f[i] + Σ F of its children: (N, 6), a row a moving joint (F&O 5–7, MR 8.53).
+    """F[i] = I[i] A[i] + V[i] ×* I[i] V[i] − f[i] + Σ F of its children: (N, 6), one row per moving joint (F&O 5–7, MR 8.53).
 
     The wrench (m [N·m], f [N]) that the joint puts on its child link, in that link's frame, drive and bearing together: SᵀF is
     the joint's τ less its rotor's, the gear torque (MR 8.111).  ``wrenches`` act on the robot at and in their frames,

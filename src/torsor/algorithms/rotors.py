@@ -66,7 +66,7 @@ def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -
 
 
 def apparent_inertia(model: Model) -> list[tuple[Scalar, ...]]:
-    """What each joint feels of its own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
+    """Inertia of each joint's own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
     out = list(model.armature)
     for r in model.rotors:
         out[r.joint] = (out[r.joint][0] + r.apparent,)
@@ -74,7 +74,7 @@ def apparent_inertia(model: Model) -> list[tuple[Scalar, ...]]:
 
 
 def reflected_inertia(model: Model) -> Spin:
-    """(J G u, 0): what a rotor's mount feels of unit acceleration of its joint."""
+    """(J G u, 0): wrench on a rotor's mount at unit acceleration of its joint."""
     return {(r.joint, r.mount): Force(r.momentum, ZERO) for r in model.rotors}
 
 
@@ -113,7 +113,7 @@ def half_spin_rate(model: Model, V: Sequence[Motion]) -> Spin:
 
 
 def kinetic_energy(model: Model, V: Sequence[Motion], v: Scalars) -> Scalar:
-    """Σ J G v_i u·ω_b + ½ G² J v_i² (MR §8.9.2): what the spins add."""
+    """Σ J G v_i u·ω_b + ½ G² J v_i² (MR §8.9.2): kinetic energy of the rotors' spin."""
     vs = model.rates(v)
     total: Scalar = 0
     for r in model.rotors:

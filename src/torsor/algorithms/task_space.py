@@ -1,4 +1,4 @@
-"""Dynamics in the task space: what a robot's frames feel, instead of its joints (MR §8.6; Khatib 1987).
+"""Dynamics in task space (MR §8.6; Khatib 1987).
 
 A task is a list of :class:`Target`: rows of the twists of frames, V = J v.  Everything that needs no rank is made of J and M⁻¹.
 What needs Λ takes it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a matrix
@@ -227,7 +227,7 @@ def inverse_dynamics(
 def inverse_dynamics_beside(
     model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars, mass: Mass, route: str
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """F as in :func:`inverse_dynamics`, and JᵀF + N τ: the task comes first, τ does what it can beside it.
+    """F as in :func:`inverse_dynamics`, and JᵀF + N τ: τ acts in the null space of the task.
 
     JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, and what its own task acceleration V̇(τ) lacks.
     """

@@ -3,7 +3,7 @@
 :func:`from_pinocchio` and :func:`to_pinocchio` translate models through the library's own interface, :func:`from_mujoco` a
 compiled MjModel; :mod:`torsor.bridges.states` converts q, v, a and τ.  None of these libraries is imported before it is used.
 ``modern_robotics`` has the functions of that package, ``array_libraries`` functions for CasADi, JAX and PyTorch.
-May import every room up to robot.
+May import every folder up to robot.
 """
 
 from __future__ import annotations

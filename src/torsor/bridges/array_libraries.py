@@ -29,7 +29,7 @@ def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
     CasADi has matrices only: a vector is a column, and a result of more than two axes becomes a column in C order.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
     """
     ca = _library("casadi")
     program = robot.program(name, damping=damping, friction=friction)
@@ -48,7 +48,7 @@ def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: b
     """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
 
     JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was called.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
     """
     jnp = _library("jax").numpy
 
@@ -63,7 +63,7 @@ def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction:
     """A function of PyTorch tensors, ``f(q, v, a)``, for autograd and ``torch.func``; leading axes are a batch.
 
     It computes in the precision, and on the device, of its arguments.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws count unless ``friction=False``.
+    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
     """
     torch = _library("torch")
 

@@ -55,7 +55,7 @@ class Convention:
             (nv, [k for r in rows for k in r.their_v], library),
         ):
             if sorted(found) != list(range(size)):
-                raise ModelError(f"the coordinates of {whose} are not each named once: {len(set(found))} of {size} found")
+                raise ModelError(f"the coordinate names of {whose} are not unique: {len(set(found))} of {size} found")
 
     def __repr__(self) -> str:
         return f"<Convention of {self.library} for {self.robot.name!r}: nq={self.nq}, nv={self.nv}>"
@@ -180,7 +180,7 @@ def together(*arrays: Array) -> tuple[Array, ...]:
     try:
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     except ValueError:
-        raise ArgumentError(f"the batches {[x.shape[:-1] for x in arrays]} do not go together") from None
+        raise ArgumentError(f"the batches {[x.shape[:-1] for x in arrays]} do not broadcast") from None
     return tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays)
 
 

@@ -12,7 +12,7 @@ from torsor.robot import Robot
 def from_drake(plant: Any, *, name: str = "", strict: bool = False) -> Robot:
     """The robot of a finalized ``pydrake`` MultibodyPlant: its bodies, joints, limits, damping, actuators' inertia, gravity.
 
-    Joints keep their names, and ``world`` is the root; one free body that carries everything is the floating base.
+    Joints keep their names, and ``world`` is the root; one free body that is the root of everything is the floating base.
     Constraints, force elements and shapes are not read, ``robot.report`` counts the first two.  States go over with
     :func:`torsor.bridges.states.drake`.
     """

@@ -1,4 +1,4 @@
-"""How the numbers of one joint are said elsewhere.
+"""Coordinates of one joint in other libraries.
 
 Their velocity is V = T(q) v with T orthogonal, so joint forces go the same way, TAU = T τ, and accelerations as A = T a + Ṫ v.
 Leading axes are batches.
@@ -72,7 +72,7 @@ def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
 
 
 def _turning(q: Array, v: Array) -> Array:
-    """R (ω × v): what the linear acceleration in the world has beside R v̇."""
+    """R (ω × v): difference between the linear acceleration in world axes and R v̇."""
     return _times(from_quaternion(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
 
 

@@ -12,8 +12,8 @@ def from_mujoco(model: Any, *, body: str | None = None, mimic: bool = True, stri
     """The robot of an ``mujoco.MjModel``, with the numbers it has now: masses, ``qpos0``, gravity and flags you changed too.
 
     q and v are ``qpos`` and ``qvel`` joint by joint, but quaternions end with w, and a floating base has its twist (ω, v) in
-    its own axes: :mod:`torsor.bridges.states` converts.  ``body`` takes only that body, what hangs on it and what it hangs on.
-    What is read and what is not: :mod:`torsor.io.mjcf.reader`; ``robot.report`` tells.  Needs the extra ``mujoco``.
+    its own axes: :mod:`torsor.bridges.states` converts.  ``body`` selects that body with its descendants and ancestors.
+    :mod:`torsor.io.mjcf.reader` describes what is read, ``robot.report`` what was omitted.  Needs the extra ``mujoco``.
 
     >>> import mujoco
     >>> pendulum = '<mujoco><worldbody><body name="bob"><joint/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>'

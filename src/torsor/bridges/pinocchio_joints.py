@@ -61,7 +61,7 @@ _WHOLE: dict[str, JointType] = {
 
 
 def parts(joint: Any, name: str) -> list[JointPart]:
-    """What one of Pinocchio's joints is made of: itself, or several in a row."""
+    """The elementary joints of one of Pinocchio's joints."""
     word = joint.shortname().removeprefix("JointModel")
     if word in _ROWS:
         return [
@@ -99,7 +99,7 @@ def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
         return Helical(unit(inner.axis), float(inner.pitch))
     if word == "RevoluteUnboundedUnaligned":
         return Continuous(_by_subspace(joint, 1.0).axis)  # type: ignore[attr-defined]
-    raise ModelError(f"joint {name!r} is a {word} of Pinocchio, which torsor has no joint for")
+    raise ModelError(f"joint {name!r} is a {word} of Pinocchio, which torsor does not support")
 
 
 def _by_subspace(joint: Any, scale: float) -> JointType:

@@ -26,7 +26,7 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
     joints is a named frame.  A free flyer that carries everything is the floating base.  What Pinocchio composes, or has three
     sliders or three hinges for, is several joints: ``name_0``, ``name_1``, ....  ``rotorInertia`` does not count in Pinocchio's
-    own algorithms, and not here; ``robot.report`` says so.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    own algorithms, and not here; ``robot.report`` lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import pinocchio
     >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv
@@ -37,12 +37,12 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
         raise ArgumentError(f"model must be a pinocchio.Model, not {type(model).__name__}")
     d = _Reading(pin, model).description()
     odd = warn_or_refuse(d, strict=strict)
-    note = f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}"
+    note = f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}"
     return Robot(d.with_note(note) if odd else d)
 
 
 class _Reading:
-    """What is being read: the names of links, and the links and joints so far."""
+    """State of reading: the names of links, and the links and joints so far."""
 
     def __init__(self, pin: Any, model: Any):
         self.pin, self.model, self.notes = pin, model, Notes()
@@ -136,9 +136,9 @@ class _Reading:
             if (word in losses and any(numbers)) or (word in rows and np.isfinite(numbers).any()):
                 out[word] = numbers
         if "friction" in out and np.any(np.asarray(m.lowerDryFrictionLimit[v]) != -np.asarray(m.upperDryFrictionLimit[v])):
-            self.notes.note("dry friction differs by direction, the forward one is kept", part.name)
+            self.notes.note("dry friction depends on direction; the forward value is kept", part.name)
         if isinstance(kind, Planar) and any(len({*out[w][:2]}) > 1 for w in losses if w in out):
-            self.notes.note("losses along the puck's axes taken along the table's", part.name)
+            self.notes.note("losses along the moving body's axes are read as losses along the plane's axes", part.name)
         return out
 
     def _frames(self) -> tuple[NamedFrame, ...]:
@@ -149,7 +149,7 @@ class _Reading:
             if f.type == kinds.JOINT or n == 0 or self.names[f.parentJoint] == f.name:
                 continue
             if f.name in taken:
-                self.notes.note("frame left out, since another has its name", f.name)
+                self.notes.note("frame omitted, since its name is in use", f.name)
                 continue
             taken.add(f.name)
             out.append(NamedFrame(f.name, self.names[f.parentJoint], transform(f.placement)))

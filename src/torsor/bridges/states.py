@@ -116,7 +116,10 @@ def drake(robot: Robot, plant: Any) -> Convention:
         v = range(joint.velocity_start(), joint.velocity_start() + joint.num_velocities())
         word = joint.type_name()
         if word == "rpy_floating":
-            raise ModelError(f"joint {joint.name()!r} of the plant floats by roll, pitch and yaw; torsor has no such joint")
+            raise ModelError(
+                f"joint {joint.name()!r} of the plant is a floating joint with roll, pitch and yaw, "
+                "which torsor does not support"
+            )
         if word == "quaternion_floating":
             found.match_base(joint.name(), FREE_WORLD, q, v)
         else:
@@ -151,7 +154,7 @@ class _Matching:
         else:
             own = ", ".join(self.robot.joints)
             raise ModelError(
-                f"{self.library} has a joint {name!r} that robot {self.robot.name!r} has not; its joints are {own}"
+                f"{self.library} has a joint {name!r} that is missing in robot {self.robot.name!r}; its joints are {own}"
             )
         self._rows.append(row(kind, q, v, their_q, their_v))
 
@@ -161,7 +164,7 @@ class _Matching:
         if in_world and not base and name in self.robot.joints:
             model, i = self.robot.model, self.robot.joint(name).index
             if model.parent[i] != 0:
-                raise ModelError(f"joint {name!r} is free in the world in {self.library}, and hangs on a link that moves here")
+                raise ModelError(f"joint {name!r} is attached to the world in {self.library}, but to a moving link in torsor")
             kind = free_body_in_world(kind, model.offset[i])
         self.match(FLOATING_BASE if base else name, kind, their_q, their_v)
 
@@ -172,9 +175,7 @@ class _Matching:
         q, v = model.q_start[coupling.leader], model.v_start[coupling.leader]
         k, b = float(coupling.k), float(coupling.b)
         if len(their_q) != 1:
-            raise ModelError(
-                f"joint {name!r} follows another, and {self.library} has it as (cos, sin): load it with mimic=False"
-            )
+            raise ModelError(f"mimic joint {name!r} has coordinates (cos, sin) in {self.library}; load it with mimic=False")
         self._rows.append(JointRow(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
 
     def rows(self) -> list[JointRow]:

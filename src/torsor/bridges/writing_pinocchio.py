@@ -29,7 +29,7 @@ def to_pinocchio(robot: Robot) -> Any:
 
     Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another; a
     cylindrical or universal one is composed of two; the joint of a floating base is called ``root_joint``.  Links and named
-    frames are frames.  Pinocchio's model has no place for loops, geared rotors, friction laws and joint types of your own: the
+    frames are frames.  Pinocchio's model has no place for loops, geared rotors, friction laws and custom joint types: the
     first two and the last are refused.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import torsor as ts
@@ -40,7 +40,7 @@ def to_pinocchio(robot: Robot) -> Any:
     d = robot.description
     refuse_symbols(robot.model, "Pinocchio")
     if d.loops:
-        raise ModelError(f"Pinocchio's model has no loops, and robot {d.name!r} has some; robot.without_loops() is its tree")
+        raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse_rotors(robot.model, "Pinocchio")
     return _Making(pin, robot).model
 
@@ -68,7 +68,7 @@ class _Making:
         self.couple()
 
     def joint(self, j: Joint, parent: int, X: Transform) -> None:
-        """A joint and the link it carries; a fixed one is a frame."""
+        """A joint and its child link; a fixed joint becomes a frame."""
         pin, d = self.pin, self.robot.description
         name = self.root if j.name == FLOATING_BASE else j.name
         if isinstance(j.kind, Fixed):
@@ -115,15 +115,15 @@ class _Making:
         for i in followers:
             if isinstance(ours.joint[i], Helical):
                 who = ours.joint_names[i]
-                raise ModelError(f"joint {who!r} is helical and follows another, which Pinocchio computes wrongly")
+                raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")
         for i, kind in enumerate(ours.joint):
             if followers and isinstance(kind, Cylindrical):
                 who = ours.joint_names[i]
-                raise ModelError(f"joint {who!r} is composed of two in Pinocchio, which crashes where another joint mimics one")
+                raise ModelError(f"joint {who!r} is a composite joint in Pinocchio, which crashes in models with mimic joints")
 
 
 def _in_order(d: Description) -> Sequence[Joint]:
-    """Joints as torsor numbers them, but a follower after its leader, as Pinocchio wants them."""
+    """Joints in torsor's order, but mimic joints after their leaders, as Pinocchio needs."""
     below: dict[str, list[Joint]] = {}
     for j in d.joints:
         below.setdefault(j.parent, []).append(j)
@@ -136,7 +136,8 @@ def _in_order(d: Description) -> Sequence[Joint]:
         if ready is None:
             j = todo[-1]
             raise ModelError(
-                f"joint {j.name!r} follows {leads[j.name]!r}, which it carries; Pinocchio wants a leader before its followers"
+                f"joint {j.name!r} follows {leads[j.name]!r}, which is its descendant; "
+                "Pinocchio needs leaders before mimic joints"
             )
         j = todo.pop(ready)
         out.append(j)

@@ -1,4 +1,4 @@
 """Is it right?  The doctor examines a model's numbers, certificates examine the arithmetic.
 
-May import every room but the command line.
+May import every folder except the command line.
 """

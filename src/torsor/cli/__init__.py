@@ -1,6 +1,6 @@
-"""The command line, ``torsor``: each command parses what was typed, calls another room, and prints the result.
+"""The command line, ``torsor``: each command parses its arguments, calls the library, and prints the result.
 
-It contains no dynamics and no file format.  May import every room.  Nothing but typer is imported before a command
+It contains no dynamics and no file format.  May import every folder.  Only typer is imported before a command
 runs, so that ``torsor --help`` comes at once.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run what was typed, and leave with its exit code: 0 fine, 1 the answer is no, 2 a typing error, 130 interrupted."""
+    """Run the command line and exit: 0 success, 1 findings or failure, 2 wrong usage, 130 interrupted."""
     import sys
 
     from torsor.cli.outcome import run

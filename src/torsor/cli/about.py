@@ -1,4 +1,4 @@
-"""info, explain: what a robot is, and what its joint forces are spent on."""
+"""info, explain: properties of a robot, and its joint forces by cause."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Samples = Annotated[
-    int, typer.Option(metavar="N", min=1, max=1_000_000, help="Random configurations for the condition and the reach.")
+    int,
+    typer.Option(
+        metavar="N", min=1, max=1_000_000, help="Number of random configurations for the condition number and the reach."
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random configurations.")]
-Joint = Annotated[str | None, typer.Option(metavar="NAME", help="The parts of one joint's force, the largest first.")]
-Parts = Annotated[bool, typer.Option("--parts", help="Every part, however many there are; else many are summed by kind.")]
+Joint = Annotated[str | None, typer.Option(metavar="NAME", help="List the parts of one joint's force, the largest first.")]
+Parts = Annotated[bool, typer.Option("--parts", help="Show every part; by default many parts are summed by kind.")]
 #: parts up to which a table has a row each
 MANY = 12
 
 
 @on_robot
 def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
-    """What a robot is: its tree, joints, masses, conditioning, reach."""
+    """Properties of a robot: tree, joints, masses, conditioning, reach."""
     from torsor.cli.out import emit, listing
     from torsor.look.explain.survey import survey
 
@@ -123,7 +126,7 @@ def explain(
 
 
 def _explanation_rows(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:
-    """Rows by cause, columns by joint; what is rounding is a zero, and rows of zeros are left out."""
+    """Rows by cause, columns by joint; rounding errors are set to zero, and rows of zeros are omitted."""
     from torsor.cli.out import short, tables
 
     chosen = [found.coordinates.index(name) for name in names]

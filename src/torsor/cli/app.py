@@ -1,4 +1,4 @@
-"""The commands of ``torsor``, by what they are for."""
+"""The commands of ``torsor``, by purpose."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ COMMANDS = {
 }
 ABOUT = """Robot dynamics: torques, accelerations, equations, simulations and code.
 
-ROBOT is a file (URDF, MJCF, SDF, xacro, a DH table), - for one on stdin, or a robot that comes with torsor: acrobot, cart_pole,
+ROBOT is a file (URDF, MJCF, SDF, xacro, a DH table), - for one on stdin, or a bundled robot: acrobot, cart_pole,
 cartesian, furuta, humanoid, panda, pendulum, puma560, quadruped, rp_arm, scara, stanford_arm, two_link, ur5; and with closed
 loops bricard, delta_robot, five_bar, four_bar, n_four_bar, pantograph, peaucellier, slider_crank, stewart_platform.
 """
 FIRST = """\
 torsor demo --open             torsor info panda
 torsor check my_robot.urdf     torsor simulate ur5 --open
-torsor COMMAND --help          what a command takes, and lines to try"""
+torsor COMMAND --help          arguments and examples of a command"""
 
 
 def _version(asked: bool) -> None:
@@ -46,8 +46,8 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error comes from.")]
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def _common(

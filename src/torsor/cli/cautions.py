@@ -1,4 +1,4 @@
-"""What is computed all the same, but is worth a word: loops that a configuration leaves open, angles that look like degrees."""
+"""Warnings about suspicious input: open loops, angles that look like degrees."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TURN = 2 * np.pi
 
 
 class Caution(NamedTuple):
-    """The first row it is about, and what to say."""
+    """The first affected row, and the message."""
 
     row: int
     says: str
 
 
 def caution(robot: Robot, q: Array) -> Caution | None:
-    """Of configurations (n, nq), what is odd about the first that is."""
+    """Warnings about configurations (n, nq), each for the first affected row."""
     return (_degrees(robot, q) or _open(robot, q)) if len(q) else None
 
 
@@ -49,5 +49,5 @@ def _open(robot: Robot, q: Array) -> Caution | None:
         return None
     row = int(np.argmax(gaps > CLOSED))
     return Caution(
-        row, f"this q leaves the loops open by {gaps[row]:.3g} (m, rad); the results are those of no closed mechanism"
+        row, f"q violates loop closure by {gaps[row]:.3g} (m, rad); the results are not those of the closed mechanism"
     )

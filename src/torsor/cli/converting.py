@@ -12,16 +12,23 @@ from torsor.cli.words import Json
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-To = Annotated[Literal["c", "python", "urdf", "mjcf", "mr"], typer.Option("--to", help="C99, Python, URDF, MJCF, MR's lists.")]
-Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Where it goes; else a name in this folder.")]
+To = Annotated[
+    Literal["c", "python", "urdf", "mjcf", "mr"],
+    typer.Option("--to", help="Format: C99, Python, URDF, MJCF, or the lists of Modern Robotics."),
+]
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Output path; by default a name in this folder.")]
 Quantities = Annotated[
     list[str] | None,
-    typer.Option("--quantity", metavar="NAME", help="Of code: inverse_dynamics, pose:tip, ...; may be repeated."),
+    typer.Option(
+        "--quantity", metavar="NAME", help="Quantity to export as code: inverse_dynamics, pose:tip, ...; may be repeated."
+    ),
 ]
 Float = Annotated[Literal["float64", "float32"], typer.Option(help="Of C.")]
 Target = Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .urdf or .mjcf, or any name with --to.")]
-Format = Annotated[Literal["urdf", "mjcf"] | None, typer.Option("--to", help="The format, where OUT's ending does not say it.")]
-LOOPS = "torsor accel and simulate close them"
+Format = Annotated[
+    Literal["urdf", "mjcf"] | None, typer.Option("--to", help="Format, if it does not follow from the extension of OUT.")
+]
+LOOPS = "torsor accel and simulate support loops"
 #: what is exported as code where nothing is named
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
 ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
@@ -44,7 +51,7 @@ def export(
     usual, lost = list(USUAL), list[str]()
     if robot.loops and not quantity and to in ("c", "python"):
         usual = [x for x in USUAL if not EVERY[x].under_loops]
-        lost = [f"{x}, which code would compute with the loops cut; {LOOPS}" for x in USUAL if x not in usual]
+        lost = [f"{x}, which exported code would compute without the loops; {LOOPS}" for x in USUAL if x not in usual]
     specs = tuple(quantity or usual)
     if to == "c":
         files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]
@@ -59,19 +66,19 @@ def export(
 
 @on_robot
 def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
-    """A file in another format, and what did not come along."""
+    """Convert a file to another format; list lost or changed data."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import Typed
 
     if to is None and not out.lower().endswith((".urdf", ".mjcf")):
-        raise Typed(f"{out} does not say what to write: end it with .urdf or .mjcf, or give --to")
+        raise Typed(f"{out} has no known extension: use .urdf or .mjcf, or give --to")
     files, lost = _save(robot, out, to)
     lost = [*robot.report, *lost]
     emit(json, {"robot": robot.name, "files": files, "lost": lost}, _wrote(files, lost))
 
 
 def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
-    """The files written, and what they have no words for: the comments say it, a line each."""
+    """The written files, and the data they cannot express, one line each."""
     from lxml import etree
 
     from torsor.cli.outcome import Typed
@@ -81,7 +88,7 @@ def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[
 
     ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
     if ending and format and ending != format:
-        raise Typed(f"{path} ends as {ending.upper()} does, and --to says {format}")
+        raise Typed(f"{path} has the extension of {ending.upper()}, but --to is {format}")
     save(robot, path, format=format)
     loops = [str(beside(path))] if robot.loops and writer(path, format).name == "urdf" else []
     said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]

@@ -1,4 +1,4 @@
-"""torque, accel, mass: joint forces of a motion, motion of joint forces, and what they have to move."""
+"""torque, accel, mass: inverse dynamics, forward dynamics, mass matrix."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ Rows = Annotated[
     str | None,
     typer.Argument(
         metavar="STATES", show_default=False,
-        help="A table: .csv, .parquet, .npz, .mcap, or - for CSV on stdin. Its columns are q[joint] or q1, q2, ..., and v, a, "
-        "tau likewise; what it lacks a flag holds.",
+        help="A table: .csv, .parquet, .npz, .mcap, or - for CSV on stdin. Columns are q[joint] or q1, q2, ..., and v, a, "
+        "tau likewise; give missing variables by options.",
     ),
 ]  # fmt: skip
 Out = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Where a table's results go: .csv, .parquet, .npz or .json.")
+    str | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Output file for a table of states: .csv, .parquet, .npz or .json."),
 ]
-Topic = Annotated[str | None, typer.Option("--topic", metavar="NAME", help="Of an MCAP file with joint states on several.")]
+Topic = Annotated[
+    str | None, typer.Option("--topic", metavar="NAME", help="Topic of an MCAP file with joint states on several topics.")
+]
 #: a force that is smaller, as a share of the largest, is what rounding left of a zero
 ROUNDING = 2.0**-52
-Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
+Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
 
 
 @on_robot
@@ -83,7 +86,7 @@ def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic:
 
 
 def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
-    """One state and what was computed, for people: a row a joint, or the matrix."""
+    """One state and its results as a table: one row per joint, or the matrix."""
     from torsor.cli.out import short, table, tables
     from torsor.cli.words import state_names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES = {
     "info": ("torsor info panda", "torsor info my_robot.urdf --json"),
-    "check": ("torsor check my_robot.urdf", "torsor check my_robot.urdf --repair mended.urdf"),
+    "check": ("torsor check my_robot.urdf", "torsor check my_robot.urdf --repair repaired.urdf"),
     "view": ("torsor view panda", "torsor view my_robot.urdf --q elbow=1.5"),
     "demo": ("torsor demo --open",),
     "torque": (

@@ -1,4 +1,4 @@
-"""What ``--help`` prints: how a command is called, what it does, its words in two columns, and lines to try."""
+"""Text of ``--help``: usage, description, options in two columns, examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NARROW = 28
 
 
 class _Panels(dict[str, list[tuple[str, str]]]):
-    """Titles, and below each its rows: a name, and beside it what it means."""
+    """Sections with rows of name and description."""
 
     def add(self, title: str, name: str, meaning: str) -> None:
         self.setdefault(title, []).append((name, meaning))
@@ -57,7 +57,7 @@ class Command(_Helpful, TyperCommand):
 
 
 class Group(_Helpful, TyperGroup):
-    """All commands, by what they are for."""
+    """All commands, by purpose."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return ["COMMAND", "..."]

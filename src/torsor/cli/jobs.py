@@ -21,7 +21,7 @@ Array: TypeAlias = np.ndarray
 
 
 class Job(NamedTuple):
-    """What is computed: from which state variables, into which columns."""
+    """A computation: its state variables and its result columns."""
 
     inputs: tuple[str, ...]
     columns: list[Column]
@@ -29,14 +29,14 @@ class Job(NamedTuple):
 
 
 class StateFlags(NamedTuple):
-    """The state of the flags: each variable as given, or as it is where nothing is said; and which were given."""
+    """The state given by options, with defaults for the others, and the names of those given."""
 
     values: dict[str, Array]
     given: tuple[str, ...]
 
 
 class FileJob(NamedTuple):
-    """Where states come from and where results go; None what is not said."""
+    """Input of states and output of results; None where not given."""
 
     path: str | None
     out: str | None
@@ -63,7 +63,7 @@ def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool
         _wrote(table.out, over_file(robot, job, state, table, as_json, about), as_json, about)
         return
     if table.topic is not None:
-        raise Typed("--topic chooses among the messages of an MCAP file; give that file after the robot")
+        raise Typed("--topic needs an MCAP file; give the file after the robot")
     values = {x: state.values[x] for x in job.inputs}
     results = job.compute(*values.values())
     if found := caution(robot, values["q"][None]):
@@ -77,16 +77,16 @@ def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool
 
 
 def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
-    """What was taken where nothing was typed."""
+    """Note about default values."""
     if not robot.nv:
-        return [prose(f"No joint of {robot.name!r} moves.")]
-    where = "the configuration its loops close in" if robot.loops else "the zero configuration"
+        return [prose(f"Robot {robot.name!r} has no moving joint.")]
+    where = "a configuration with closed loops" if robot.loops else "the zero configuration"
     rest = ", at rest" if "v" in inputs else ""
     flags = ", ".join(f"--{x}" for x in inputs)
-    return [] if state.given else [prose(f"At {where}{rest}; {flags} would say otherwise.")]
+    return [] if state.given else [prose(f"At {where}{rest}; {flags} to change it.")]
 
 
 def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
-    """What was written where; nothing if the results are what was printed."""
+    """Report the written file; nothing if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from torsor.checks.doctor import Checkup
     from torsor.robot import Robot
 
-FailOn = Annotated[Literal["error", "warning", "note"], typer.Option(help="Exit code 1 from this severity on.")]
+FailOn = Annotated[
+    Literal["error", "warning", "note"], typer.Option(help="Exit with code 1 for findings of this severity or worse.")
+]
 Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write a repaired copy to OUT.")]
-Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the repairs named.")]
-Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="What --only mass-from-density fills shapes with.")]
-Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]
-Thorough = Annotated[bool, typer.Option("--thorough", help="Every quantity, in every state, against fifty digits.")]
-Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio and MuJoCo too, where they are installed.")]
-Samples = Annotated[int, typer.Option(metavar="N", min=1, help="Random states to compare at.")]
+Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the named repairs.")]
+Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="Density for --only mass-from-density [kg/m³].")]
+Roots = Annotated[
+    list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
+]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Compare every quantity in every state with fifty digits.")]
+Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Compare with Pinocchio and MuJoCo, if installed.")]
+Samples = Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random states.")]
 
 
@@ -29,7 +33,7 @@ def check(
     robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, density: Density = None,
     mesh_root: Roots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
-    """What is wrong with a file: inertias, units, axes, limits, meshes."""
+    """Check a file: inertias, units, axes, limits, meshes."""
     from torsor.checks import doctor
     from torsor.checks.doctor.finding import SEVERITIES
     from torsor.cli.out import emit, listing
@@ -37,28 +41,28 @@ def check(
     from torsor.cli.robots import bundled_robots, source
 
     if only and repair is None:
-        raise Typed("--only names repairs; give --repair OUT too")
+        raise Typed("--only needs --repair OUT")
     if density is not None and repair is None:
-        raise Typed("--density is of a repair; give --repair OUT --only mass-from-density too")
+        raise Typed("--density needs --repair OUT --only mass-from-density")
     if repair is not None and robot in bundled_robots():
-        raise Typed(f"--repair is for files; {robot} is bundled")
+        raise Typed(f"--repair needs a file; {robot} is a bundled_robots robot")
     subject: Any = bundled_robots()[robot]() if robot in bundled_robots() else source(robot)
     how: Any = {"roots": tuple(mesh_root or ()), "base": base}
     if repair is not None and xacro is not None:
-        raise Typed("--repair mends URDF; a xacro file is a program, and is mended where its numbers are written")
+        raise Typed("--repair works on URDF, not on xacro programs; correct the numbers in the xacro file")
     found = doctor.check(subject, **how, xacro_args=None if xacro is None else xacro_arguments(xacro))
     document, parts = found.to_dict(), _findings(found)
     if repair is not None:
         made = doctor.repair(subject, repair, only, **how, density=density)
         document["repair"] = {"file": repair, "made": [x.to_dict() for x in made]}
-        parts.append(listing(f"wrote {repair}:", [str(x) for x in made] or ["nothing could be mended"]))
+        parts.append(listing(f"wrote {repair}:", [str(x) for x in made] or ["nothing could be repaired"]))
     emit(json, document, *parts)
     if any(SEVERITIES.index(f.severity) <= SEVERITIES.index(fail_on) for f in found.findings):
         raise typer.Exit(FOUND)
 
 
 def _findings(found: Checkup) -> list[Any]:
-    """As the doctor writes them; on a terminal in colours, as wide as it is."""
+    """The findings as text; on a terminal in colours and in its width."""
     from torsor.checks.doctor.text import group_findings, headline
     from torsor.cli.out import listing, stdout, style
     from torsor.cli.spoken import spoken
@@ -85,7 +89,7 @@ def _findings(found: Checkup) -> list[Any]:
 def verify(
     robot: Robot, samples: Samples = 16, seed: Seed = 0, thorough: Thorough = False, peers: Peers = True, json: Json = False
 ) -> None:
-    """Certify the dynamics on this machine, computed in several ways."""
+    """Cross-check the dynamics on this machine by different methods."""
     from torsor.checks.certify import verify as certified
     from torsor.cli.out import emit
     from torsor.cli.outcome import FOUND

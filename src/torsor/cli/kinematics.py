@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Frames = Annotated[list[str] | None, typer.Option("--frame", "-f", metavar="NAME", help="A link or frame; may be repeated.")]
-Frame = Annotated[str | None, typer.Option("--frame", "-f", metavar="NAME", help="A link or frame; else the only tip.")]
+Frame = Annotated[
+    str | None, typer.Option("--frame", "-f", metavar="NAME", help="A link or frame (default: the tip, if there is one).")
+]
 Axes = Annotated[
     Literal["world", "body", "space"],
-    typer.Option("--in", help="World axes at the frame's origin; or MR's body or space Jacobian."),
+    typer.Option("--in", help="world (world axes at the frame's origin), or MR's body or space Jacobian."),
 ]
 PLACE = ("x", "y", "z", "qx", "qy", "qz", "qw")
 ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -30,7 +32,7 @@ def pose(
     robot: Robot, states: Rows = None, q: Q = None, frame: Frames = None, out: Out = None, topic: Topic = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Where frames are at q: position in m, quaternion (x, y, z, w)."""
+    """Poses of frames at q: position in m, quaternion (x, y, z, w)."""
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
@@ -75,7 +77,7 @@ def _tip(robot: Robot) -> str:
         return ends[0]
     names = ends or robot.frames
     some = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
-    where = f"ends in {len(ends)} places" if ends else "names no end"
+    where = f"has {len(ends)} tips" if ends else "has no tip"
     raise Typed(f"--frame is needed: robot {robot.name!r} {where} ({some})")
 
 

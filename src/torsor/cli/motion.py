@@ -14,22 +14,30 @@ if TYPE_CHECKING:
     from torsor.simulate import Result
 
 Start = Annotated[
-    str | None, typer.Option("--q", metavar="NUMBERS", help="Start: 0,0,1 or joint=1,...; else random, within the limits.")
+    str | None,
+    typer.Option(
+        "--q", metavar="NUMBERS", help="Initial configuration: 0,0,1 or joint=1,... (default: random within the limits)."
+    ),
 ]
-Speed = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity at the start; else zero.")]
+Speed = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Initial velocity (default: zero).")]
 Seconds = Annotated[float, typer.Option(metavar="SECONDS", help="Simulated time [s].")]
 Step = Annotated[float, typer.Option("--dt", metavar="SECONDS", help="Time step [s].")]
 Integrator = Annotated[str, typer.Option(metavar="NAME", help="rk4, semi_implicit, midpoint, variational, dop853, ...")]
-Control = Annotated[Literal["none", "gravity", "pd"], typer.Option(help="What drives it: nothing, g(q), springs to --target.")]
+Control = Annotated[
+    Literal["none", "gravity", "pd"],
+    typer.Option(help="Joint forces: none, gravity compensation g(q), or PD control to --target."),
+]
 Target = Annotated[str | None, typer.Option(metavar="NUMBERS", help="Target configuration of --control pd (default: neutral).")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random initial state.")]
-Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joints stop at their limits.")]
-Damping = Annotated[bool, typer.Option("--damping", help="With the model's viscous joint damping.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Curves over time: .svg, .pdf or .png.")]
-Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="The motion: .csv, .npz or .parquet.")]
-Replay = Annotated[str | None, typer.Option(metavar="FILE", help="A page that shows the motion in any browser: .html.")]
+Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joint limits are hard stops.")]
+Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Write a plot over time: .svg, .pdf or .png.")]
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")]
+Replay = Annotated[str | None, typer.Option(metavar="FILE", help="Write a replay page for the browser: .html.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the replay in the browser.")]
-Roots = Annotated[list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Where meshes may be; may be repeated.")]
+Roots = Annotated[
+    list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
+]
 
 
 #: kind of file → how to have one
@@ -43,7 +51,7 @@ def simulate(
     seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False, mesh_root: Roots = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Let a robot move: an energy audit, curves, a file, a replay page."""
+    """Simulate a robot: energy audit, plot, file of the motion, replay page."""
     from torsor.cli import words
     from torsor.cli.out import emit
     from torsor.cli.outcome import Partial, Typed
@@ -53,9 +61,9 @@ def simulate(
     from torsor.simulate.files import FORMATS
 
     if target is not None and control != "pd":
-        raise Typed("--target is where --control pd pulls to")
+        raise Typed("--target needs --control pd")
     if not robot.nv:
-        raise Typed(f"no joint of {robot.name!r} moves, so there is nothing to simulate; --base floating frees its base")
+        raise Typed(f"robot {robot.name!r} has no moving joint, so there is nothing to simulate; try --base floating")
     check_file_kind("--plot", plot, PICTURES)
     check_file_kind("--out", out, FORMATS)
     check_file_kind("--replay", replay, PAGES)
@@ -70,7 +78,7 @@ def simulate(
     except Interrupted as stop:
         files = _write_files(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
         wrote = ", ".join(f"wrote {path}" for path in files.values())
-        raise Partial(f"{stop}; {wrote or '--out motion.csv would keep it'}: {len(stop.result.t)} records until then") from None
+        raise Partial(f"{stop}; {wrote or '--out motion.csv would save it'}: {len(stop.result.t)} records until then") from None
     files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
     emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
 
@@ -78,7 +86,7 @@ def simulate(
 def _write_files(
     result: Result, plot: str | None, out: str | None, page: str | None, open: bool, roots: tuple[str, ...]
 ) -> dict[str, str]:
-    """The files asked for."""
+    """The requested files."""
     files = {}
     if out is not None:
         result.save(out)
@@ -103,12 +111,12 @@ def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
     steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
     lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
     if result.robot is not None and result.robot.description.base == "floating":
-        lines.append("Its base floats and nothing holds it: it falls.")
+        lines.append("The base is floating and there is no ground: the robot falls.")
     lines += [spoken(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
     lines.append(str(result.audit()))
     if result.events:
         hit = ", ".join(f"{e.name} at {e.t:.3g} s" for e in result.events[:4])
-        lines.append(f"{len(result.events)} stops reached: {hit}{' ...' if len(result.events) > 4 else ''}")
+        lines.append(f"{len(result.events)} impacts at stops: {hit}{' ...' if len(result.events) > 4 else ''}")
     made = table("coordinate", "start", "end", "least", "most", numbers=4, title="Configuration [rad, m]")
     for k, name in enumerate(info["configuration"]):
         x = result.q[:, k]
@@ -130,7 +138,7 @@ def _document(result: Result, files: dict[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-Port = Annotated[int, typer.Option(metavar="N", help="The page's port; 0 takes a free one.")]
+Port = Annotated[int, typer.Option(metavar="N", help="Port of the page; 0 uses a free port.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")]
 
 
@@ -138,7 +146,7 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser
 def view(
     robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: Roots = None, json: Json = False
 ) -> None:
-    """Look at a robot in the browser and move its joints, until Ctrl-C."""
+    """Show a robot in the browser viewer until Ctrl-C."""
     from torsor.cli.jobs import state_from_flags
     from torsor.cli.out import emit
     from torsor.cli.showing import browse

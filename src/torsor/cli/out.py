@@ -1,4 +1,4 @@
-"""What a command prints: tables for people, JSON for programs."""
+"""Output of commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _console(stream: Any) -> Console:
 
 
 def emit(as_json: bool, document: Mapping[str, Any], *shown: Any) -> None:
-    """The document as JSON, or what is shown of it: text as it is, tables and :func:`prose` as wide as the terminal."""
+    """The document as JSON, or its text, with tables and :func:`prose` in the width of the terminal."""
     if as_json:
         print(json_text(document, indent=2))
         return

@@ -1,7 +1,7 @@
-"""How a command ends: an exit code, and if something is wrong one line that says what, and what to do about it.
+"""Exit codes of commands, and errors as one line with problem and remedy.
 
-2 is for what was typed: an unknown option, robot or joint, a file that is not there.  1 is for what a file or a computation
-says: findings of the doctor, a certificate that does not pass, a broken file, a singular mass matrix.
+2 is for wrong usage: an unknown option, robot or joint, a missing file.  1 is for problems in a file or a computation:
+findings, a failed certificate, an invalid file, a singular mass matrix.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FINE, FOUND, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 class Typed(TorsorError):
-    """What was typed cannot be meant: exit code 2."""
+    """Wrong usage: exit code 2."""
 
 
 class Partial(BaseException):
@@ -31,7 +31,7 @@ class Partial(BaseException):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code of one command; everything it has to say has been said."""
+    """The exit code of one command, after all output."""
     debug = "--debug" in arguments
     words = [word for word in arguments if word != "--debug"]
     if words[:1] in ([], ["help"]):  # torsor, torsor help, torsor help info
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
         say(str(stop))
         return INTERRUPTED
     except (KeyboardInterrupt, _Terminated) as stop:
-        say("interrupted; nothing was left half-written")
+        say("interrupted; no partial files were left")
         return TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough: torsor ... | head
         _forget_stdout()
@@ -73,7 +73,7 @@ def _run(words: list[str]) -> int:
 
 
 def say(line: str) -> None:
-    """One line on stderr, in the terminal's words, in red where colours are wanted."""
+    """One line on stderr, in command-line terms, in red if colours are on."""
     red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
     with suppress(OSError, ValueError):
         print(f"{red}torsor: {spoken(one_line(line))}{plain}", file=sys.stderr, flush=True)
@@ -86,7 +86,7 @@ def one_line(line: str) -> str:
 
 
 def _line(error: Exception, words: Sequence[str]) -> str:
-    """An error of what was typed, as one line."""
+    """A usage error as one line."""
     shown = getattr(error, "format_message", None)  # typer's own errors
     if shown is None:
         if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault

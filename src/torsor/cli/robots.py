@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: the panel of --help for the options of find
-PANEL = "How the robot is read"
+PANEL = "Reading the robot"
 #: how a name of the package robot_descriptions begins
 DESCRIBED = "robot_descriptions:"
 
@@ -32,24 +32,28 @@ def _option(*names: str, help: str, metavar: str | None = None) -> Any:
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="A file, - for one on stdin, or a bundled name such as ur5 (torsor --help has all)."),
+    typer.Argument(
+        metavar="ROBOT", help="A file, - for one on stdin, or a bundled name such as ur5 (torsor --help lists all)."
+    ),
 ]
-Base = Annotated[Literal["fixed", "floating"] | None, _option("--base", help="Weld the base to the ground, or free it.")]
-Gravity = Annotated[str | None, _option("--gravity", metavar="X,Y,Z", help="Gravity in the world, m/s².")]
-Loops = Annotated[str | None, _option("--loops", metavar="FILE", help="Joints that close loops; auto: the file beside ROBOT.")]
-Mimic = Annotated[bool, _option("--mimic/--no-mimic", help="Mimic joints follow, or have coordinates of their own.")]
+Base = Annotated[Literal["fixed", "floating"] | None, _option("--base", help="Fixed or floating base.")]
+Gravity = Annotated[str | None, _option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²].")]
+Loops = Annotated[str | None, _option("--loops", metavar="FILE", help="File of loop joints; auto: the file beside ROBOT.")]
+Mimic = Annotated[bool, _option("--mimic/--no-mimic", help="Mimic joints follow their leader, or have their own coordinates.")]
 Xacro = Annotated[
     str | None,
     _option(
-        "--xacro", metavar="run|NAME=VALUE,...", help="Run a xacro file with these arguments: a program, only one you trust."
+        "--xacro",
+        metavar="run|NAME=VALUE,...",
+        help="Run a xacro file with these arguments; it is a program, so trust its author.",
     ),
 ]
 As = Annotated[
     Literal["urdf", "mjcf", "sdf", "dh"] | None,
-    _option("--as", help="What ROBOT is, where neither its name nor its contents say."),
+    _option("--as", help="Format of ROBOT, if it does not follow from its name or contents."),
 ]
-Strict = Annotated[bool, _option("--strict", help="Refuse what else is a warning, such as an inertia no body can have.")]
-Roots = Annotated[list[str] | None, _option("--root", metavar="FOLDER", help="Where its packages may be; may be repeated.")]
+Strict = Annotated[bool, _option("--strict", help="Treat model warnings as errors, such as a physically impossible inertia.")]
+Roots = Annotated[list[str] | None, _option("--root", metavar="FOLDER", help="Folder to search for packages; may be repeated.")]
 
 
 def find(
@@ -64,7 +68,7 @@ def find(
         return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
     for option, word in (("--loops", loops), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
-            raise Typed(f"{option} is for files; {robot} is bundled")
+            raise Typed(f"{option} needs a file; {robot} is a bundled robot")
     made = maker()
     made = made if mimic else made.without_couplings()
     made = made if base is None else made.with_base(base)
@@ -72,13 +76,13 @@ def find(
 
 
 def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
-    """The robot of a file.  xacro is a program, and runs only where ``--xacro`` says so."""
+    """The robot of a file.  xacro files are programs and run only with ``--xacro``."""
     import torsor
 
     if xacro is None and robot.endswith(".xacro"):
-        raise Typed(f"{robot} is xacro, a program that makes URDF; if you trust it, --xacro run has it run")
+        raise Typed(f"{robot} is xacro, a program that generates URDF; if you trust it, give --xacro run")
     if xacro is not None and kind is not None:
-        raise Typed(f"--xacro runs a xacro file; --as {kind} says it is none")
+        raise Typed(f"--xacro contradicts --as {kind}; omit one of them")
     if xacro is not None and robot == "-":
         raise Typed("--xacro needs a file path, not stdin: xacro includes files relative to it")
     if xacro is not None and not robot.startswith(DESCRIBED):
@@ -126,11 +130,11 @@ def source(robot: str) -> str | bytes:
     if os.path.exists(robot) or robot.startswith(DESCRIBED):
         return robot
     if "://" in robot:
-        raise Typed(f"{label(robot)} is no file here, and nothing is fetched; give the path of one")
+        raise Typed(f"{label(robot)} is not a file, and nothing is downloaded; give the path of a file")
     names, stem = list(bundled_robots()), os.path.splitext(os.path.basename(robot))[0].lower()
     near = get_close_matches(stem, names, n=1)
     if os.path.basename(robot) != robot or os.path.splitext(robot)[1]:
-        hint = f"; {stem} is bundled, and needs none" if stem in names else ""
+        hint = f"; {stem} is a bundled robot" if stem in names else ""
         raise Typed(f"there is no file {label(robot)}{hint}")
     hint = f"did you mean {near[0]}?" if near else f"bundled are {', '.join(names)}"
     raise Typed(f"there is no robot or file named {robot!r}; {hint}")

@@ -43,13 +43,13 @@ def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json
     assert path is not None
     format, needed = _format(path), [x for x in job.inputs if x not in state.given]
     if not needed:
-        raise Typed(f"the flags give all of {', '.join(job.inputs)}; nothing is left to read from {label(path)}")
+        raise Typed(f"the options give all of {', '.join(job.inputs)}; nothing remains to be read from {label(path)}")
     if not robot.nv:
-        raise Typed(f"no joint of {robot.name!r} moves; nothing is left to read from {path}")
+        raise Typed(f"robot {robot.name!r} has no moving joint; nothing can be read from {path}")
     if out is not None and os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
-        raise Typed(f"--out {label(out)} is the file that is read; give another name")
+        raise Typed(f"--out {label(out)} is also the input file; give another name")
     if topic is not None and format != "mcap":
-        raise Typed(f"--topic chooses among the messages of an MCAP file; {path} is none")
+        raise Typed(f"--topic needs an MCAP file; {path} is not one")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
     bar = Progress(1.0, os.path.basename(path))
     with _open(path) as (stream, size), closing(bar):
@@ -109,7 +109,7 @@ def _block(job: Job, state: StateFlags, log: Log, states: dict[str, Array]) -> d
 
 
 def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
-    """The first row that cannot be computed, found by halving, and why: what is said of it alone."""
+    """The first row that cannot be computed, found by bisection, and its error."""
     first, last = 0, count
     while last - first > 1:
         middle = (first + last) // 2
@@ -134,7 +134,7 @@ def _format(path: str) -> str:
     if word in FORMATS:
         return word
     if NUMBERS.fullmatch(path):
-        raise Typed(f"{path} is no file of states; did you mean --q {path}?")
+        raise Typed(f"{path} is not a file of states; did you mean --q {path}?")
     raise Typed(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
 
 
@@ -142,7 +142,7 @@ def _format(path: str) -> str:
 def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; what is wrong in it is said with its name."""
     if path != "-" and not os.path.isfile(path):
-        said = "is a directory; states are in a file" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
+        said = "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
         raise Typed(f"{label(path)} {said}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:
         if path == "-":

@@ -34,7 +34,7 @@ def save_figure(figure: Any, path: str) -> None:
 def check_file_kind(option: str, path: str | None, endings: Iterable[str]) -> None:
     """Refuse a file of an unknown kind before anything is computed."""
     if path is not None and os.path.splitext(path)[1].lower() not in endings:
-        raise Typed(f"{option} {path}: it is written to {', '.join(endings)}")
+        raise Typed(f"{option} {path}: the extension must be one of {', '.join(endings)}")
 
 
 def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ...] = ()) -> str:
@@ -52,19 +52,19 @@ def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ..
 
 
 def browse(address: str) -> None:
-    """Open an address in the browser, and say where to look if there is none."""
+    """Open an address in the browser, or print it if there is no browser."""
     import webbrowser
 
     if not webbrowser.open(address):
-        say(f"no browser was found; open {address} in one")
+        say(f"no browser was found; open {address}")
 
 
 Open = Annotated[bool, typer.Option("--open", help="Open the replay page in the browser.")]
-Page = Annotated[str, typer.Option("--replay", metavar="FILE", help="Where the replay page goes.")]
+Page = Annotated[str, typer.Option("--replay", metavar="FILE", help="Path of the replay page.")]
 
 
 def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = False) -> None:
-    """Torques, matrices, speed and a fall of a UR5; a page shows it."""
+    """Torques, matrices, speed and a simulated fall of a UR5; a replay page."""
     import contextlib
     import sys
 
@@ -78,4 +78,4 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
     robot = torsor.robots.ur5()
     fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, 3.0)
     page = show_page(fall, replay, open)
-    emit(json, {"robot": robot.name, "replay": page, "seconds": fall.t[-1]}, f"wrote {page}: the fall, to look at in a browser")
+    emit(json, {"robot": robot.name, "replay": page, "seconds": fall.t[-1]}, f"wrote {page}: replay page of the fall")

@@ -1,23 +1,24 @@
-"""The library's hints in the terminal's words: what is an argument in Python is an option here."""
+"""Translates hints in library messages to command-line terms: Python arguments become options."""
 
 from __future__ import annotations
 
 import re
 
-#: what the library says, as a pattern → what is typed instead
+#: pattern in a library message → its command-line form
 TERMINAL = {
     r"\bmimic=False": "--no-mimic",
     r"\bcall robot\.without_couplings\(\)": "give --no-mimic",
-    r"\bload with strict=False": "leave out --strict",
-    r"\buse damping=False": "leave out --damping",
-    r"\bdamping=True counts it": "--damping counts it",
-    r"\brobot\.with_friction\('urdf'\) counts it": "in Python, robot.with_friction('urdf') counts it",
+    r"\bload with strict=False": "omit --strict",
+    r"\buse damping=False": "omit --damping",
+    r"\bdamping=True includes it": "--damping includes it",
+    r"\brobot\.with_friction\('urdf'\) includes it": "in Python, robot.with_friction('urdf') includes it",
     r"\bload with base=[\"'](\w+)[\"']": r"load with --base \1",
     r"\brobot\.with_base\([\"'](\w+)[\"']\)": r"--base \1",
-    r"\bgive format=: .*": "say what it is: --as urdf, mjcf, sdf or dh",
+    r"\bgive format=: .*": "give the format: --as urdf, mjcf, sdf or dh",
     r"\bread_(urdf|mjcf) reads it\b": r"--as \1 reads it",
     r"\bgive format=,": "give --to,",
     r"\bts\.load\(path, xacro_args=\{\}\) runs it": "--xacro run runs it",
+    r"\bgive its folder as roots=\[\.\.\.\]": "give --root FOLDER",
     r"\bgive roots=\[\.\.\.\]": "give --root FOLDER",
     r"\(roots=, --mesh-root\)": "(--mesh-root FOLDER)",
     r": Builder\.loop\(\.\.\.\), or a file robot\.loops\.yaml and load\(\.\.\., loops=True\)":
@@ -29,18 +30,18 @@ TERMINAL = {
     r"\bload with gravity=": "load with --gravity X,Y,Z",
     r"\bchoose with topic=:": "choose with --topic:",
     r"\bchoose the joints of one with joints=\[\.\.\.\]": "in Python, torsor.logs.read chooses the joints of one",
-    r"\btorsor brings a robot of that name: ts\.robots\.(\w+)\(\)": r"torsor brings a robot of that name: \1",
-    r"\bts\.check says more, ts\.repair corrects files": "torsor check says more, and corrects files with --repair OUT",
+    r"\btorsor has a bundled robot of that name: ts\.robots\.(\w+)\(\)": r"torsor has a bundled robot of that name: \1",
+    r"\bts\.check explains it, ts\.repair corrects files": "torsor check explains it, and corrects files with --repair OUT",
     r"\block (it|the joint) \(robot\.lock\)": r"make \1 fixed in the file",
-    r"; robot\.lock\(\.\.\.\) does that": "; a fixed joint in the file does that",
+    r"; use robot\.lock\(\.\.\.\)": "; use a fixed joint in the file",
     r"\bsee robot\.report\b": "see torsor info",
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
-    r"\buse robot\.assemble\(q\)": "leave out --q to start where the loops close",
-    r"\buse robot\.constrained\(\)\.project_velocity\(q, v\)": "leave out --v to start at rest",
+    r"\buse robot\.assemble\(q\)": "omit --q to start at a closed configuration",
+    r"\buse robot\.constrained\(\)\.project_velocity\(q, v\)": "omit --v to start at rest",
     r"; use robot\.constrained\(\)\.kernel\(\), or robot\.without_loops\(\) for the tree":
-        "; torsor accel and simulate close them",
+        "; torsor accel and simulate support loops",
     r"; use (robot\.constrained\(.*\)), or robot\.without_loops\(\) for the tree":
-        r"; in Python, \1 has it under loops, and robot.without_loops() is the tree",
+        r"; in Python, use \1, or robot.without_loops() for the tree",
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
     r"\bintegrator='(\w+)'": r"--integrator \1",
@@ -55,7 +56,7 @@ _PATTERNS = tuple((re.compile(said), typed) for said, typed in TERMINAL.items())
 
 
 def spoken(text: str) -> str:
-    """A text of the library's as it is said at a terminal.
+    """A library message in command-line terms.
 
     >>> spoken("joint 'b' mimics 'c', which is not there; mimic=False makes such joints independent")
     "joint 'b' mimics 'c', which is not there; --no-mimic makes such joints independent"

@@ -23,8 +23,8 @@ OMEGA = 2 * np.pi
 #: --control in words
 SAYS = {
     "none": "no joint forces",
-    "gravity": "joint forces that balance gravity",
-    "pd": "pulled to the target at 1 Hz, gravity balanced",
+    "gravity": "gravity compensation",
+    "pd": "PD control to the target at 1 Hz, with gravity compensation",
 }
 
 
@@ -37,7 +37,7 @@ class Start(NamedTuple):
 
 
 def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
-    """The state of --q and --v; what is not said is a random pose half way within the limits, at rest."""
+    """The initial state of --q and --v; by default a random configuration within half of the limits, at rest."""
     names, rng, says = words.state_names(robot), np.random.default_rng(seed), "from the state given"
     middle = inside(robot, robot.neutral())
     if q is not None:
@@ -45,7 +45,7 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
         if robot.loops:
             at, says = robot.assemble(at, fixed=words.names_among(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
-        at, says = middle, "from the configuration its loops close in"
+        at, says = middle, "from a configuration with closed loops"
     else:
         away = robot.difference(middle, robot.random_configuration(rng))
         away[_base(robot)] = 0.0
@@ -55,7 +55,7 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
         speed = words.state("--v", v, names["v"], speed)
         if robot.loops:
             speed = robot.constrained().project_velocity(at, speed)
-            says += ", at the velocity nearest to --v that keeps them so"
+            says += ", at the velocity nearest to --v that satisfies the loops"
     elif control == "gravity" and q is None and not robot.loops:
         speed = rng.uniform(-NUDGE, NUDGE, robot.nv)
         speed[_base(robot)] = 0.0

@@ -1,4 +1,4 @@
-"""bench: a quick look at how fast this machine computes one robot."""
+"""bench: a quick benchmark of one robot on this machine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Batch = Annotated[int, typer.Option(metavar="N", min=1, help="States in a batch.")]
-Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Pinocchio too, if it is installed.")]
+Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Compare with Pinocchio, if installed.")]
 #: turns of the contest; the best of each counts
 ROUNDS = 7
 #: one-state calls in a turn
 CALLS = 500
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
-HINT = "A quick look, on a machine that may be busy; make bench, in torsor's repository, is the full one."
+HINT = "A quick measurement on a machine that may be busy; for the full benchmark run make bench in torsor's repository."
 
 
 class Peer(NamedTuple):
@@ -44,7 +44,7 @@ class Timing(NamedTuple):
 
 @on_robot
 def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json = False) -> None:
-    """How fast this machine is: one call, a batch, Pinocchio beside it."""
+    """Benchmark: one call, a batch, and Pinocchio."""
     import torsor
     from torsor.cli.out import emit, prose, table
     from torsor.kernels.quantities import QUANTITIES as EVERY
@@ -52,7 +52,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     others, why = _pinocchio(robot) if peers else ({}, "")
     rows = [_time_both(robot, x, batch, others.get(x)) for x in QUANTITIES if not (robot.loops and EVERY[x].under_loops)]
     heads = ["operations", "one call", f"of {batch:,}", *(["Pinocchio", "apart by"] if others else [])]
-    made = table("ns an evaluation", *heads, numbers=len(heads))
+    made = table("ns per evaluation", *heads, numbers=len(heads))
     for row in rows:
         cells = [str(row.operations), f"{row.single * 1e9:.0f}", f"{row.batch * 1e9:.1f}"]
         if row.pinocchio is not None:
@@ -93,7 +93,7 @@ def _seconds(work: Callable[[], object], times: int) -> float:
 
 
 def _pinocchio(robot: Robot) -> tuple[dict[str, Peer], str]:
-    """The same robot in Pinocchio, held against torsor first; or why there is none."""
+    """The same robot in Pinocchio, checked against torsor first; or the reason why not."""
     from torsor.checks.certify import pinocchio as twins
     from torsor.checks.certify.comparison import Skip, worst
     from torsor.checks.certify.subject import Samples

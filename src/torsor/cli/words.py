@@ -1,4 +1,4 @@
-"""What is typed after options: numbers, numbers by name, wrenches by frame; and the options most commands share."""
+"""Values of options: numbers, numbers by name, wrenches by frame; and the common options."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 #: name=number between commas, or what is none; a name may have commas and equal signs of its own
 PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Q = Annotated[str | None, typer.Option("--q", metavar="NUMBERS", help="Configuration: 0,0,1 or joint=1,...; else neutral.")]
-V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity; else zero.")]
-A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration; else zero.")]
-Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces; else zero.")]
+Q = Annotated[
+    str | None, typer.Option("--q", metavar="NUMBERS", help="Configuration: 0,0,1 or joint=1,... (default: neutral).")
+]
+V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity (default: zero).")]
+A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration (default: zero).")]
+Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces (default: zero).")]
 Wrench = Annotated[
     list[str] | None,
     typer.Option(
@@ -96,7 +98,7 @@ def state_names(robot: Robot) -> dict[str, list[str]]:
 
 
 def neutral(robot: Robot) -> dict[str, np.ndarray]:
-    """The state where nothing was said: the zero configuration, at rest, without forces."""
+    """The default state: the zero configuration, at rest, without forces."""
     import numpy as np
 
     return {"q": robot.neutral(), **{group: np.zeros(robot.nv) for group in ("v", "a", "tau")}}

@@ -1,4 +1,4 @@
-"""record → Program → machine code or text.  Knows nothing of robots.
+"""record → Program → machine code or text.  Independent of robots.
 
 May import scalar and support.
 """

@@ -33,7 +33,7 @@ def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _read(argument: Argument, value: Any) -> np.ndarray:
-    """An array of whatever type the value has; lists and numbers, which have no labels, are read quickly."""
+    """An array of the value's own type; lists and numbers, which have no labels, are read quickly."""
     if value.__class__ in (list, tuple, float, int):
         refuse_mask(argument.name, value)
         try:
@@ -120,13 +120,11 @@ def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) ->
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             place = tuple(int(k) for k in bad[0])
-            raise ArgumentError(
-                f"{argument.name}[{', '.join(map(str, place))}] is {array[place]}; every number given must be finite"
-            )
+            raise ArgumentError(f"{argument.name}[{', '.join(map(str, place))}] is {array[place]}; all numbers must be finite")
 
 
 def output(argument: Argument, out: Any, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The caller's array, if it can take the result; an error that says what it would have to be, if not."""
+    """The caller's array, if it fits the result; otherwise an error with the expected type and shape."""
     shape = (*batch, *argument.shape)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
         given = f"{type(out).__name__}" + (f" of {out.dtype} {out.shape}" if isinstance(out, np.ndarray) else "")

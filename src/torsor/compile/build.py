@@ -19,7 +19,7 @@ _libraries: WeakValueDictionary[str, native.Library] = WeakValueDictionary()
 
 
 def available() -> Host | None:
-    """What the code generator needs to know of this processor; None, with one warning, where there is no LLVM."""
+    """Properties of this processor for the code generator; None, with one warning, without LLVM."""
     try:
         return native.host()
     except (ImportError, OSError) as error:  # not installed; cannot be loaded, as where memory is limited
@@ -28,7 +28,7 @@ def available() -> Host | None:
 
 
 def name_of(ir: str, symbols: tuple[str, ...]) -> str:
-    """The name of a module's object code in the disk cache: its text says program, width, precision and entry."""
+    """The name of a module's object code in the disk cache; its text contains program, width, precision and entry."""
     return cache.key(__version__, native.LEVEL, native.SCHEDULER, symbols, native.host(), ir)
 
 

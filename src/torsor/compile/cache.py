@@ -1,7 +1,7 @@
 """Compiled code on disk, so that the second process starts at once.
 
 A file is a digest and object code.  Its name is the hash of everything the code depends on, the digest covers name and
-content, and nothing is loaded before it has been checked.  Whatever goes wrong with the disk costs time, never a result.
+content, and nothing is loaded before it has been checked.  Errors of the disk cost time, but do not affect results.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def store(name: str, image: bytes) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """The contents of a regular file that the user owns and nobody else can write; OSError says why not.
+    """The contents of a regular file that the user owns and only the user can write; otherwise OSError with the reason.
 
     It is opened once, and judged by what was opened: a file planted while the folder was open to others belongs to them, and
     opening a pipe does not wait for a writer.

@@ -1,4 +1,4 @@
-"""Dask arrays in, Dask arrays out: a kernel over each block of the batch, when and where Dask wants it."""
+"""Kernels on Dask arrays: one call per block of the batch, scheduled by Dask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether it is a Dask array, asked without importing Dask."""
+    """Whether it is a Dask array, tested without importing Dask."""
     return value.__class__ is not np.ndarray and type(value).__module__.startswith("dask.array")
 
 
@@ -32,7 +32,7 @@ def over_blocks(
     """function(*values) block by block, not computed yet; one array, or a tuple of as many as there are ``outputs``.
 
     Blocks follow the batch axes; the axes of a state are brought into one block.  A state's result has the bits it has in a
-    NumPy batch, whatever the blocks.
+    NumPy batch, for any blocks.
     """
     import dask.array as da
 

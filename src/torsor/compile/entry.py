@@ -175,7 +175,7 @@ class Entry(EntryInfo):
             try:
                 definition.function = machine_code() or definition.function
             except TorsorError as error:
-                warnings.warn(f"calls go through Python, correct but slow: {error}", RuntimeWarning, stacklevel=3)
+                warnings.warn(f"calls use the slower Python path: {error}", RuntimeWarning, stacklevel=3)
 
     # -- routes ----------------------------------------------------------------------------------------------
 

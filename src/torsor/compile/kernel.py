@@ -52,8 +52,8 @@ class _OfInstances(property):
 class Kernel:
     """``kernel(*inputs, out=None)``: arrays ``(..., *shape)`` in, arrays out; leading axes broadcast.
 
-    One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits whatever
-    the batch it is part of, its place there, and the number of threads.  ``explain`` is asked why a finite state gave a
+    One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits for any
+    batch, position in it, and number of threads.  ``explain`` is called to find out why a finite state gave a
     result that is not finite; it raises.  A ``lenient`` kernel returns such a result, for a caller who looks.
 
     >>> import torsor as ts
@@ -103,7 +103,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """What the kernel computes, recorded if a disk cache made that unnecessary so far."""
+        """The program of the kernel; it is recorded now if it came from the disk cache."""
         return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -30,7 +30,7 @@ def require(cost: tuple[int, int], size: int, purpose: str) -> None:
 
 
 def available() -> float:
-    """Bytes that this process can still allocate, by its limits and by what the machine has; inf where that is unknown."""
+    """Bytes that this process can still allocate, by its limits and the machine's memory; inf if unknown."""
     left = math.inf
     if resource is not None:
         limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and where /proc/self/statm has what counts towards them

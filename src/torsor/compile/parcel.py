@@ -1,4 +1,4 @@
-"""What is sent to other processes: packed once, and opened once by each process that gets it."""
+"""Data sent to other processes: packed once, and unpacked once by each receiving process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _lock = new_lock()
 
 
 class UnreadableParcel(TorsorError, RuntimeError):
-    """What was sent cannot be opened by the process that got it."""
+    """The received data cannot be unpacked."""
 
 
 class Parcel:
@@ -40,7 +40,7 @@ class Parcel:
         except Exception as error:
             raise ArgumentError(
                 f"{_name(thing)} cannot be sent to another process ({error}); define functions at the top of a module, "
-                "or install cloudpickle, which pip install 'torsor[cluster]' brings"
+                "or install cloudpickle(pip install 'torsor[cluster]')"
             ) from error
         self.digest = hashlib.sha256(self.data).hexdigest()
 
@@ -59,7 +59,7 @@ class Parcel:
             return pickle.loads(self.data)
         except Exception as error:
             raise UnreadableParcel(
-                f"a worker process cannot open what it was sent ({type(error).__name__}: {error}); "
+                f"a worker process cannot unpack the study ({type(error).__name__}: {error}); "
                 "it needs the same modules, and the same versions of them, as this one"
             ) from error
 

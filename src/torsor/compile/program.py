@@ -145,7 +145,7 @@ def no_garbage() -> Iterator[None]:
 
 
 def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, Any]) -> Program:
-    """The program that computes ``outputs``: what they do not need is left out."""
+    """The program that computes ``outputs``, without unneeded operations."""
     arguments: list[Argument] = []
     roots: list[Expr] = []
     for name, value in outputs.items():

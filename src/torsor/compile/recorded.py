@@ -1,4 +1,4 @@
-"""A program that is recorded when it is needed: what is known of it without recording comes from the disk cache.
+"""A program that is recorded on demand; its names and shapes come from the disk cache.
 
 Two kinds of file serve this.  Object code is kept under the hash of the LLVM IR that it was compiled from
 (:mod:`torsor.compile.build`).  Beside it, under the key of a program, stand the facts that calling its kernel takes (names,
@@ -70,7 +70,7 @@ class Recorded:
 
     @cached_property
     def program(self) -> Program:
-        """The program itself, recorded when first asked for."""
+        """The program itself, recorded at first use."""
         return self._record()
 
     @cached_property

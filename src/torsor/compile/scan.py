@@ -49,7 +49,7 @@ class Scan:
     What an input of the program is:
 
     * by default new at each step: an array ``(..., T, *shape)``; named in ``fixed``, the same at each: ``(..., *shape)``;
-    * ``carry={input: output}``: what the step before made as that output; the array ``(..., *shape)`` given is the start;
+    * ``carry={input: output}``: that output of the step before; the given array ``(..., *shape)`` is the start;
     * ``gather={input: output}``: what step ``index[t]`` made, or the start where ``index[t]`` is −1;
     * ``scatter={input: output}``: its row of ``(..., T, *shape)``, to which every step s with ``index[s]`` = t has added its
       output (None: rows of zeros).
@@ -59,7 +59,7 @@ class Scan:
     Outputs named in ``each`` (all, unless given) come back as ``(..., T, *shape)``, those in ``last`` as ``(..., *shape)`` of
     the last step; like a kernel's, one as itself, several as a tuple in the program's order.  ``every=k`` keeps steps k−1,
     2k−1, ... of those in ``each``: ``(..., T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
-    whatever the batch, its place there, and the number of threads.
+    for any batch, position in it, and number of threads.
 
     >>> from torsor.compile import Argument, record
     >>> step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
@@ -92,11 +92,11 @@ class Scan:
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
-        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations a step, {self.dtype}>"
+        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations per step, {self.dtype}>"
 
     @property
     def program(self) -> Program:
-        """What one step computes, recorded if a disk cache made that unnecessary so far."""
+        """The program of one step; it is recorded now if it came from the disk cache."""
         return self._recorded.program
 
     # -- building --------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class Scan:
         return [*values, *(named[name] for name in names[len(values) :])]
 
     def _steps(self, values: list[Any], index: Any, steps: int | None) -> int:
-        """T: as said, or as the index or the first array with an axis of steps has it."""
+        """T: as given, or from the index or the first array with a step axis."""
         if steps is None and index is not None:
             steps = len(index)
         for k in self.wiring.rows(len(self.inputs)):
@@ -172,7 +172,7 @@ class Scan:
                 if len(shape) > own:
                     steps = shape[len(shape) - own - 1]
         if not isinstance(steps, (int, np.integer)) or steps < 0:
-            raise ArgumentError(f"{self.name} cannot tell the number of steps; say steps=, a whole number, not {steps!r}")
+            raise ArgumentError(f"{self.name} has no array with a step axis; give steps=, a whole number, not {steps!r}")
         if steps == 0 and self.wiring.last:
             raise ArgumentError(f"{self.name} has no last step: steps is 0")
         return int(steps)
@@ -185,7 +185,7 @@ class Scan:
             return None
         array = np.asarray(index)
         if array.shape != (T,) or (array.dtype.kind not in "iu" and T):
-            raise ArgumentError(f"index must be {T} whole numbers, one a step, not {array.dtype} of shape {array.shape}")
+            raise ArgumentError(f"index must be {T} whole numbers, one per step, not {array.dtype} of shape {array.shape}")
         array = np.ascontiguousarray(array, dtype=np.int64)
         t = np.arange(T)
         before, after = (array >= -1) & (array < t), (array == -1) | ((array > t) & (array < T))
@@ -241,7 +241,7 @@ class Scan:
         self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
         T: int, every: int, bad: int,
     ) -> None:  # fmt: skip
-        """Say which number given, or which step of which state, is not finite."""
+        """Raise an error that names the input, or the step and state, that is not finite."""
         check_finite(arguments, arrays)
         state, step = tuple(int(k) for k in np.unravel_index(bad // T, batch)) if batch else (), bad % T
         output = None
@@ -250,7 +250,7 @@ class Scan:
                 output = output or self.outputs[o].name
         where = f" of state {state}" if batch else ""
         raise NotFinite(
-            f"{self.name}: {output or 'something'} is not finite at step {step}{where} although every argument is; "
+            f"{self.name}: {output or 'a result'} is not finite at step {step}{where} although every argument is; "
             "the numbers overflow, or a division has no result",
             state, step, output,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The processor that kernels are compiled for: this machine's, or what the environment variable TORSOR_TARGET names."""
+"""The compilation target of kernels: this machine's processor, or that of the environment variable TORSOR_TARGET."""
 
 from __future__ import annotations
 

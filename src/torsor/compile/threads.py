@@ -43,7 +43,7 @@ def _set(n: int) -> None:
 class threads:
     """``torsor.threads(n)`` spreads batches over n threads from now on, or inside a ``with`` block.
 
-    Results do not depend on it, to the bit.  ``threads.count()`` tells the number; the default is every core.
+    Results do not depend on it, bit for bit.  ``threads.count()`` returns the number; the default is all cores.
 
     >>> with threads(1):
     ...     threads.count()

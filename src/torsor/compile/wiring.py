@@ -1,4 +1,4 @@
-"""How the steps of a scan hang together: what each input of its program is, and where each output goes."""
+"""Connections between the steps of a scan: source of each input, use of each output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Wiring(NamedTuple):
         return bool(self.gather or self.scatter)
 
     def rows(self, n: int) -> list[int]:
-        """The inputs, of n, that have a row a step."""
+        """The inputs, of n, that have one row per step."""
         return [a for a in range(n) if a not in self.carry and a not in self.gather and a not in self.fixed]
 
 

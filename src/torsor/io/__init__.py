@@ -1,6 +1,6 @@
 """Robots from files and to files.
 
-``formats`` is the table of what can be read and written, and tells one file from another.  Then a folder for each format:
+``formats`` is the table of file formats with their detection.  Then a folder for each format:
 
 * ``urdf`` (with xacro), ``mjcf``, ``sdf`` (through Drake), ``dh``; ``loops_file`` beside any of them;
 * ``screws`` and ``mr_lists`` are Modern Robotics' lists; ``described`` finds robots of the package ``robot_descriptions``.

@@ -1,7 +1,7 @@
 """Robots by their name in the package ``robot_descriptions``, from its cache alone: nothing is ever fetched.
 
 That package clones a robot's repository when the robot's module is imported.  Here the module is run with the function that
-would clone replaced by one that looks into the cache, and says how to fill it where the repository is not there.
+would clone replaced by one that reads the cache, and whose error gives the command to fill it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_description(name: str) -> Described:
         folder = Path(os.path.expanduser(os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions"))) / place
         if not folder.is_dir():
             raise FileError(
-                f"its repository {repository!r} is not in the cache, and torsor fetches nothing; fetch it with "
+                f"its repository {repository!r} is not in the cache, and torsor downloads nothing; download it with "
                 f"'robot_descriptions pull {name}', or clone {known.url} there", file=str(folder),
             )  # fmt: skip
         head, wanted = _head(folder), commit or known.commit
@@ -63,7 +63,7 @@ def find_description(name: str) -> Described:
 
 
 def _chosen(name: str, said: Mapping[str, Any], note: str) -> Described:
-    """Of what a module says, the file to read: URDF before xacro before MJCF."""
+    """The file to read from a module's paths: URDF before xacro before MJCF."""
     packages = dict(said.get("XACRO_PACKAGE_PATHS") or {})
     for word, kind in (("URDF_PATH", "urdf"), ("XACRO_PATH", "xacro"), ("MJCF_PATH", "mjcf")):
         path = said.get(word)

@@ -1,4 +1,4 @@
-"""The files a robot may be in: a table, and how one is told from another.
+"""Table of file formats, and their detection.
 
 By the word given, else by the ending of the name, else by the root element, since ``.xml`` may be URDF or MJCF.
 """
@@ -22,7 +22,7 @@ Source = str | os.PathLike[str] | bytes
 
 @dataclass(frozen=True)
 class Options:
-    """What a caller may say about any file; a reader heeds what its format has a place for."""
+    """Options of reading; each reader uses those that apply to its format."""
 
     base: str | None = None  # None: as the file says, or fixed
     mimic: bool = True
@@ -85,7 +85,7 @@ def _read_described(source: Any, o: Options) -> Description:
     from torsor.io.described import find_description
 
     if not isinstance(source, str):
-        raise ArgumentError(f"a robot of robot_descriptions is asked for by its name, not by {type(source).__name__}")
+        raise ArgumentError(f"a robot of robot_descriptions is given by its name, not by {type(source).__name__}")
     found = find_description(source.removeprefix(PREFIX))
     given = {**found.arguments, **(o.xacro_args or {})}
     options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages})
@@ -167,7 +167,7 @@ def _by_contents(path: str | os.PathLike[str]) -> Format:
         return format_by_name("urdf")
     endings = ", ".join([*(s for f in FORMATS for s in f.suffixes), _XML])
     raise FileError(
-        f"is not XML, and its name does not say what it is; torsor knows {endings}, or give format=: {', '.join(_NAMES)}",
+        f"is not XML, and its extension is unknown; use one of {endings}, or give format=: {', '.join(_NAMES)}",
         file=label(path),
     )
 
@@ -176,24 +176,22 @@ _PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:
 
 
 def _by_root(source: str | bytes) -> Format:
-    """By the root element; URDF's reader says what is wrong with one that nobody knows."""
+    """By the root element; for unknown ones URDF's reader reports the error."""
     text = source[:65536].decode("latin-1") if isinstance(source, bytes) else source[:65536]
     match = _PROLOG.match(text.lstrip("\ufeff\xef\xbb\xbf"))
     return next((f for f in FORMATS if match and f.root == match[1]), format_by_name("urdf"))
 
 
 def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:
-    """The format a path is to be written in: as its name ends, or as said."""
+    """The format of a file to write: by its extension, or as given."""
     writers = {f.name: f for f in FORMATS if f.write}
     if format is not None:
         if format not in writers:
-            raise UnknownName("format that can be written", format, writers)
+            raise UnknownName("format=", format, writers)
         return writers[format]
     name = os.fsdecode(path).lower()
     for f in writers.values():
         if name.endswith(f.suffixes):
             return f
     endings = ", ".join(s for f in writers.values() for s in f.suffixes)
-    raise ArgumentError(
-        f"{label(path)!r} does not say what to write: end it with {endings}, or give format=, {' or '.join(writers)}"
-    )
+    raise ArgumentError(f"{label(path)!r} has no known extension: use {endings}, or give format=, {' or '.join(writers)}")

@@ -94,7 +94,9 @@ def beside(path: Any) -> str:
     'arms/robot.loops.yaml'
     """
     if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
-        raise ArgumentError("loops=True means the file beside the URDF, and this robot comes from no file: give loops=path")
+        raise ArgumentError(
+            "loops=True means the file beside the URDF, but this robot was not read from a file: give loops=path"
+        )
     return os.path.splitext(os.fsdecode(path))[0] + ".loops.yaml"
 
 
@@ -105,7 +107,7 @@ def _read(text: str, file: str) -> list[_Read]:
     root = compose(text, file, "loops: [...]")
     reader = _Reader(file)
     items = reader.mapping(root, "loops.yaml", ("loops",), required=("loops",))["loops"]
-    nodes = reader.items(items, "loops", "an entry a loop (- name: ...)")
+    nodes = reader.items(items, "loops", "one entry per loop (- name: ...)")
     return [reader.loop(node, f"loops[{n}]") for n, node in enumerate(nodes)]
 
 
@@ -141,7 +143,7 @@ class _Reader(Nodes):
 def _to_yaml(loop: Loop) -> dict[str, Any]:
     kind, who = loop.kind, f"loop {loop.name!r}"
     if JOINT_TYPES.get(kind.name) is not type(kind):
-        raise ModelError(f"{who}: the side-file has no word for {type(kind).__name__}; it can write {', '.join(JOINT_TYPES)}")
+        raise ModelError(f"{who}: the loops file cannot express {type(kind).__name__}, only {', '.join(JOINT_TYPES)}")
     geometry = {"axis" if k == "normal" else k: v for k, v in vars(kind).items()}
     out: dict[str, Any] = {"name": loop.name, "type": kind.name}
     out |= {k: _plain(v, who) if k == "pitch" else [_plain(x, who) for x in v] for k, v in geometry.items()}
@@ -163,5 +165,5 @@ def _end(link: str, X: Transform, who: str) -> Mapping[str, Any]:
 def _plain(x: Any, who: str) -> int | float:
     """A number that is read back as the same double; whole ones without their point."""
     if not is_constant(x):
-        raise ModelError(f"{who}: {x!r} is not a number, and a file holds nothing else")
+        raise ModelError(f"{who}: {x!r} is not a number; a file needs numbers")
     return int(x) if float(x).is_integer() and abs(x) < 1e6 else float(x)

@@ -23,7 +23,7 @@ TIP = "end_effector"
 def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(Mlist, Glist, Slist) of a serial Robot or Description with revolute, prismatic and helical joints (MR Exercise 8.12).
 
-    T_i is the home pose of the link that joint i carries, the product of the file's joint origins up to it; m_i, c_i and I_i
+    T_i is the home pose of the child link of joint i, the product of the file's joint origins up to it; m_i, c_i and I_i
     are the mass of that link, its centre, and the inertia about it in the link's axes; a_i is the joint's axis, h_i its pitch::
 
         M_i = T_i (1, c_i)          M_{i−1,i} = M_{i−1}⁻¹ M_i          G_i = [[I_i, 0], [0, m_i 1]]
@@ -43,7 +43,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
     """
     d: Description = getattr(robot, "description", robot)
     if d.loops:
-        raise ModelError(f"robot {d.name!r} has loops ({d.loops[0].name!r} ...), which the book's lists have no place for")
+        raise ModelError(f"robot {d.name!r} has loops ({d.loops[0].name!r} ...), which Mlist, Glist, Slist cannot express")
     model = assemble(d)
     links = _chain_links(d, model)
     n = len(links)
@@ -72,28 +72,26 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _chain_links(d: Description, model: Model) -> list[str]:
-    """The link each joint carries, in order; an error where the robot is no chain the lists can say."""
+    """The child link of each joint, in order; an error where the lists cannot express the robot."""
     what = f"robot {d.name!r} has no Mlist, Glist, Slist"
     if d.base == "floating":
-        raise ModelError(f'{what}: its base floats; the book\'s chains stand on the ground (robot.with_base("fixed"))')
+        raise ModelError(f'{what}: its base is floating; the lists need a fixed base (robot.with_base("fixed"))')
     if len(model.parent) == 1:
-        raise ModelError(f"{what}: no joint of it moves")
+        raise ModelError(f"{what}: it has no moving joint")
     carried = {j.name: j.child for j in d.joints}
     for i, p in model.outward():
         name, kind = model.joint_names[i], model.joint[i]
         if model.coupling[i] is not None:
-            raise ModelError(
-                f"{what}: joint {name!r} follows another (mimic); lock its leader or call robot.without_couplings()"
-            )
+            raise ModelError(f"{what}: joint {name!r} is a mimic joint; lock its leader or call robot.without_couplings()")
         if not isinstance(kind, (Revolute, Prismatic, Helical)):
             raise ModelError(f"{what}: joint {name!r} is {kind.name}; a screw axis is revolute, prismatic or helical")
         if p != i - 1:
             before = repr(model.joint_names[i - 1])
             raise ModelError(
-                f"{what}: it is a tree and no chain, joint {name!r} does not follow on {before}; lock or cut a branch"
+                f"{what}: it is not a chain: joint {name!r} is not attached to the link of {before}; lock or remove a branch"
             )
     if not all(isinstance(x, (int, float)) for x in flat(model.offset, model.inertia)):
-        raise ModelError(f"{what}: it has symbols where the lists need numbers")
+        raise ModelError(f"{what}: it has symbols, but the lists need numbers")
     geared = {r.joint for r in model.rotors}
     rotors = [model.joint_names[i] for i, _ in model.outward() if any(model.armature[i]) or i in geared]
     if rotors:

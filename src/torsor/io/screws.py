@@ -39,7 +39,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, name: str = "robot", gravity: An
     """
     S = np.asarray(read.plain(Slist), dtype=float)
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
-        raise ModelError(f"Slist must have shape (6, n), one screw axis a column; its shape is {S.shape}")
+        raise ModelError(f"Slist must have shape (6, n), one screw axis per column; its shape is {S.shape}")
     check_size("Slist", *S.ravel().tolist())
     n = S.shape[1]
     if len(Mlist) != n + 1:
@@ -66,8 +66,8 @@ def from_screws(
     """T_i(θ) = e^{[S_1]θ_1} ⋯ e^{[S_i]θ_i} M_i (MR 4.14): every link's home pose and the screws that move it.
 
     ``screws`` n screw axes S_i = (ω, v), a row each; ``poses`` the home poses M_i (4×4) of the link frames; both in the space
-    frame.  ``inertias`` one a link: a 6×6 matrix in the link frame, or (mass, com, inertia about the com).  ``tip`` is the home
-    pose of frame ``end_effector``, that of the last link unless given.
+    frame.  ``inertias`` one per link: a 6×6 matrix in the link frame, or (mass, com, inertia about the com).  ``tip`` is the
+    home pose of frame ``end_effector``, that of the last link unless given.
     """
     n = len(screws)
     if not n or len(poses) != n or len(inertias) != n:
@@ -130,7 +130,7 @@ def _pose(M: Any, what: str) -> Transform:
     check_size(what, *T.ravel().tolist())
     R = T[:3, :3]
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
-        raise ModelError(f"{what} is no rigid motion: its upper 3×3 must be a rotation and its last row (0, 0, 0, 1)")
+        raise ModelError(f"{what} is not a rigid motion: its upper 3×3 must be a rotation and its last row (0, 0, 0, 1)")
     rows = (Vec(*(tidy(float(x)) for x in row)) for row in R)
     return Transform.of_pose(Mat(*rows), read.vector(T[:3, 3], what))
 
@@ -148,7 +148,7 @@ def _inertia(G: Any, what: str) -> Inertia:
     H, m = M[:3, 3:], float(np.trace(M[3:, 3:])) / 3
     size = 1e-9 * max(float(np.abs(M).max()), math.ulp(0.0))
     if np.abs(M - M.T).max() > size or np.abs(M[3:, 3:] - m * np.eye(3)).max() > size or np.abs(H + H.T).max() > size:
-        raise ModelError(f"{what} is no spatial inertia [[I, [h]], [−[h], m 1]]: symmetric, [h] skew, one mass for all axes")
+        raise ModelError(f"{what} is not a spatial inertia [[I, [h]], [−[h], m 1]]: symmetric, [h] skew, one mass for all axes")
     if m < 0:
         raise ModelError(f"{what}: mass {m} kg is negative")
     h = Vec(*(read.scalar(x, what) for x in (H[2, 1], H[0, 2], H[1, 0])))

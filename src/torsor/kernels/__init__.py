@@ -1,6 +1,6 @@
 """From an equation to a kernel: the tables of quantities, and the one place that records, compiles and keeps them.
 
-A :class:`Quantity` is a row of a table, a :class:`Spec` says all there is to know of one kernel, :class:`Kernels` makes it.
+A :class:`Quantity` is a row of a table, a :class:`Spec` identifies one kernel completely, :class:`Kernels` makes it.
 May import support, scalar, spatial, compile, model and algorithms.
 """
 

@@ -1,4 +1,4 @@
-"""What a kernel needs of a model and a state: numbers for its constants, and a configuration that is one."""
+"""Checks before a kernel is made or called: numeric constants and valid configurations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AXES = ("body", "world")
 def check_axes(expressed_in: Any) -> None:
     """Refuse axes that no wrench is given in."""
     if expressed_in not in AXES:
-        raise UnknownName("axes of a wrench", expressed_in, AXES)
+        raise UnknownName("expressed_in=", expressed_in, AXES)
 
 
 def check_configuration(model: Model, label: str, q: list[float]) -> None:
@@ -24,7 +24,7 @@ def check_configuration(model: Model, label: str, q: list[float]) -> None:
         start, joint = model.q_start[i], model.joint[i]
         if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
             place = f"{label}[{start}:{start + joint.nq}]"
-            raise ArgumentError(f"{place} is no configuration of joint {model.joint_names[i]!r}: {why}")
+            raise ArgumentError(f"{place} is not a valid configuration of joint {model.joint_names[i]!r}: {why}")
 
 
 def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:

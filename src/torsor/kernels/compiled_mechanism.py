@@ -54,10 +54,11 @@ class CompiledMechanism(Mechanism):
     ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
-        A name is a method's, with its words after colons: ``"mass_matrix"``, ``"pose:tool0"``, ``"jacobian:tool0:body"``; or a
-        tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping`` and ``friction`` as for
-        :meth:`inverse_dynamics`: friction laws count in inverse, forward and hybrid dynamics, as in the methods.  ``wrenches``
-        are frames that carry a wrench, one more input each after the state, in the axes of ``expressed_in``.
+        A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
+        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping``
+        and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
+        as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
+        of ``expressed_in``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
@@ -75,9 +76,9 @@ class CompiledMechanism(Mechanism):
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
     ) -> Spec:
-        """What :meth:`kernel` makes with the same words: everything that tells a kernel from another, hashable."""
+        """The Spec of the kernel that :meth:`kernel` makes from the same arguments; hashable."""
         if not names:
-            raise ArgumentError(f"name what the kernel computes, one or more of: {', '.join(QUANTITIES)}")
+            raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
         return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)
@@ -87,7 +88,7 @@ class CompiledMechanism(Mechanism):
         return self.kernel(*names, damping=damping, friction=friction).program
 
     def _losses(self, quantities: Sequence[tuple[str, ...]], damping: bool, friction: bool | None) -> Losses:
-        """The losses that count in these quantities; an error where losses are asked for that act on none of them."""
+        """The losses included in these quantities; an error if the requested losses affect none of them."""
         losses = losses_of(self._model, damping, friction)
         if any(QUANTITIES[name].lossy for name, *_ in quantities):
             return losses

@@ -131,7 +131,7 @@ def export_python(
 def _check_robot(robot: Any) -> None:
     """An error unless it is a Robot: kernels of a task or of a constrained robot are not exported."""
     if not isinstance(robot, Computed):
-        raise ArgumentError(f"only a Robot can be exported, by the quantities of robot.kernel, not a {type(robot).__name__}")
+        raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
@@ -157,7 +157,7 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
 def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
     """The spec of all functions together, with losses; an error if wrenches act on no function."""
     if not names:
-        raise ArgumentError(f"name what is exported, one or more of: {', '.join(QUANTITIES)}")
+        raise ArgumentError(f"give one or more quantities to export: {', '.join(QUANTITIES)}")
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
     forced = [quantity in FORCED for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
@@ -202,12 +202,12 @@ def _about(robot: Robot, losses: Losses) -> list[str]:
         if joint.mimic is None:
             lines.append(f"  {_range('q', joint.q_slice)} {_range('v', joint.v_slice)} {comment(joint.name)} ({joint.type})")
         else:
-            lines.append(f"  {comment(joint.name)} ({joint.type}) follows {comment(joint.mimic.joint)}")
+            lines.append(f"  {comment(joint.name)} ({joint.type}) mimics {comment(joint.mimic.joint)}")
     if losses.damping:
-        lines += ["", "The damping of the joints counts in inverse, forward and hybrid dynamics."]
+        lines += ["", "Joint damping is included in inverse, forward and hybrid dynamics."]
     if losses.friction:
         laws = zip(robot.model.joint_names, robot.model.friction, strict=True)
-        lines += ["", "Friction laws count in inverse, forward and hybrid dynamics (0 at rest):"]
+        lines += ["", "Friction laws are included in inverse, forward and hybrid dynamics (0 at rest):"]
         lines += [f"  {comment(name)}: {comment(str(law))}" for name, row in laws for law in row if law is not None]
     return lines
 
@@ -221,9 +221,9 @@ def _range(letter: str, s: slice) -> str:
 def _header(lead: list[str], robot: Robot, base: str, prefix: str, functions: list[CFunction], cases: list[Case]) -> str:
     guard = f"{identifier(base, default='torsor').upper()}_H"
     about = [*lead, ""]
-    about += ["C99, nothing but math.h, no allocation, no state: safe in threads.  An output must not overlap"]
+    about += ["C99, needs only math.h, no allocation, no state: thread-safe.  An output must not overlap"]
     about += [
-        "an input or another output.  Nothing is checked: NaN in, NaN out.  Stack bytes are an upper bound, without math.h's."
+        "an input or another output.  Inputs are not checked: NaN in, NaN out.  Stack bytes are an upper bound without math.h."
     ]
     up = prefix.upper()
     lines = ["/* " + about[0], *(f" * {line}".rstrip() for line in about[1:]), " */"]

@@ -264,7 +264,7 @@ class Kernels:
         self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
 
     def _check(self, spec: Spec) -> None:
-        """Refuse what has no kernel: unknown names, symbols, results of a tree whose loops are cut."""
+        """Refuse unknown names, symbols, and results that would ignore loops."""
         refuse_symbols(self.model, "a kernel", self.table.symbols)
         for name, *words in spec.quantities:
             row = self.table[name]
@@ -279,7 +279,7 @@ class Kernels:
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)
             if given.get("expressed_in", "world") not in EXPRESSIONS:
-                raise UnknownName("way to express a frame's motion", given["expressed_in"], EXPRESSIONS)
+                raise UnknownName("expressed_in=", given["expressed_in"], EXPRESSIONS)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

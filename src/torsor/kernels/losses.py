@@ -46,8 +46,8 @@ def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losse
     counted = bool(laws) if friction is None else bool(friction)
     if damping and counted:
         raise ArgumentError(
-            f"damping=True, but the friction laws of robot {model.name!r} ({_few(laws)}) count, and a law includes the viscous "
-            "part; omit damping, or leave the laws out with friction=False"
+            f"damping=True, but the friction laws of robot {model.name!r} ({_few(laws)}) are included, and a law has the "
+            "viscous part; omit damping, or omit the laws with friction=False"
         )
     return Losses(bool(damping), counted)
 
@@ -57,13 +57,13 @@ def left_out(description: Description, losses: Losses, elastic: bool = False) ->
     others = [j for j in description.joints if not (losses.friction and any(law is not None for law in j.laws))]
     damped = [j.name for j in others if any(j.damping) and not losses.damping]
     rubbing = [j.name for j in others if any(j.friction)]
-    by_law = "a friction law of the joint counts it"
+    by_law = "a friction law of the joint includes it"
     rows = (
-        ("damping", damped, by_law if losses.friction else "damping=True counts it"),
-        ("dry friction", rubbing, by_law if losses.friction else "robot.with_friction('urdf') counts it"),
+        ("damping", damped, by_law if losses.friction else "damping=True includes it"),
+        ("dry friction", rubbing, by_law if losses.friction else "robot.with_friction('urdf') includes it"),
     )
     return [
-        f"the {what} of {_few(names)} is left out; {'springs= cannot count it' if elastic else how}"
+        f"the {what} of {_few(names)} is left out; {'springs= cannot include it' if elastic else how}"
         for what, names, how in rows
         if names
     ]
@@ -76,11 +76,11 @@ def less_friction(robot: Robot, v: Any, tau: Any, friction: bool | None) -> Any:
 
 
 def refuse_laws(model: Model, friction: Any, what: str) -> None:
-    """An error where ``what`` cannot count the friction laws of a model, unless friction=False leaves them out."""
+    """An error where ``what`` cannot count the friction laws of a model, unless friction=False omits them."""
     if losses_of(model, friction=friction).friction:
         raise ArgumentError(
-            f"{what} cannot count friction laws, and robot {model.name!r} has some ({_few(model.joints_with_friction)}); "
-            "friction=False leaves them out"
+            f"{what} does not support friction laws, but robot {model.name!r} has some ({_few(model.joints_with_friction)}); "
+            "friction=False omits them"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a robot computes itself, in machine code: the methods that are one kernel each."""
+"""Methods of Robot that are one compiled kernel each."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ class Computed(CompiledMechanism):
 
         ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
         ``expressed_in="world"`` in the world's: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
-        has (:meth:`with_friction`) count: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` leaves them out, True
-        requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
-        ``base_velocity`` and ``base_acceleration`` are the twist of a base that is carried along, and its rate, in its axes.
+        has (:meth:`with_friction`) are included: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` omits them,
+        True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
+        ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
         if extra and self._description.base == "floating":
-            raise ArgumentError(f"{next(iter(extra))} is for a fixed base; a floating base has its velocity in v and a")
+            raise ArgumentError(f"{next(iter(extra))} needs a fixed base; the velocity of a floating base is in v and a")
         losses = losses_of(self._model, damping, friction)
         return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
 
@@ -93,9 +93,9 @@ class Computed(CompiledMechanism):
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws count unless
-        ``friction=False``.  Friction at v = 0 is 0 here, so no joint sticks; :mod:`torsor.simulate.stiction` finds the joints
-        that do, as in simulation.  A robot with loops moves as they let it (F&O 15–22); ``robot.constrained()`` also gives the
+        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included unless
+        ``friction=False``.  Friction at v = 0 is 0 here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
+        that stick, as in simulation.  Loop constraints are satisfied (F&O 15–22); ``robot.constrained()`` also gives the
         loops' forces.
         """
         losses = losses_of(self._model, damping, friction)
@@ -123,7 +123,7 @@ class Computed(CompiledMechanism):
         M(q) a + h(q, v) = τ + Jᵀf, where each row has one unknown (Featherstone 2008, §9.2).  ``prescribed`` names joints, or
         is an array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of
         the prescribed ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction
-        laws count unless ``friction=False``.
+        laws are included unless ``friction=False``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
@@ -189,13 +189,13 @@ class Computed(CompiledMechanism):
     def motor_torques(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, expressed_in: str = "body"
     ) -> MotorTorques:
-        """(motor, gear): the torque at each rotor and what its gearhead passes on to the joint (MR 8.111–8.112).
+        """(motor, gear): the torque at each rotor and the output torque of its gearhead (MR 8.111–8.112).
 
-        ``(..., R)`` each, in the order of ``rotors`` [N·m; of the gear N where the joint slides].  Of motors without loss:
+        ``(..., R)`` each, in the order of ``rotors`` [N·m; gear force in N for prismatic joints].  For motors without loss:
         G · motor = gear + G J (u·α_b + G a) is the joint force of :meth:`inverse_dynamics`.
         """
         if not self._model.rotors:
-            raise ArgumentError(f"robot {self.name!r} has no rotors; robot.with_rotors({{joint: dict(...)}}) mounts them")
+            raise ArgumentError(f"robot {self.name!r} has no rotors; add them with robot.with_rotors({{joint: dict(...)}})")
         on = check_wrenches(self._model, wrenches)
         kernel = self._kernel_for("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
         return MotorTorques(*kernel(q, v, a, *on.values()))
@@ -211,7 +211,7 @@ class Computed(CompiledMechanism):
         expressed_in: str = "body",
         out: Array | None = None,
     ) -> Array:
-        """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench each joint puts on its child link (MR 8.53).
+        """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench of each joint on its child link (MR 8.53).
 
         One row per name in ``joints``, in the child link's frame: drive and bearing together, moment first [N·m, N].
         For robots with loops: ``robot.constrained().reactions``.
@@ -220,22 +220,25 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m², of slides kg]; symmetric to the bit (CRBA; F&O 9–10, MR 8.57)."""
+        """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m²; kg for prismatic joints] (CRBA; F&O 9–10, MR 8.57).
+
+        The result is exactly symmetric.
+        """
         return self._run("mass_matrix", (q,), out=out)
 
     @kernel_method
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; symmetric to the bit, by the factors of M (MR 8.2)."""
+        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; exactly symmetric, by the factors of M (MR 8.2)."""
         return self._run("mass_matrix_inverse", (q,), out=out)
 
     @kernel_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """h(q, v) = c(q, v) + g(q) [N·m, of slides N]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
+        """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
         return self._run("bias_force", (q, v), out=out)
 
     @kernel_method
     def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot still, for gravity compensation (MR 8.10)."""
+        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot at rest, for gravity compensation (MR 8.10)."""
         return self._run("gravity_force", (q,), out=out)
 
     @kernel_method
@@ -253,7 +256,7 @@ class Computed(CompiledMechanism):
         """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
-        hybrid dynamics unless these say ``friction=False``, and never of M, h, g or the energies.
+        hybrid dynamics unless ``friction=False``, and never of M, h, g or the energies.
         """
         return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 
@@ -274,24 +277,24 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
-        """K = ½ vᵀ M v [J] of all that moves (MR 8.14, 8.55)."""
+        """K = ½ vᵀ M v [J] of all moving links (MR 8.14, 8.55)."""
         return self._run("kinetic_energy", (q, v), out=out)
 
     @kernel_method
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Any:
-        """P = −Σ m gᵀc [J] of all that moves, c the centres of mass; zero with all of them at the world's origin."""
+        """P = −Σ m gᵀc [J] of all moving links, c the centres of mass; zero with all of them at the world's origin."""
         return self._run("potential_energy", (q,), out=out)
 
     @kernel_method
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """(L, p) = Σ G V, ``(6,)``: momentum of all that moves, in the world, about its origin [N·m·s, N·s] (MR 8.34)."""
+        """(L, p) = Σ G V, ``(6,)``: momentum of all moving links, in world axes, about its origin [N·m·s, N·s] (MR 8.34)."""
         return self._run("momentum", (q, v), out=out)
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
     @kernel_method
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """c = Σ m_i c_i / Σ m_i of all that moves [m], in the world; a fixed base is left out."""
+        """c = Σ m_i c_i / Σ m_i of all moving links [m], in the world frame; a fixed base is not included."""
         return self._run("center_of_mass", (q,), out=out)
 
     @kernel_method
@@ -358,10 +361,10 @@ class Computed(CompiledMechanism):
         friction: bool | None = None,
         out: tuple[Array, Array] | None = None,
     ) -> State:
-        """(q⁺, v⁺), the state a step of dt [s] later, joint forces and wrenches held over it: one step of a rollout (MR §8.5).
+        """(q⁺, v⁺), the state after a step of dt [s] with constant joint forces and wrenches: one step of a rollout (MR §8.5).
 
-        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  The other words as for
-        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws by which a joint can stick are refused.
+        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  Other options as for
+        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws with stiction are refused.
 
         >>> import torsor as ts
         >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
@@ -378,7 +381,7 @@ class Computed(CompiledMechanism):
 
     @kernel_method
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
-        """q ⊕ v dt, ``(nq,)``: where the constant velocity v leads in dt [s], on the manifold (quaternions stay unit)."""
+        """q ⊕ v dt, ``(nq,)``: the configuration after dt [s] at constant velocity v (unit quaternions stay unit)."""
         return self._run("integrate", (q, v, dt), out=out)
 
     @kernel_method

@@ -18,7 +18,7 @@ class Quantity(NamedTuple):
     of the further arguments that a spec may give, in order.  ``alternatives`` are other algorithms for the same result: a
     kernel is made of the one that takes the fewest operations, up to ``few`` degrees of freedom, of ``function`` beyond.  A
     spec that gives the word "route" leaves no choice.
-    ``joint_space`` results do not depend on which link carries a needle of mass along a hinge's axis, so their kernels are
+    ``joint_space`` results do not depend on the link to which mass on the axis of a revolute joint is assigned, so kernels are
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
     friction laws count (:mod:`torsor.kernels.losses`): "tau" is reduced by the lost force before an acceleration is computed
     from it, and the lost force is added to a result that is a joint force, not an ``acceleration``; a function that has a

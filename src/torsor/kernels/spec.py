@@ -1,4 +1,4 @@
-"""Spec: everything that tells one kernel of a robot from another."""
+"""Spec: identifies a kernel of a robot."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Name: TypeAlias = str | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Spec:
-    """What a kernel computes, from which inputs, in which precision; hashable.
+    """Quantities, inputs and precision of a kernel; hashable.
 
-    ``quantities`` are rows of a table, each with its words.  ``frames`` carry external wrenches, one more input each, given in
+    ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
     the axes that ``expressed_in`` says ("body", the frame's own, or "world").  ``losses`` count in the quantities that the
     table calls lossy, and in no other.  ``extra`` are optional inputs.  With ``derivative``, the results are ∂y/∂x by the
     inputs that it names.
@@ -50,7 +50,9 @@ def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
     """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes as many words."""
     words_only = isinstance(name, tuple) and name and all(isinstance(word, str) for word in name)
     if not isinstance(name, str) and not words_only:
-        raise ArgumentError(f"a quantity is a name such as 'mass_matrix' or 'pose:tool0', or a tuple of words, not {name!r}")
+        raise ArgumentError(
+            f"a quantity must be a name such as 'mass_matrix' or 'pose:tool0', or a tuple of strings, not {name!r}"
+        )
     quantity, *words = name.split(":") if isinstance(name, str) else name
     if quantity not in table:
         raise UnknownName("quantity", quantity, table)

@@ -1,4 +1,4 @@
-"""Pictures and tables of what it is given: scenes, explanations of a state, the replay page, the live page.
+"""Drawings and tables: scenes, joint forces by cause, the replay page, the browser viewer.
 
-May import every room up to mechanics and symbolic.
+May import every folder up to mechanics and symbolic.
 """

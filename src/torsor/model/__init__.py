@@ -1,4 +1,4 @@
-"""The robot as data: description, numbered tree, joints, rotors, friction laws, actuators, surgery, how it prints.
+"""The robot as data: description, numbered tree, joints, rotors, friction laws, actuators, model editing, printing.
 
 May import support, scalar and spatial.
 """

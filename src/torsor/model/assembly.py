@@ -43,7 +43,7 @@ def assemble(d: Description) -> Model:
             offset.append(A @ X)
             inertia.append(Inertia.zero())
             body, X = len(parent) - 1, A.inverse
-        check_size(f"link {j.child!r}: its place on the body it is fixed to", X)  # fixed joints on the way add up
+        check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
         inertia[body] = inertia[body] + X.T @ links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))

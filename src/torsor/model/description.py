@@ -1,7 +1,7 @@
-"""What a robot is, as people describe it: links, joints between them, named frames.
+"""Description: the robot as written: links, joints between them, named frames.
 
 Plain immutable data in the order of the file; nothing merged, nothing numbered.  Files are read into a Description,
-surgery turns one into another, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
+editing returns another one, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Joint:
 
     Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
     degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
-    and ``friction`` are what a file says of it: objects of :mod:`torsor.model.friction`, or None.
+    and ``friction`` are the numbers of a file: objects of :mod:`torsor.model.friction`, or None.
     """
 
     name: str
@@ -148,12 +148,12 @@ class Description:
         return next(link for link in self.links if link.name == name)
 
     def with_note(self, note: str, **changes: Any) -> Description:
-        """A copy with changes, and a line in the report that says so."""
+        """A copy with changes and a line in the report."""
         return replace(self, report=(*self.report, note), **changes)
 
 
 def validate(d: Description) -> None:
-    """Refuse what is no kinematic tree, with the reason and the names."""
+    """Refuse descriptions that are not a kinematic tree, with reason and names."""
     if d.base not in ("fixed", "floating"):
         raise ModelError(f"base must be 'fixed' or 'floating', not {d.base!r}")
     if not d.links:
@@ -161,7 +161,7 @@ def validate(d: Description) -> None:
     _unique("link", [link.name for link in d.links])
     _unique("joint", [j.name for j in d.edges])
     if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
-        raise ModelError(f"joint {FLOATING_BASE!r} has the name of the joint that frees the base; rename it")
+        raise ModelError(f"joint {FLOATING_BASE!r} has the reserved name of the floating base's joint; rename it")
     _unique("rotor", [r.name for r in d.rotors])
     _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
     links = {link.name for link in d.links}
@@ -222,7 +222,7 @@ def _check_numbers(j: Joint) -> None:
             raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
         check_size(f"joint {j.name!r}: {label}", values)
     if j.laws and len(j.laws) != j.kind.nv:
-        raise ModelError(f"joint {j.name!r}: friction needs {j.kind.nv} laws, one a degree of freedom; {len(j.laws)} given")
+        raise ModelError(f"joint {j.name!r}: friction needs {j.kind.nv} laws, one per degree of freedom; {len(j.laws)} given")
     for law in j.laws:
         check_constants(f"joint {j.name!r}: friction {type(law).__name__}", law)
     for low, high in zip(j.lower, j.upper, strict=False):
@@ -239,7 +239,7 @@ def _check_loop(loop: Loop, links: set[str], fixed_root: str) -> None:
     if WORLD not in links and {loop.parent, loop.child} == {WORLD, fixed_root}:
         raise ModelError(f"loop {loop.name!r} connects the world and {fixed_root!r}, the root of a fixed base: they are one")
     if isinstance(loop.kind, Floating):
-        raise ModelError(f"loop {loop.name!r} is a floating joint, which constrains nothing; leave it out")
+        raise ModelError(f"loop {loop.name!r} is a floating joint, which constrains nothing; omit it")
     if not loop.kind.closes_loops:
         raise ModelError(
             f"loop {loop.name!r}: a joint of type {loop.kind.name!r} cannot close a loop until {type(loop.kind).__name__} "
@@ -269,7 +269,9 @@ def _check_tree(d: Description, mover: dict[str, str]) -> None:
             todo.append(child)
     if len(reached) < len(d.links):
         lost = next(link.name for link in d.links if link.name not in reached)
-        raise ModelError(f"robot {d.name!r}: link {lost!r} hangs on a cycle of joints that never reaches the root {roots[0]!r}")
+        raise ModelError(
+            f"robot {d.name!r}: link {lost!r} is attached to a cycle of joints that is not connected to the root {roots[0]!r}"
+        )
 
 
 def _check_mimic(d: Description) -> None:
@@ -282,7 +284,7 @@ def _check_mimic(d: Description) -> None:
             chain[at.name] = None
             at = _leader(at, joints)
             if at.name in chain:
-                raise ModelError(f"joint {j.name!r}: its mimic leads back to itself through {at.name!r}")
+                raise ModelError(f"joint {j.name!r}: its mimic forms a cycle through {at.name!r}")
         sound.update(chain)
 
 

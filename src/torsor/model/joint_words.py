@@ -24,10 +24,10 @@ def loop_joint(
 
 
 def joint_type(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, what: str) -> JointType:
-    """The joint type by its name and geometry; what a type has no use for is refused, not dropped."""
+    """The joint type by its name and geometry; arguments that a type does not use are refused."""
     if isinstance(type, JointType):
         if (axis, second_axis, pitch) != (None, None, None):
-            raise ModelError(f"{what}: {type.name} was given ready made, so its axes and pitch are its own")
+            raise ModelError(f"{what}: {type.name} is given as an object, so axis and pitch must not be given")
         return type
     cls = JOINT_TYPES.get(type) if isinstance(type, str) else None
     if cls is None:
@@ -49,5 +49,5 @@ def joint_type(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, w
         values["second_axis"] = second = read.axis(second_axis, f"{what}: second_axis")
         across = values["axis"].cross(second)
         if all(read.is_number(a) for a in across) and max(map(abs, across)) < 1e-9:
-            raise ModelError(f"{what}: its two axes are parallel, so one of its freedoms is lost")
+            raise ModelError(f"{what}: its two axes are parallel, so it has only one degree of freedom")
     return cls(**values)

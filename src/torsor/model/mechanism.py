@@ -1,4 +1,4 @@
-"""Mechanism: a robot as a thing, before anything is computed; what it is made of, its configurations, surgery on it."""
+"""Mechanism: the robot as data: links, joints, configurations and model editing, without computations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from torsor.support.text import count, numbers, plain, short
 
 
 class Mechanism:
-    """A description and its numbered model.  Immutable and picklable; surgery makes a new one."""
+    """A description and its numbered model.  Immutable and picklable; editing returns a new one."""
 
     def __init__(self, description: Description):
         self._description = description
@@ -40,7 +40,7 @@ class Mechanism:
 
     @property
     def name(self) -> str:
-        """What the description calls it."""
+        """Name of the robot."""
         return self._description.name
 
     @property
@@ -55,7 +55,7 @@ class Mechanism:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move, coupled (mimic) ones among them, in the order of ``q`` and ``v``."""
+        """Names of the moving joints, including mimic joints, in the order of ``q`` and ``v``."""
         return self._model.joint_names[1:]
 
     @property
@@ -85,9 +85,9 @@ class Mechanism:
 
     @property
     def report(self) -> tuple[str, ...]:
-        """What was changed or ignored while loading, and what surgery did since, a line each."""
+        """Changes and omissions of loading and editing, one line each."""
         hidden = "world" in self.links and self._model.frames["world"].body > 0
-        note = ("link 'world' moves, and takes that name from the fixed world frame",) if hidden else ()
+        note = ("link 'world' moves and hides the fixed world frame of that name",) if hidden else ()
         return self._description.report + note
 
     @cached_property
@@ -156,7 +156,7 @@ class Mechanism:
         return type(self)(surgery.lock(self._description, joints))
 
     def subtree(self, link: str) -> Self:
-        """The part that hangs on a link, as a robot of its own with that link as its base."""
+        """The subtree of a link as a separate robot with that link as its base."""
         return type(self)(surgery.subtree(self._description, link))
 
     def attach(
@@ -168,7 +168,7 @@ class Mechanism:
         rpy: Scalars | np.ndarray = (0, 0, 0),
         prefix: str = "",
     ) -> Self:
-        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` keeps its names apart.
+        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` is put before its names.
 
         >>> import torsor as ts
         >>> hand = ts.robots.panda().subtree("panda_hand")
@@ -199,7 +199,7 @@ class Mechanism:
         """Geared motors' rotors by the joint they drive (MR §8.9.3): ``{"elbow": dict(mass=, inertia=, ratio=, ...)}``.
 
         The fields are those of :meth:`Builder.rotor <torsor.robot.builder.Builder.rotor>`; ``link``, the mount, is the joint's
-        parent unless given.  None takes a joint's rotor away.
+        parent by default.  None removes a joint's rotor.
         """
         return type(self)(surgery.with_rotors(self._description, rotors))
 
@@ -208,7 +208,7 @@ class Mechanism:
         return type(self)(surgery.rotors_as_armature(self._description))
 
     def rebase(self, link: str) -> Self:
-        """The same mechanism with another link as its base; joints on the way between the two are turned round."""
+        """The same mechanism with another link as its base; joints between the two are reversed."""
         return type(self)(surgery.rebase(self._description, link))
 
     def with_base(self, base: str) -> Self:
@@ -216,17 +216,16 @@ class Mechanism:
         return type(self)(surgery.with_base(self._description, base))
 
     def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:
-        """The same robot where gravity is another vector of the world [m/s²]: (0, −9.81, 0) for one that hangs on a wall."""
+        """The same robot with another gravity vector in world axes [m/s²], such as (0, −9.81, 0) for a wall-mounted robot."""
         return type(self)(surgery.with_gravity(self._description, gravity))
 
     def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
         """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
 
-        They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless the call
-        has ``friction=False``; never in M, h, g or the energies.
-        ``"urdf"`` makes them of each joint's ``friction`` (dry) and ``damping`` (viscous) in the file.  Joints not named keep
-        theirs.  None takes a joint's law away, and in place of the dict all laws; a joint of several degrees of freedom has one
-        law for each.  See :mod:`torsor.model.friction`.
+        They are included in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless
+        the call has ``friction=False``; never in M, h, g or the energies. ``"urdf"`` makes them from each joint's ``friction``
+        (dry) and ``damping`` (viscous) in the file.  Other joints keep theirs.  None removes a joint's law, and in place of
+        the dict all laws; a joint of several degrees of freedom has one law for each.  See :mod:`torsor.model.friction`.
         """
         if laws is None:
             laws = dict.fromkeys(self._model.joints_with_friction)
@@ -237,15 +236,15 @@ class Mechanism:
         return type(self)(surgery.with_friction(self._description, laws))
 
     def without_loops(self) -> Self:
-        """The spanning tree alone, its loops cut open."""
+        """The spanning tree alone, without its loops."""
         return type(self)(surgery.without_loops(self._description))
 
     def without_couplings(self) -> Self:
-        """The same robot with its mimic joints set free, each with a coordinate of its own."""
+        """The same robot with independent joints in place of mimic joints, each with its own coordinate."""
         return type(self)(surgery.without_couplings(self._description))
 
     def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
-        """The same mechanism with other joints closing its loops: those named, or those with the most freedoms."""
+        """The same mechanism with other joints closing its loops: those named, or those with the most degrees of freedom."""
         return type(self)(spanning_tree(self._description, cut))
 
     # -- being an object -------------------------------------------------------------------------------------

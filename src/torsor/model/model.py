@@ -84,7 +84,7 @@ class Model:
 
     @property
     def local(self) -> bool:
-        """Whether a joint ties its body to the parent alone: none is coupled, and each rotor sits on the parent or the base.
+        """Whether joints couple a body to its parent only: no mimic joints, and each rotor on the joint's parent or the base.
 
         Then the articulated-body recursion applies.
         """
@@ -132,7 +132,7 @@ class Model:
         return rows
 
     def rotor_forces(self, a: Scalars) -> list[list[Scalar]]:
-        """Armature × acceleration, joint by joint: a rotor known by that alone is felt by its own joint only."""
+        """Armature × acceleration, joint by joint."""
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
     def gather_forces(self, tau: Sequence[Scalars] | Mapping[int, Scalars]) -> list[Scalar]:

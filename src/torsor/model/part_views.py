@@ -1,4 +1,4 @@
-"""What robot.joint(name), .link(name), .frame(name) and .loop(name) answer: small immutable views with everything by name."""
+"""Results of robot.joint(name), .link(name), .frame(name) and .loop(name): small immutable views."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class LinkView:
 
 @dataclass(frozen=True)
 class FrameView:
-    """A frame: the link that carries it (None for the world), its 4×4 pose in that link, and the joint that moves it."""
+    """A frame: its link (None for the world), its 4×4 pose in that link, and the joint that moves it."""
 
     name: str
     link: str | None

@@ -25,7 +25,7 @@ def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[st
     found = nonphysical(d)
     if found:
         named = "; ".join(f"link {name!r}: {', '.join(why)}" for name, why in found.items())
-        message = f"robot {d.name!r} has an inertia that no body can have: {named}"
+        message = f"robot {d.name!r} has a physically impossible inertia: {named}"
         if strict:
             raise ModelError(f"{message}; correct it, or load with strict=False")
         warnings.warn(f"{message}; it is used as given", ModelWarning, stacklevel=callers_level())

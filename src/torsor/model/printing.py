@@ -9,7 +9,7 @@ from torsor.support.text import count, short
 
 
 def tree(d: Description, model: Model) -> str:
-    """One line a link: how it hangs, by which joint, and what it weighs."""
+    """One line per link: its place in the tree, its joint and its mass."""
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
@@ -49,7 +49,7 @@ def _motion(joint: Joint, model: Model, number: dict[str, int]) -> str:
         return joint.kind.name
     i = number[joint.name]
     if joint.mimic is not None:
-        return f"{joint.kind.name}, follows {joint.mimic.joint}"
+        return f"{joint.kind.name}, mimics {joint.mimic.joint}"
     q, n = model.q_start[i], model.joint[i].nq
     place = f"q[{q}]" if n == 1 else f"q[{q}:{q + n}]"
     return f"{joint.kind.name}, {place}"

@@ -17,7 +17,7 @@ def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
     """Raise ArgumentError if the model has loops, which ``what`` would leave open; ``instead`` is the call that closes them."""
     if model.loops:
         raise ArgumentError(
-            f"robot {model.name!r} has loops, and {what} would hold for its tree with the loops cut; "
+            f"robot {model.name!r} has loops, and {what} would ignore them; "
             f"use {instead}, or robot.without_loops() for the tree"
         )
 
@@ -26,8 +26,8 @@ def refuse_friction(model: Model, what: str) -> None:
     """An error where ``what``, made of a robot, has no place for friction laws and would leave them out of its dynamics."""
     if laws := model.joints_with_friction:
         raise ModelError(
-            f"{what} has no place for the friction laws of robot {model.name!r} ({', '.join(laws)}); "
-            "robot.with_friction(None) is the robot without them"
+            f"{what} does not support the friction laws of robot {model.name!r} ({', '.join(laws)}); "
+            "use robot.with_friction(None)"
         )
 
 

@@ -1,4 +1,4 @@
-"""A joint seen from the other side: what was the child carries what was the parent."""
+"""Reversed joints: child and parent exchanged."""
 
 from __future__ import annotations
 

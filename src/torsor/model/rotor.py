@@ -29,7 +29,7 @@ class Rotor:
     ``origin`` takes the link's frame to the rotor's, whose origin is on the spin axis; ``axis`` is its direction there, a unit
     vector.  ``inertia`` is about the rotor frame's origin, in its axes, and symmetric about the spin axis: then it is the same
     at every angle.  The link's own inertia has the stator in it and the rotor not.  ``ratio`` is MR's G [1; rad/m where the
-    joint slides], negative where the rotor turns the other way.
+    joint is prismatic], negative where the rotor turns the other way.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Rotor:
 
     @property
     def standing(self) -> Inertia:
-        """The rotor's inertia about its link's frame: what it adds to the link, were it not to spin."""
+        """The rotor's inertia about its link's frame, added to the link for a rotor without spin."""
         return self.origin.T @ self.inertia
 
     @property
@@ -94,11 +94,13 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
         what = f"rotor {r.name!r}"
         j = joints.get(r.joint)
         if j is None:
-            raise ModelError(f"{what} drives joint {r.joint!r}, which is no joint of the tree")
+            raise ModelError(f"{what} drives joint {r.joint!r}, which is not a joint of the tree")
         if j.kind.nv != 1:
             raise ModelError(f"{what} drives joint {j.name!r} ({j.kind.name}); a rotor's joint has one degree of freedom")
         if j.mimic is not None:
-            raise ModelError(f"{what} drives joint {j.name!r}, which follows {j.mimic.joint!r} (mimic); let it drive that one")
+            raise ModelError(
+                f"{what} drives joint {j.name!r}, which is a mimic joint of {j.mimic.joint!r}; drive the leader instead"
+            )
         if j.name in driven:
             raise ModelError(f"{what} and rotor {driven[j.name]!r} both drive joint {j.name!r}; a joint has one rotor")
         driven[j.name] = r.name
@@ -107,7 +109,7 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
             inward.append(joints[mover[inward[-1]]].parent)
         if r.link not in inward:
             raise ModelError(
-                f"{what} is mounted on link {r.link!r}, which does not carry joint {j.name!r}; mount it on one of: "
+                f"{what} is mounted on link {r.link!r}, which is not an ancestor of joint {j.name!r}; mount it on one of: "
                 + ", ".join(map(repr, inward))
             )
         _check_body(r, what)
@@ -119,7 +121,7 @@ def _check_body(r: Rotor, what: str) -> None:
     for label, part in (("origin", r.origin), ("axis", r.axis), ("ratio", r.ratio)):
         check_size(f"{what}: {label}", part)
     if isinstance(r.ratio, (int, float)) and r.ratio == 0:
-        raise ModelError(f"{what}: its ratio is zero, so it would never turn; leave it out, or add its inertia to the link")
+        raise ModelError(f"{what}: its ratio is zero, so it does not turn; omit it, or add its inertia to the link")
     if not all(isinstance(x, (int, float)) for x in flat(r.inertia, r.axis)):
         return
     m, h, I = r.inertia
@@ -142,7 +144,7 @@ def _check_body(r: Rotor, what: str) -> None:
 
 
 def refuse_rotors(model: Model, what: str) -> None:
-    """An error where ``what`` knows bodies and armatures only, and would leave the spins out."""
+    """An error where ``what`` supports only armatures and would ignore the rotors' spin."""
     if model.rotors:
         raise ModelError(
             f"{what} has no place for the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "

@@ -1,4 +1,4 @@
-"""A joint whose axis misses the frame of the link it carries.
+"""A joint whose axis does not pass through the frame of its child link.
 
 A joint moves a *body frame* that starts on its axis, while a DH link frame, a centre-of-mass frame of MR or the parent of a
 reversed joint sits elsewhere on that body.  Here the link is welded to the body frame by a massless link between; assembly

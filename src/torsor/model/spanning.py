@@ -35,15 +35,15 @@ class Edge(NamedTuple):
 
 
 def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Description:
-    """The same mechanism with other joints cut: ``cut`` names all that close loops from now on, the rest carry the links.
+    """The same mechanism with other joints cut: ``cut`` names all loop joints, the others form the tree.
 
-    ``cut="auto"`` cuts the joints with the most freedoms: those make the fewest constraint rows, Σ (6 − d) over the cut ones,
-    and leave the fewest coordinates, Σ d over the others (one and the same choice: a minimum spanning tree with weight d).
-    Between equals the tree grows in breadth from the root, so paths are short.  Joints that follow others or are followed
-    (mimic), and joint types of your own that cannot close a loop, are never cut.
+    ``cut="auto"`` cuts the joints with the most degrees of freedom, which give the fewest constraint rows, Σ (6 − d) over the
+    cut ones, and leave the fewest coordinates, Σ d over the others (one and the same choice: a minimum spanning tree with
+    weight d). Between equals the tree grows in breadth from the root, so paths are short.  Joints that follow others or are
+    followed (mimic), and custom joint types that cannot close a loop, are never cut.
 
     Link frames, inertias and named frames stay as they are.  Limits, armature, damping and friction of a joint that is cut
-    have no place in a loop: the report tells what was dropped.  A loop that holds a floating robot to the world stays one.
+    are dropped for a loop joint and listed in the report.  A loop that holds a floating robot to the world stays one.
 
     >>> from torsor.robot.builder import Builder
     >>> b = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
@@ -153,7 +153,7 @@ def _coupled_joints(d: Description) -> set[str]:
 
 def _why(d: Description, edges: list[Edge], name: str) -> str:
     if name in _coupled_joints(d):
-        return "it is coupled to another joint (mimic), and a loop has no coordinate to follow; without_couplings() frees it"
+        return "it is a mimic joint or a leader, and a loop joint has no coordinate; use without_couplings()"
     kind = next(e.kind for e in edges if e.name == name)
     return f"its type {kind.name!r} does not define complement(q) and coordinates(X)"
 
@@ -185,7 +185,7 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
             "cut fewer, or others"
         )
     if len(inner) < len(kept):
-        raise ModelError(f"robot {d.name!r} keeps a cycle: cut one of {_some(_cyclic(kept))} too")
+        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_some(_cyclic(kept))} too")
     return inner
 
 
@@ -237,13 +237,13 @@ def _closing(e: Edge) -> list[Loop]:
 
 
 def _dropped_properties(e: Edge) -> list[str]:
-    """What a joint of the tree loses on becoming a loop."""
+    """Data that a joint of the tree loses when it becomes a loop joint."""
     if e.joint is None:
         return []
     if isinstance(e.kind, Floating):
-        return [f"joint {e.name!r} is floating and holds nothing: cut, it is gone"]
+        return [f"joint {e.name!r} is floating and constrains nothing: it is removed"]
     lost = [label for label, value in joint_fields(e.joint).items() if value and any(value)]
-    return [f"joint {e.name!r} is cut, and a loop has no {', '.join(lost)}: dropped"] if lost else []
+    return [f"joint {e.name!r} is cut; a loop joint has no {', '.join(lost)}, which is dropped"] if lost else []
 
 
 def joint_fields(j: Joint) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def joint_fields(j: Joint) -> dict[str, Any]:
 
 
 def fresh(name: str, taken: Collection[str]) -> str:
-    """A name nobody has yet."""
+    """An unused name."""
     while name in taken:
         name += "_"
     return name

@@ -1,6 +1,6 @@
 """One description from another: lock a joint, take a branch, mount a gripper, change the base.
 
-Every function is pure: it returns a new Description, whose report says what was done.
+Every function is pure: it returns a new Description, whose report lists the changes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     held: dict[str, list[Scalar]] = {}
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
-            raise ModelError(f"joint {name!r} closes a loop and has no coordinate; with_spanning_tree(...) can give it one")
+            raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
         if j.mimic is not None:
-            raise ModelError(f"joint {name!r} follows joint {j.mimic.joint!r} (mimic) and has no coordinate; lock that one")
+            raise ModelError(f"joint {name!r} is a mimic joint of {j.mimic.joint!r} and has no coordinate; lock the leader")
         if j.kind.nq == 0:
             raise ModelError(f"joint {name!r} is fixed already")
         values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)
@@ -75,10 +75,10 @@ def _hold(j: Joint, q: list[Scalar]) -> Joint:
 
 
 def subtree(d: Description, link: str) -> Description:
-    """The branch that hangs on a link, with that link as its root; base and gravity (in the new root's axes) as before.
+    """The subtree of a link, with that link as its root; base and gravity (in the new root's axes) as before.
 
-    A joint that follows one outside the branch has nothing left to follow: it becomes free, and the report says so.
-    Loops within the branch stay; one that leaves it is an error, as it would hold the branch to what is not there.  So is a
+    A mimic joint whose leader is outside the subtree becomes independent, with a line in the report.
+    Loops within the subtree stay; a loop to the outside is an error.  So is a
     rotor that drives a joint of the branch from outside.
     """
     _known_link(d, link)
@@ -132,7 +132,7 @@ def attach(
         clash = [name for name in new if names[name] in old]
         if clash:
             shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
-            raise ModelError(f"both robots have a {kind} named {shown}; give attach(..., prefix='...') to tell them apart")
+            raise ModelError(f"both robots have a {kind} named {shown}; distinguish them with attach(..., prefix='...')")
 
     def rename(j: Joint) -> Joint:
         mimic = None if j.mimic is None else replace(j.mimic, joint=names[j.mimic.joint])
@@ -271,7 +271,7 @@ def with_gravity(d: Description, gravity: Any) -> Description:
 
 
 def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
-    """The robot with friction laws at the named joints: a law, one a degree of freedom, or None to take it away (MR §8.9.4).
+    """The robot with friction laws at the named joints: a law, one per degree of freedom, or None to remove it (MR §8.9.4).
 
     >>> from torsor import robots
     >>> from torsor.model.friction import Coulomb
@@ -287,7 +287,7 @@ def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
         row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
         for law in row:
             if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):
-                raise ModelError(f"joint {name!r}: {law!r} is no friction law; torsor.model.friction.LAWS has them")
+                raise ModelError(f"joint {name!r}: {law!r} is not a friction law; see torsor.model.friction.LAWS")
         rows[name] = row if any(law is not None for law in row) else ()
     if not rows:
         return d
@@ -305,7 +305,7 @@ def without_loops(d: Description) -> Description:
 
 
 def without_couplings(d: Description) -> Description:
-    """The robot with every mimic joint free, so that each has a coordinate of its own."""
+    """The robot with independent joints in place of mimic joints, each with its own coordinate."""
     freed = [j.name for j in d.joints if j.mimic is not None]
     if not freed:
         return d
@@ -335,7 +335,7 @@ def _places(d: Description) -> list[str]:
 
 
 def _below(d: Description, link: str) -> set[str]:
-    """The link and all that hangs on it."""
+    """The link and its descendants."""
     children: dict[str, list[str]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j.child)

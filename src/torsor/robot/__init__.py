@@ -1,6 +1,6 @@
-"""What users hold: :class:`Robot`, :class:`Builder`, ``load`` and ``save``; ``library``: the robots that come along.
+""":class:`Robot`, :class:`Builder`, ``load`` and ``save``; ``library``: bundled robots and mechanisms.
 
-May import every room but bridges, checks and the command line.
+May import every folder except bridges, checks and the command line.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Builder:
     """A robot under construction.  Every call returns the builder, so calls chain; names are checked at the end.
 
-    Any argument that is a number may be another scalar, a SymPy symbol say, and then stays one in the equations.
+    Numbers may be other scalars, such as SymPy symbols, which are kept in the equations.
 
     >>> pendulum = (
     ...     Builder("pendulum")
@@ -37,7 +37,7 @@ class Builder:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a robot's name must be a word, not {name!r}")
+            raise ModelError(f"a robot's name must be non-empty text, not {name!r}")
         self.name = name
         self._links: list[Link] = []
         self._joints: list[Joint] = []
@@ -83,13 +83,13 @@ class Builder:
         friction: Scalar | Scalars | None = None,
         mimic: str | Sequence[Any] | Mimic | None = None,
     ) -> Builder:
-        """How ``child`` moves against ``parent``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
+        """A joint between ``parent`` and ``child``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
 
         ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
-        fixed) or a :class:`JointType` of your own.  ``axis`` (of a plane, its normal) is in the joint frame, ẑ unless given;
+        fixed) or a custom :class:`JointType`.  ``axis`` (for planar joints the normal) is in the joint frame, default ẑ;
         ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
         rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
-        number, or one a degree of freedom.  ``mimic=(joint, multiplier, offset)`` ties q to multiplier · q(joint) + offset.
+        number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``: q = multiplier · q(joint) + offset.
         """
         what = f"joint {name!r}"
         kind = joint_type(type, axis, second_axis, pitch, what)
@@ -118,11 +118,11 @@ class Builder:
         second_axis: Scalars | np.ndarray | None = None,
         pitch: Scalar | None = None,
     ) -> Builder:
-        """A joint that closes a loop: between two links that the joints connect already, so it takes freedom away (F&O §3.4).
+        """A joint that closes a loop between two links of the tree, and removes degrees of freedom (F&O §3.4).
 
-        It sits at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is closed, the
-        second frame has moved against the first as the joint allows.  ``type`` and axes are as in :meth:`joint`, any but
-        floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
+        Its frame is at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is
+        closed, the relative pose of the two frames is a motion of the joint.  ``type`` and axes are as in :meth:`joint`,
+        any but floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
 
         >>> bars = Builder("four-bar").link("ground").link("crank").link("coupler").link("rocker")
         >>> bars = bars.joint("A", "revolute", "ground", "crank").joint("B", "revolute", "crank", "coupler", xyz=(1, 0, 0))
@@ -137,7 +137,7 @@ class Builder:
     def frame(
         self, name: str, link: str, *, xyz: Scalars | np.ndarray = (0, 0, 0), rpy: Scalars | np.ndarray = (0, 0, 0)
     ) -> Builder:
-        """A named place on a link, at (xyz [m], rpy [rad]) in its frame."""
+        """A named frame on a link, at (xyz [m], rpy [rad]) in the link's frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self
 
@@ -183,7 +183,7 @@ class Builder:
         )
 
     def build(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Robot:
-        """The robot, ready to compute with."""
+        """The Robot."""
         from torsor.robot import Robot  # the model layer does not otherwise know of robots
 
         return Robot(self.description(base, gravity))

@@ -29,13 +29,13 @@ def load(
 ) -> Robot:
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
-    ``format=`` decides what it is; by default the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
-    ``base="floating"`` frees its base; ``mimic=False`` gives mimic joints coordinates of their own; ``strict=True`` refuses
-    what is otherwise a warning, such as an inertia no body can have.  ``loops`` is the file of the joints that close kinematic
-    loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``; without it none
-    is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you trust; ``roots`` are
-    folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a vector of the world
-    [m/s²].  ``robot.report`` says what was changed or ignored.
+    ``format=`` gives the format; by default it follows from the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
+    ``base="floating"`` gives a floating base; ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` refuses
+    what is otherwise a warning, such as a physically impossible inertia.  ``loops`` is the file of the joints that close
+    kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``;
+    without it none is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you
+    trust; ``roots`` are folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a
+    vector of the world [m/s²].  ``robot.report`` lists what was changed or ignored.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -64,17 +64,17 @@ def load(
 
 
 def _hint(source: str | PathLike[str] | bytes) -> str | None:
-    """The function that makes the robot, where a file is asked for by the name of a robot that comes with torsor."""
+    """A hint with the function of the bundled robot, if the file name is that of one."""
     from torsor.robot.library.robots import names
 
     name = fsdecode(source)
-    return f"torsor brings a robot of that name: ts.robots.{name}()" if name in names() else None
+    return f"torsor has a bundled robot of that name: ts.robots.{name}()" if name in names() else None
 
 
 def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None) -> None:
-    """Write the robot as URDF or MJCF, as the name ends (``.urdf``, ``.mjcf``) or ``format=`` says; all of it or nothing.
+    """Write the robot as URDF or MJCF, by its extension (``.urdf``, ``.mjcf``) or ``format=``; completely or not at all.
 
-    URDF has no words for loops: those of a robot that has some go to ``robot.loops.yaml`` beside ``robot.urdf``, which
+    URDF cannot express loops: they are written to ``robot.loops.yaml`` beside ``robot.urdf``, which
     ``load(path, loops=True)`` reads.
 
     >>> import tempfile, torsor as ts
@@ -96,7 +96,7 @@ def save_urdf(robot: Robot, path: str | PathLike[str]) -> None:
 
 
 def save_loops(robot: Robot, path: str | PathLike[str]) -> None:
-    """Write the robot's loops as a side-file (YAML) for ``load(..., loops=path)``."""
+    """Write the robot's loops to a YAML file for ``load(..., loops=path)``."""
     from torsor.io.loops_file import write_loops
 
     write_loops(robot.description, path)
@@ -120,7 +120,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity:
 def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
     """(Mlist, Glist, Slist) of a serial chain, as Modern Robotics' functions take them [m, kg, kg·m²] (MR Exercise 8.12).
 
-    ``tip`` is the frame of the last pose: ``"end_effector"`` or the last link unless given; :func:`from_mr` is the way back.
+    ``tip`` is the frame of the last pose: ``"end_effector"`` or the last link unless given; :func:`from_mr` is the inverse.
 
     >>> import torsor as ts
     >>> [x.shape for x in to_mr(ts.robots.ur5(), tip="tool0")]
@@ -134,9 +134,9 @@ def to_mr(robot: Robot, tip: str | None = None) -> tuple[Any, Any, Any]:
 def from_screws(
     screws: Any, poses: Any, inertias: Any, *, tip: Any = None, name: str = "robot", gravity: Scalars = EARTH
 ) -> Robot:
-    """The robot of screw axes S = (ω, v), a row each, and poses of links and ``tip``, all in the space frame at home.
+    """The robot of screw axes S = (ω, v), one per row, and poses of links and ``tip``, all in the space frame at home.
 
-    ``inertias`` are (mass [kg], com [m], inertia about it [kg·m²]) in the link's frame, one a link.
+    ``inertias`` are (mass [kg], com [m], inertia about it [kg·m²]) in the link's frame, one per link.
 
     >>> import numpy as np
     >>> bar = from_screws([(0, 0, 1, 0, 0, 0)], [np.eye(4)], [(2.0, (0.5, 0, 0), (0, 0, 0.1))])
@@ -159,7 +159,7 @@ def from_dh(
 ) -> Robot:
     """The robot of a Denavit–Hartenberg table, ``convention="standard"`` or ``"modified"``, with inertial data.
 
-    A row is a mapping with ``a``, ``d`` [m], ``alpha``, ``theta`` [rad] and what else :class:`torsor.io.dh.DHRow` names.
+    A row is a mapping with ``a``, ``d`` [m], ``alpha``, ``theta`` [rad] and the other fields of :class:`torsor.io.dh.DHRow`.
 
     >>> from_dh([{"a": 0.5, "mass": 2.0}], gravity=(0, -9.81, 0)).gravity_force([0.0]).round(2)  # m g a
     array([9.81])

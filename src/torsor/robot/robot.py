@@ -38,7 +38,7 @@ class Robot(Computed):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` takes an
-    array for the result where a caller wants no allocation.  A robot with loops refuses results that hold only for its tree
+    preallocated array for the result.  A robot with loops refuses results that are valid only for its tree
     with the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
 
     >>> import torsor as ts
@@ -66,7 +66,7 @@ class Robot(Computed):
         """F = Λ V̇ + η for chosen rows of a frame's twist, or of several frames: operational space (MR §8.6, 8.89).
 
         ``rows``: ``"all"``, ``"linear"``, ``"angular"`` or names among wx wy wz vx vy vz.  Several frames are a list, each a
-        name or with its own rows, ``[("left_foot", "linear"), "tool0"]``.  ``singular`` says what happens to Λ where the
+        name or with its own rows, ``[("left_foot", "linear"), "tool0"]``.  ``singular`` selects the treatment of Λ where the
         Jacobian loses rank: ``"raise"``, ``"damped"`` or ``"truncated"``, see :class:`torsor.task.Task`.
         """
         from torsor.mechanics.task import Task
@@ -74,9 +74,9 @@ class Robot(Computed):
         return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
 
     def constrained(self, *constraints: Constraint) -> ConstrainedRobot:
-        """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot held to its own loops and to constraints (MR §8.7, F&O §3.4).
+        """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot with its loops and other constraints (MR §8.7, F&O §3.4).
 
-        They are made by :mod:`torsor.constraints`; λ acts on the robot [N, N·m].
+        :mod:`torsor.constraints` creates them; λ acts on the robot [N, N·m].
         """
         from torsor.mechanics.constraints import ConstrainedRobot
 
@@ -182,7 +182,7 @@ class Robot(Computed):
         friction: bool | None = None,
         record: str | int = "all",
     ) -> Rollout:
-        """Many robots through many steps of dt [s], the whole loop in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
+        """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
         ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel,
         ``vary=`` makes robots differ; options as for :func:`torsor.simulate.rollout` (MR §8.5).
@@ -218,7 +218,7 @@ class Robot(Computed):
     def verify(self, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
         """Cross-check this robot's dynamics with independent methods on this machine; returns a Certificate.
 
-        RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo where they are installed;
+        RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo if they are installed;
         options as :func:`torsor.checks.certify.verify` has them.
         """
         from torsor.checks.certify import verify

@@ -1,6 +1,6 @@
 """Motion over time: one robot with all that acts on it, and rollouts of many robots in one kernel (MR §8.5).
 
-``studies`` runs parameter studies.  May import every room up to look.
+``studies`` runs parameter studies.  May import every folder up to look.
 """
 
 from __future__ import annotations

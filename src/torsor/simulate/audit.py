@@ -1,4 +1,4 @@
-"""The balance of energy: what went in, what was lost, what is there; by how much they fail to agree."""
+"""Energy balance: work, losses, change of energy, and their discrepancy."""
 
 from __future__ import annotations
 

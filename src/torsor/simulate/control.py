@@ -1,7 +1,7 @@
 """Controllers to begin with: made for a robot, over any scalar, so they run on numbers and are recorded into a rollout alike.
 
 Each maker takes a robot and returns a plain function of named arguments.  In a rollout, gains and targets are its parameters;
-elsewhere ``functools.partial`` binds them.  A gain is one number or one a degree of freedom.
+elsewhere ``functools.partial`` binds them.  A gain is one number or one per degree of freedom.
 
 >>> import torsor as ts
 >>> arm = ts.robots.two_link()

@@ -1,4 +1,4 @@
-"""What drives the joints over time: nothing, an array, a function of the state, or a controller with a clock of its own."""
+"""Control inputs over time: none, an array, a function of the state, or a sampled controller."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def save(result: Result, path: str | PathLike[str]) -> None:
-    """Write a result to .npz, .csv or .parquet: the path holds either what it held or all of it."""
+    """Write a result to .npz, .csv or .parquet, completely or not at all."""
     encode = FORMATS[_format(path)][0]
     with replacing(path) as stream:
         stream.write(encode(_groups(result), _meta(result)))

@@ -1,4 +1,4 @@
-"""The film of a simulation: its pictures, curves, events and facts, for a replay page."""
+"""Data of a replay page: images, curves, events and facts of a simulation."""
 
 from __future__ import annotations
 

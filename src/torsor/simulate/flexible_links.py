@@ -1,4 +1,4 @@
-"""Motions of robots with elastic links: simulated here, or brought along; kept as records, shown as a replay."""
+"""Motions of robots with flexible links, simulated or imported; saved as records, shown as a replay."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ STEPS_AT_MOST = 1e7
 
 @dataclass(frozen=True, eq=False)
 class FlexibleResult:
-    """A motion, a row a time: ``t`` (T,) [s], ``q`` (T, nq) and ``v`` (T, nv) of (joints, η), ``tau`` (T, nv of the robot).
+    """A motion, one row per time: ``t`` (T,) [s], ``q`` (T, nq) and ``v`` (T, nv) of (joints, η), ``tau`` (T, nv of the robot).
 
-    Made by :func:`simulate_flexible`, or of anybody's records; without v and τ it can still be shown.
+    Made by :func:`simulate_flexible`, or from other records; without v and τ it can still be shown.
     """
 
     robot: FlexibleRobot

@@ -58,7 +58,7 @@ def _damping(model: Model, key: Varied, d: Any) -> Model:
 
 
 def _armature(model: Model, key: Varied, J: Any) -> Model:
-    """Rotor inertia as the joint feels it [kg·m², kg]."""
+    """Reflected rotor inertia [kg·m²; kg for prismatic joints]."""
     return replace(model, armature=_with(model.armature, model.joint_names.index(key.name), _row(J)))
 
 

@@ -1,4 +1,4 @@
-"""What a simulation leaves behind: times, states, forces, energies, residuals; how to draw, replay and keep them."""
+"""Result of a simulation: times, states, forces, energies, residuals; plots, replay pages and files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Array: TypeAlias = np.ndarray
 
 
 class SimulationStopped(TorsorError, ArithmeticError):
-    """A simulation that could not go on: ``time`` [s], ``step``, ``joint``; ``result`` has what was computed until then."""
+    """A simulation that cannot continue: ``time`` [s], ``step``, ``joint``; ``result`` is the motion so far."""
 
     def __init__(self, message: str, result: Result, time: float, step: int, joint: str):
         super().__init__(message)
@@ -41,7 +41,7 @@ class SimulationStopped(TorsorError, ArithmeticError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a simulation: ``time`` [s], ``step``; ``result`` has what was simulated until then.
+    """Ctrl-C during a simulation: ``time`` [s], ``step``; ``result`` is the motion so far.
 
     It is a KeyboardInterrupt, not a TorsorError, so that ``except Exception`` does not catch it.
     """
@@ -192,7 +192,7 @@ class Result:
     ) -> Path:
         """The motion as one page of HTML that opens from disk; options as for :func:`torsor.replay.html`.
 
-        Without a path the page goes to a file of its own among the temporary ones, and is opened in the browser.
+        Without a path the page is written to a temporary file and opened in the browser.
         """
         from torsor.look.replay import open_in_browser, write
 

@@ -64,17 +64,16 @@ def rollout(
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
-    ``controls`` are joint forces held over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function over
-    scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint forces, is
-    recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.  A parameter
-    is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is such a
-    parameter, drawn beforehand, and a controller that draws random numbers itself is refused.
-    ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
-    the world's, spread as parameters are.
-    ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
-    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or every how many steps.
-    Friction laws that the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
-    cannot hold a joint at rest: ``law.smooth(width)`` is one that cannot.  ``damping=True`` counts the model's damping instead.
+    ``controls`` are joint forces constant over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function
+    over scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint
+    forces, is recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.
+    A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
+    such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused. ``wrenches={frame: F}``
+    act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in the world's, spread as
+    parameters are. ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
+    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or every how many steps. Friction laws that
+    the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout cannot hold a
+    joint at rest: ``law.smooth(width)`` is one that cannot.  ``damping=True`` counts the model's damping instead.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)

@@ -70,21 +70,19 @@ def simulate(
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
-    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v),
-    in the frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's.
-    Functions get copies of q and v.
-    ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
-    "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
-    sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
-    ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    A stop that is struck and left again within one step is passed through unseen, like an event: reduce dt.
-    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; with static above
-    kinetic friction the time of break-away is not located, and every integrator is of first order.  ``damping=True``
-    counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
-    ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
-    currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
-    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None);
-    adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
+    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the
+    frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's. Functions get copies of
+    q and v. ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's
+    "dop853", "rk45", "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per
+    dt or sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`. ``limits``: the restitution, 0 to 1,
+    at the joints' limits, or {joint: restitution}; None for no stops. A stop that is passed and left again within one step is
+    not detected, like an event: reduce dt. Friction laws that the robot has count (true dry friction, with stiction), unless
+    ``friction=False``; with static above kinetic friction the time of break-away is not located, and every integrator is of
+    first order.  ``damping=True`` counts the model's viscous damping instead, and ``result.notes`` lists the damping that was
+    left out. ``drives={joint: Drive}`` limit forces to those of a motor, or with ``command="voltage"`` take the control's
+    entries as volts, currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with
+    the joints. Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to
+    drift (None); adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
     A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; it has the

@@ -49,7 +49,7 @@ class DryFriction(NamedTuple):
 
 
 def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None) -> DryFriction:
-    """The levels of a model's laws.  Laws with a memory are left out: their force is no set, and their state not here.
+    """The levels of a model's laws.  Laws with an internal state are omitted.
 
     A coupled joint slides at k v and its force counts k times; with k < 0 its directions change places.
     """

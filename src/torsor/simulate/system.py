@@ -1,4 +1,4 @@
-"""What is simulated: the acceleration of a robot as it is asked to move, rigid, sticking, in loops, or on springs."""
+"""The simulated system: acceleration of a rigid, sticking, constrained or elastic robot."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Acceleration(NamedTuple):
 
     @classmethod
     def of(cls, V: Motion, A: Motion, gravity: Vec = ZERO) -> Acceleration:
-        """From a twist and a spatial acceleration: a = A.v + ω × v − g, gravity felt as an upward acceleration (F&O §3.1)."""
+        """From a twist and a spatial acceleration: a = A.v + ω × v − g, with gravity as an upward acceleration (F&O §3.1)."""
         return cls(V.w, A.w, A.v + V.w.cross(V.v) - gravity)
 
     @property

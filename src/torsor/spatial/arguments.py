@@ -119,7 +119,7 @@ def mass_properties(mass: Any, com: Any, I: Any, rpy: Any, what: str) -> Inertia
 
 
 def per_coordinate(x: Any, n: int, what: str, number: bool = True) -> tuple[Scalar, ...]:
-    """A number, or one a coordinate; None is none at all.  Infinity is allowed (a limit that limits nothing), NaN is not."""
+    """A number, or one per coordinate; None for none.  Infinity is allowed (a limit that limits nothing), NaN is not."""
     if x is None:
         return ()
     x = plain(x)

@@ -21,21 +21,21 @@ def symmetric(A: Sequence[Scalars]) -> list[list[Scalar]]:
 
 
 def plus_diagonal(A: Sequence[Scalars], d: Scalars) -> list[list[Scalar]]:
-    """A + diag(d): the rotors' inertia, which only their own joint feels."""
+    """A + diag(d): adds the armatures to the diagonal."""
     return [[x + d[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
 #: what a vanishing pivot of a mass matrix means
 MASSLESS = (
     "joint {!r} moves no mass, so no torque gives it a finite acceleration; "
-    "add inertia to the links it carries, an armature to the joint, or lock it (robot.lock)"
+    "add inertia to the links it moves, an armature to the joint, or lock it (robot.lock)"
 )
 
 
 def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
     """L and 1/D of a symmetric matrix with nonzero leading minors; only its lower triangle is read.
 
-    ``names`` says whose each row is, and ``singular`` what it means that its pivot vanishes: that is the error raised.
+    ``names`` are the names of the rows; ``singular`` is the message of the error raised for a zero pivot.
     """
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]

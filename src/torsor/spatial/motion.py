@@ -106,7 +106,7 @@ def six_by_six(operator: Callable[[Motion], Motion | Force]) -> Matrix:
 
 
 class Subspace(tuple[Motion, ...]):
-    """The motion freedom S (6×d) of a joint: d twists, as columns (F&O's h).
+    """The motion subspace S (6×d) of a joint: d twists, as columns (F&O's h).
 
     ``S @ v`` is the twist of joint velocities v; ``S.T @ F`` the joint forces of a wrench (F&O 8).
     """

@@ -51,7 +51,7 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> IO
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", file=name) from error
     except ValueError as error:  # a NUL in the path, a lone surrogate
-        raise FileError(f"is no path: {error}", file=name) from error
+        raise FileError(f"is not a valid path: {error}", file=name) from error
     try:
         info = os.fstat(stream.fileno())
         _check_regular(info, name)
@@ -102,7 +102,7 @@ def _check_regular(info: os.stat_result, name: str) -> None:
 
 
 def _too_large(largest: int, name: str) -> FileError:
-    return FileError(f"is larger than {largest >> 20} MB, the most that is read of such a file", file=name)
+    return FileError(f"is larger than the limit of {largest >> 20} MB for such a file", file=name)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -142,7 +142,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except UnicodeEncodeError as error:
         near = error.object[max(error.start - 20, 0) : error.end + 20]
         raise FileError(
-            f"cannot be written: UTF-8 has no bytes for {error.object[error.start]!r} (half of a character) in {near!r}; "
+            f"cannot be written: {error.object[error.start]!r} in {near!r} is half of a character and has no UTF-8 form; "
             "rename it", file=label(path),
         ) from error  # fmt: skip
     except OSError as error:
@@ -162,5 +162,5 @@ def target_of(path: str | os.PathLike[str]) -> str:
     except ValueError as error:  # a NUL in the path, a lone surrogate
         raise FileError(f"cannot be written: {error}", file=label(path)) from error
     if taken:
-        raise FileError("is a directory or a device, and is not replaced by a file", file=label(path))
+        raise FileError("is a directory or a device and cannot be replaced by a file", file=label(path))
     return target

@@ -22,7 +22,7 @@ def as_array(
 
     >>> as_array("q", np.ma.array([1.0, 2.0], mask=[False, True]))
     Traceback (most recent call last):
-    torsor.errors.ArgumentError: q is a masked array with 1 masked entry; fill it (q.filled(0.0)) or leave those states out
+    torsor.errors.ArgumentError: q is a masked array with 1 masked entry; fill it (q.filled(0.0)) or omit those states
     """
     refuse_mask(name, value)
     try:
@@ -57,7 +57,7 @@ def refuse_mask(name: str, value: Any) -> None:
         if isinstance(part, masked) and (n := int(np.ma.count_masked(part))):
             raise ArgumentError(
                 f"{name} is a masked array with {n} masked {'entry' if n == 1 else 'entries'}; fill it ({name}.filled(0.0)) "
-                "or leave those states out"
+                "or omit those states"
             )
 
 

@@ -79,10 +79,10 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
     except FileError:
         raise
     except MemoryError as error:
-        raise FileError("needs more memory than there is; it may be damaged", file=file) from error
+        raise FileError("needs more memory than is available; it may be damaged", file=file) from error
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         why = (str(error) or type(error).__name__).splitlines()[0]  # the last four are of a footer without what it must have
-        raise FileError(f"is no Parquet file that can be read: {why}", file=file) from error
+        raise FileError(f"is not a readable Parquet file: {why}", file=file) from error
 
 
 def _ends(stream: IO[bytes]) -> tuple[int, bytes]:
@@ -98,9 +98,7 @@ def _ends(stream: IO[bytes]) -> tuple[int, bytes]:
 
 def _floats(column: Any, name: str, row: int, file: str) -> Array:
     if column.null_count:
-        raise FileError(
-            f"column {name!r} holds nothing (null) in row {row + column.is_null().index(True).as_py() + 1}", file=file
-        )
+        raise FileError(f"column {name!r} is empty (null) in row {row + column.is_null().index(True).as_py() + 1}", file=file)
     try:
         return np.asarray(column, dtype=np.float64)
     except (ValueError, TypeError):
@@ -125,7 +123,7 @@ def _check_sizes(footer: bytes, names: Sequence[str], stream: IO[bytes], size: i
     """ValueError where the rows or pages of these columns are far larger than the bytes of the file can hold."""
     described, _ = thrift.struct(footer)
     if not 0 <= described[3] * len(names) <= RATIO * size:
-        raise ValueError(f"it announces {described[3]} rows of {len(names)} columns in {size} bytes")
+        raise ValueError(f"it declares {described[3]} rows of {len(names)} columns in {size} bytes")
     wanted = {name.encode() for name in names}
     for chunk in (column[3] for group in described[4] for column in group[1]):
         if chunk[3][0] in wanted:
@@ -142,7 +140,7 @@ def _check_pages(stream: IO[bytes], at: int, end: int, size: int) -> None:
         unpacked, packed = header[2], header[3]
         at += length + packed
         if packed < 0 or at > end or not 0 <= unpacked <= RATIO * (length + packed):
-            raise ValueError(f"a page announces {unpacked} bytes in {packed}")
+            raise ValueError(f"a page declares {unpacked} bytes in {packed}")
 
 
 def _page_header(stream: IO[bytes], at: int) -> tuple[dict[int, Any], int]:

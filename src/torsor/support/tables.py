@@ -60,7 +60,7 @@ def json_beside(text: str | bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
     if not isinstance(meta, dict):
-        raise ValueError(f"its JSON is a {type(meta).__name__}, no mapping")
+        raise ValueError(f"its JSON is a {type(meta).__name__}, not a mapping")
     return meta
 
 
@@ -176,7 +176,7 @@ def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str
     except UnicodeDecodeError as error:
         raise FileError(f"is not UTF-8 text: {error.reason}", file=file) from None
     except csv.Error as error:
-        raise FileError(f"is no CSV: {error}", file=file) from None
+        raise FileError(f"is not valid CSV: {error}", file=file) from None
     finally:
         with suppress(ValueError):  # the stream is its owner's to close, and may have been
             text.detach()
@@ -218,7 +218,7 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any]
         try:
             meta = json_beside(first[2:])
         except ValueError as error:
-            raise FileError(f"this line is no JSON: {error}", file=file, line=line) from None
+            raise FileError(f"this line is not valid JSON: {error}", file=file, line=line) from None
         line, first = line + 1, next(above, "")
     names = [name.strip() for name in next(csv.reader([first]), [])]
     if not names:
@@ -251,10 +251,10 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
             raise FileError(f"has {len(cells)} cells in this line and {width} columns", file=file, line=line + k)
         for n in kept if cells else ():
             if not _is_number(cells[n]):
-                what = "is empty" if not cells[n].strip() else f"holds {cells[n][:40]!r}, which is no number"
+                what = "is empty" if not cells[n].strip() else f"contains {cells[n][:40]!r}, which is not a number"
                 raise FileError(f"column {names[n][:40]!r} {what}", file=file, line=line + k)
     if out is None or out.shape[1] != len(kept):
-        raise FileError("is no table of numbers", file=file, line=line)
+        raise FileError("is not a table of numbers", file=file, line=line)
     return out
 
 
@@ -287,7 +287,7 @@ def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
     try:
         with np.load(stream, allow_pickle=False) as stored:
             if not hasattr(stored, "files"):
-                raise ValueError("it is one array, no NPZ of named ones")
+                raise ValueError("it is a single array, not an NPZ file of named arrays")
             _check_unpacked(stored.zip.infolist())
             arrays = {k: stored[k] for k in stored.files}
         digest, found = arrays.pop(MARK, None), arrays.pop("meta", None)
@@ -310,4 +310,4 @@ def _is_marked(stream: IO[bytes]) -> bool:
 def _check_unpacked(entries: Sequence[Any]) -> None:
     """A megabyte can unpack to a gigabyte of zeros; zipfile reads no more of an entry than its head says."""
     if sum(entry.file_size for entry in entries) > UNPACKED:
-        raise ValueError(f"its arrays are more than {UNPACKED >> 30} GB; CSV and Parquet are read in pieces")
+        raise ValueError(f"its arrays are more than {UNPACKED >> 30} GB; CSV and Parquet can be read in chunks")

@@ -22,7 +22,7 @@ def struct(data: bytes, at: int = 0) -> tuple[dict[int, Any], int]:
     try:
         return _struct(data, at, 0)
     except IndexError:
-        raise EOFError("a struct is cut short") from None
+        raise EOFError("a struct is truncated") from None
 
 
 def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
@@ -48,7 +48,7 @@ def _list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     head, at = data[at], at + 1
     count, at = (head >> 4, at) if head >> 4 < 15 else _varint(data, at)
     if count > len(data) - at:  # an entry has at least one byte
-        raise EOFError("a list is cut short")
+        raise EOFError("a list is truncated")
     values = []
     for _ in range(count):
         value, at = _value(data, at, head & 15, depth + 1)
@@ -59,7 +59,7 @@ def _list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
 def _bytes(data: bytes, at: int, depth: int) -> tuple[bytes, int]:
     length, at = _varint(data, at)
     if length > len(data) - at:
-        raise EOFError("bytes are cut short")
+        raise EOFError("bytes are truncated")
     return data[at : at + length], at + length
 
 

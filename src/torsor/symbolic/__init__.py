@@ -2,7 +2,7 @@
 
 SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
 numbers, does not need it.
-May import every room up to kernels.
+May import every folder up to kernels.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def lagrange(
     time: Any = None,
     simplify: bool = True,
 ) -> EquationsOfMotion:
-    """τ + Q = d/dt ∂L/∂q̇ − ∂L/∂q, L = K(q, q̇) − P(q): the equations of motion of your own energies (MR 8.3, ASADA 7.2.2).
+    """τ + Q = d/dt ∂L/∂q̇ − ∂L/∂q, L = K(q, q̇) − P(q): the equations of motion from given energies (MR 8.3, ASADA 7.2.2).
 
     ``kinetic``, ``potential`` SymPy expressions [J].  ``coordinates`` pairs (q, q̇) of symbols, as :func:`coordinate_symbols`
     makes them, triples (q, q̇, q̈), or functions of time (``dynamicsymbols``), which become symbols of the same names.

@@ -48,7 +48,7 @@ class Chain:
 
     def __init__(self, M: np.ndarray, G: np.ndarray, S: np.ndarray):
         if S.ndim != 2 or S.shape[0] != 6:
-            raise ModelError(f"Slist must have shape (6, n), one screw axis a column; its shape is {S.shape}")
+            raise ModelError(f"Slist must have shape (6, n), one screw axis per column; its shape is {S.shape}")
         w, v = np.linalg.norm(S[:3], axis=0), np.linalg.norm(S[3:], axis=0)
         size = np.where(w > 1e-12 * np.maximum(1, v), w, v)
         unit = S / np.where(size > 0, size, 1)
@@ -83,7 +83,7 @@ class Screws:
 
 
 def torques(screws: Screws, q: Scalars, v: Scalars = (), a: Scalars = (), g: Scalars = (0, 0, 0), F: Scalars = ()) -> list[Any]:
-    """τ = M(θ)θ̈ + c(θ, θ̇) + g(θ) + JᵀF_tip (MR 8.50–8.54); F_tip is what the end effector applies, hence −F on it."""
+    """τ = M(θ)θ̈ + c(θ, θ̇) + g(θ) + JᵀF_tip (MR 8.50–8.54); F_tip acts on the environment, so −F_tip acts on the robot."""
     model, still = replace(screws.model, gravity=Vec(*g)), [0] * len(q)
     wrenches = {TIP: [-x for x in F]} if F else None
     return screws.times(alg.rnea(model, screws.times(q), screws.times(v or still), screws.times(a or still), wrenches))

@@ -65,7 +65,7 @@ def VelQuadraticForces(thetalist: ArrayLike, dthetalist: ArrayLike, Mlist: Any, 
 
 
 def GravityForces(thetalist: ArrayLike, g: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
-    """g(θ), what holds the robot still against gravity (MR 8.10).
+    """g(θ), the joint forces that hold the robot at rest against gravity (MR 8.10).
 
     >>> M, G, S = [np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1, 0, -0.5, 0]]).T
     >>> GravityForces([0.0], [0, -10, 0], M, G, S)
@@ -75,7 +75,7 @@ def GravityForces(thetalist: ArrayLike, g: ArrayLike, Mlist: Any, Glist: Any, Sl
 
 
 def EndEffectorForces(thetalist: ArrayLike, Ftip: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
-    """Jᵀ(θ)F_tip, what the joints give for the end effector to apply F_tip (MR 8.11; 5.26).
+    """Jᵀ(θ)F_tip, the joint forces for an end-effector wrench F_tip (MR 8.11; 5.26).
 
     >>> M, G, S = [np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1, 0, -0.5, 0]]).T
     >>> EndEffectorForces([0.0], [0, 0, 0, 0, 1, 0], M, G, S)

@@ -1,4 +1,4 @@
-"""MR 8.11: inverse and forward dynamics along a trajectory, a row a time."""
+"""MR 8.11: inverse and forward dynamics along a trajectory, one row per time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def InverseDynamicsTrajectory(
     thetamat: ArrayLike, dthetamat: ArrayLike | None, ddthetamat: ArrayLike | None, g: ArrayLike, Ftipmat: ArrayLike,
     Mlist: Any, Glist: Any, Slist: Any, dt: float | None = None,
 ) -> Array:  # fmt: skip
-    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) given a row a time, all rows in one call (MR 8.11).
+    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) with one row per time, in one call (MR 8.11).
 
     ``Ftipmat`` is N×6, or 0 where nothing is touched.  With ``dthetamat=None`` or ``ddthetamat=None`` and the timestep ``dt``
     [s], rates come from the positions by :func:`rates` (Exercise 8.14).
@@ -32,7 +32,7 @@ def InverseDynamicsTrajectory(
     theta = _rows(thetamat, "thetamat")
     if dthetamat is None or ddthetamat is None:
         if dt is None:
-            raise ArgumentError("velocities and accelerations come from thetamat only where dt [s] is given")
+            raise ArgumentError("to compute velocities and accelerations from thetamat, give dt [s]")
         first, second = rates(theta, dt)
         if ddthetamat is None:
             ddthetamat = second if dthetamat is None else np.gradient(_rows(dthetamat, "dthetamat"), dt, axis=0, edge_order=2)
@@ -52,7 +52,7 @@ def rates(thetamat: ArrayLike, dt: float) -> tuple[Array, Array]:
     """
     theta = _rows(thetamat, "thetamat")
     if len(theta) < 4:
-        raise ArgumentError(f"differences of second order need at least 4 rows of thetamat, {len(theta)} given")
+        raise ArgumentError(f"finite differences of second order need at least 4 rows of thetamat, {len(theta)} given")
     if not dt > 0:
         raise ArgumentError(f"dt must be a positive time [s], not {dt}")
     second = np.empty_like(theta)
@@ -105,10 +105,10 @@ def advance(robot: Chain, states: Array, tau: Array, g: Array, F: Array, dt: flo
 
 
 def _rows(matrix: ArrayLike, name: str) -> Array:
-    """N×n, a row a time."""
+    """N×n, one row per time."""
     rows = np.array(as_array(name, matrix, dtype=np.float64), order="C")
     if rows.ndim != 2 or not len(rows):
-        raise ArgumentError(f"{name} must be N×n, a row a time, N > 0; its shape is {rows.shape}")
+        raise ArgumentError(f"{name} must be N×n, one row per time, N > 0; its shape is {rows.shape}")
     return rows
 
 

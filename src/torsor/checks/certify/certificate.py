@@ -1,4 +1,4 @@
-"""A certificate: what was compared, how far it was apart, on which machine.  A document one can keep."""
+"""Certificate: compared quantities, differences and tolerances, with the machine and the versions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ WIDTH = sum(size for _, size, _ in COLUMNS) + 2 * (len(COLUMNS) - 1)
 
 @dataclass(frozen=True)
 class CertificateRow:
-    """One check.  ``error`` and ``allowed`` are relative to the largest entry of what is compared, at the worst place.
+    """One check.  ``error`` and ``allowed`` are relative to the largest entry of the compared quantity.
 
-    ``verdict`` is "pass", "fail" or "skipped"; ``reason`` says why a row was skipped, or what went wrong.
+    ``verdict`` is "pass", "fail" or "skipped"; ``reason`` explains a skipped or failed row.
     """
 
     name: str
@@ -67,7 +67,8 @@ class CertificateRow:
 class Certificate:
     """What :meth:`torsor.Robot.verify` found.  ``print`` it, or see ``rows``, ``passed``, ``to_dict`` and ``save``.
 
-    ``options`` are those of the call, ``machine`` says where it ran, ``model`` is the digest of the robot's numbers.
+    ``options`` are those of the call, ``machine`` describes processor and versions, ``model`` is the digest of the robot's
+    numbers.
 
     >>> import torsor as ts
     >>> from torsor.checks.certify import verify
@@ -107,7 +108,7 @@ class Certificate:
         raise UnknownName("check", name, [row.name for row in self.rows])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: what is infinite or not a number becomes None."""
+        """Plain data for JSON: infinities and NaN become None."""
         return {
             "robot": self.robot,
             "passed": self.passed,
@@ -160,7 +161,7 @@ class Certificate:
         return f"<b>{escape(self.summary)}</b><table><tr>{head}</tr>{''.join(body)}</table><small>{facts}</small>"
 
     def _document(self) -> dict[str, Any]:
-        """What a reader must know besides the rows."""
+        """Machine and options, printed after the rows."""
         versions = {key: value for key, value in self.machine.items() if key not in ("date", *PLACE)}
         return {
             "model": self.model,

@@ -16,11 +16,11 @@ FLOOR = 4 * EPS
 
 
 class Skip(Exception):
-    """A check that cannot be made of this robot, or on this machine; says why."""
+    """A check that is not possible for this robot or on this machine, with the reason."""
 
 
 class Comparison(NamedTuple):
-    """|left − right| and what is allowed, ``(samples, ...)`` each, and the scale of each sample ``(samples,)``.
+    """|left − right| and the tolerance, ``(samples, ...)`` each, and the scale of each sample ``(samples,)``.
 
     ``labels`` are the names of the entries, one sequence for each axis after the samples; an axis without has numbers.
     """
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """The place where an error is largest against what is allowed there."""
+    """The entry whose error is largest relative to its tolerance."""
 
     error: float
     allowed: float
@@ -68,7 +68,7 @@ def like(scale: Array, x: Array) -> Array:
 
 
 def worst(c: Comparison) -> Worst:
-    """The entry with the largest error against what is allowed; one that is not a number is worse than any."""
+    """The entry with the largest error relative to its tolerance; NaN counts as the largest."""
     if c.error.size == 0:
         return Worst(0.0, 0.0, "")
     with np.errstate(all="ignore"):

@@ -61,5 +61,5 @@ def mass_matrix_rate(s: Samples) -> Comparison:
 
 
 def with_truncation(c: Comparison) -> Comparison:
-    """What the formula leaves out is allowed too."""
+    """The truncation error is added to the tolerance."""
     return c._replace(allowed=c.allowed + TRUNCATED * like(c.size, c.error))

@@ -76,7 +76,7 @@ def _potential(G: Inertia, R: Mat, p: Vec, gravity: Vec) -> Any:
 
 
 def _spins(model: Model, path: Sequence[Any], poses: Sequence[tuple[Mat, Vec]]) -> Any:
-    """What the spins of rotors add to K (MR §8.9.2)."""
+    """Kinetic energy of the rotors' spin (MR §8.9.2)."""
     if not model.rotors:
         return 0
     v = [rate(x) for x in alg.difference(model, [Dual(value(x)) for x in path], path)]  # what ẋ is as a joint velocity

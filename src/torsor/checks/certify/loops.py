@@ -49,7 +49,7 @@ class LoopSamples:
         ends = [closing.close_loops(system, guess, every, None) for guess in guesses]
         q = np.array([end.q for end in ends if end.closed])
         if not len(q):
-            raise Skip(f"none of {len(guesses)} states near the neutral one could be moved to where the loops are closed")
+            raise Skip(f"no closed configuration was found from {len(guesses)} guesses near the neutral one")
         v = system.project_velocity(q, rng.normal(size=(len(q), s.robot.nv)))
         h = s.tree.bias_force(q, v)
         tau = rng.normal(size=v.shape) * (1 + per_sample(h))[:, None]
@@ -66,7 +66,7 @@ class LoopSamples:
 
     @property
     def accuracy(self) -> Array:
-        """ε times both conditions, ``(samples,)``: what a and λ are good for against their largest entry."""
+        """ε times both condition numbers, ``(samples,)``: relative accuracy of a and λ."""
         return EPS * self.condition * np.linalg.cond(self.M)
 
 

@@ -23,7 +23,7 @@ def damping(s: Samples) -> Comparison:
 
 
 def friction(s: Samples) -> Comparison:
-    """τ(friction) = τ + τ_fric(v, τ), and τ_fricᵀv ≥ 0: what it would give to the motion counts as an error."""
+    """τ(friction) = τ + τ_fric(v, τ), and τ_fricᵀv ≥ 0: power that friction adds to the motion is an error."""
     lost = s.rubbing.friction_force(s.v, load=s.tau)
     rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a, friction=True)
     sigma = s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost))

@@ -41,12 +41,12 @@ def digest(model: Model) -> str:
 
 
 def _compiler() -> dict[str, str]:
-    """What the kernels are compiled for; without LLVM they are replayed in NumPy."""
+    """Compilation target of the kernels, or NumPy without LLVM."""
     from torsor.compile.build import available
 
     host = available()
     if host is None:
-        return {"simd": "none: kernels are replayed in NumPy"}
+        return {"simd": "none: programs run in NumPy"}
     fused = "with" if host.fma else "without"
     return {
         "simd": f"{host.width} float64 lanes, {fused} fused multiply-add ({host.cpu})",

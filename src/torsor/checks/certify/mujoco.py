@@ -78,9 +78,9 @@ def refuse_free(s: Samples) -> None:
     names = s.model.joint_names
     for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
         if c is not None:
-            raise Skip(f"{name!r} follows {names[c.leader]!r} here, and is free there")
+            raise Skip(f"{name!r} is a mimic joint of {names[c.leader]!r} in torsor and independent in MuJoCo")
         if isinstance(kind, Helical):
-            raise Skip(f"the advance of {name!r} follows its turn here, and is free there")
+            raise Skip(f"the translation of helical joint {name!r} is independent of its rotation in MuJoCo")
 
 
 def inverse_dynamics(s: Samples) -> Comparison:

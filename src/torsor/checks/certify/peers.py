@@ -1,4 +1,4 @@
-"""What another library is asked: the robot as :mod:`torsor.bridges` translates it, at the same states, in its own coordinates.
+"""Comparison with other libraries: the robot converted by :mod:`torsor.bridges`, at the same states, in their coordinates.
 
 Its velocities are V = T v with T(q), so its accelerations are A = T a + Ṫv, and back τ = Tᵀτ', M = TᵀM'T.  A coordinate that
 follows another here and is free there is a row of T, and the identities still hold.
@@ -65,7 +65,7 @@ class Peer:
 
 
 def bare(s: Samples) -> Description:
-    """The tree without what costs energy and what is only seen: neither is compared, and not every library has all of it."""
+    """The tree without losses and shapes, which are not compared and not supported by every library."""
     d = s.tree.description
     links = tuple(replace(link, geometry=()) for link in d.links)
     joints = tuple(replace(j, damping=(), friction=(), laws=()) for j in d.joints)
@@ -74,13 +74,13 @@ def bare(s: Samples) -> Description:
 
 @contextmanager
 def skipping(library: str) -> Iterator[None]:
-    """What a library has no place for, or does not take, is a reason to skip."""
+    """Skip robots that a library does not support."""
     try:
         yield
     except MissingExtra as error:
         raise Skip(str(error)) from error
     except (ValueError, RuntimeError) as error:  # theirs, and ModelError
-        raise Skip(f"{library} does not take it: {' '.join(str(error).splitlines()[:2])}") from error
+        raise Skip(f"{library} does not support it: {' '.join(str(error).splitlines()[:2])}") from error
 
 
 # -- the answers, compared -----------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def same_mass(s: Samples, M: Array, accuracy: float) -> Comparison:
 
 
 def same_acceleration(s: Samples, a: Array, accuracy: float) -> Comparison:
-    """a: what is allowed for τ, through |M⁻¹|."""
+    """a: the tolerance of τ times |M⁻¹|."""
     size = per_sample(s.force_sizes)
     off = s.tau_sigma + s.source_sigma + accuracy * size[:, None]
     return compare(s.acceleration, a, s.acceleration_sigma(off), s.names)

@@ -87,5 +87,7 @@ def forward_dynamics(s: Samples) -> Comparison:
 
     for name, c in zip(s.model.joint_names, s.model.coupling, strict=True):
         if c is not None:
-            raise Skip(f"{name!r} follows {s.model.joint_names[c.leader]!r} here, and Pinocchio's aba has no mimic joints")
+            raise Skip(
+                f"{name!r} is a mimic joint of {s.model.joint_names[c.leader]!r}, which Pinocchio's aba does not support"
+            )
     return same_acceleration(s, t.acceleration(t.each(pin.aba, t.q, t.v, t.tau)), BRIDGE)

@@ -53,7 +53,7 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
 
 
 def _labels(name: str, s: Samples, axes: int) -> tuple[Sequence[str], ...]:
-    """What the entries of a quantity are called: those of joint space by coordinate, a twist's by its letters."""
+    """Names of the entries of a quantity: coordinates in joint space, wx ... vz for twists."""
     if name in ("jacobian", "jacobian_rate"):
         return TWIST, s.names
     if name in ("twist", "acceleration"):

@@ -1,4 +1,4 @@
-"""One algorithm against another: what must be equal, whatever the robot.
+"""Comparisons of algorithms that must agree for every robot.
 
 Kernels are compared within 30 σ of their own rounding errors (:mod:`torsor.checks.certify.rounding`).  What the source
 computes over arrays has σ = ε of the largest term of τ = M a + C v + g, once for each body: what cancels in a sum is rounded
@@ -30,7 +30,7 @@ def rnea_crba(s: Samples) -> Comparison:
 
 
 def rnea_aba(s: Samples) -> Comparison:
-    """a = FD(q, v, ID(q, v, a)): ABA undoes RNEA.  σ of a, and |M⁻¹| times σ of τ: what the condition of M makes of it."""
+    """a = FD(q, v, ID(q, v, a)): ABA undoes RNEA.  σ of a, and |M⁻¹| times σ of τ: the effect of cond(M)."""
     found = compare(s.acceleration, s.a, s.acceleration_sigma(s.tau_sigma), s.names)
     return found._replace(note=f"cond(M) up to {s.condition.max():.1e}")
 
@@ -72,7 +72,7 @@ def kinetic(s: Samples) -> Comparison:
 
 
 def power(s: Samples) -> Comparison:
-    """τᵀv = dK/dt + dP/dt: what the joints put in is what the energies gain."""
+    """τᵀv = dK/dt + dP/dt: the power of the joints equals the rate of the energies."""
     gained = energy_rate(s, s.q, s.v, s.a)
     size = (np.abs(s.v) * s.force_sizes).sum(axis=1)
     sigma = (np.abs(s.v) * s.tau_sigma).sum(axis=1) + EPS * len(s.model.parent) * size

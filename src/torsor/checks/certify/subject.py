@@ -1,4 +1,4 @@
-"""What is certified: a robot, the states it is looked at in, and what its kernels say there."""
+"""The subject of a certificate: a robot, random states, and the results of its kernels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Samples:
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
         refuse_symbols(robot.model, "a certificate")
         if robot.nv == 0:
-            raise ArgumentError(f"robot {robot.name!r} has no joint that moves, so there is no dynamics to verify")
+            raise ArgumentError(f"robot {robot.name!r} has no moving joint, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
         self.rubbing = robot.without_loops() if robot.loops else robot
@@ -56,7 +56,7 @@ class Samples:
     # -- by kernel -------------------------------------------------------------------------------------------
 
     def kernel(self, spec: str | tuple[str, ...], *state: Array) -> Array:
-        """What the compiled kernel of a quantity gives, the whole batch at once."""
+        """Result of the compiled kernel for the whole batch."""
         return np.asarray(self.tree.kernel(spec)(*state))
 
     def sigma(self, spec: str | tuple[str, ...], *state: Array) -> Array:

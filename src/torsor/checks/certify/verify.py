@@ -80,10 +80,13 @@ PEERS = (
 
 
 def verify(robot: Robot, samples: int = 16, seed: int = 0, *, thorough: bool = False, peers: bool = True) -> Certificate:
-    """Compute the robot's dynamics in ways that share nothing, on this machine, and hold them against each other.
+    """Cross-check the robot's dynamics on this machine: compute them by different methods and compare the results.
 
-    ``samples`` random states from ``seed``.  Kernels are held against 50 digits in two of them; ``thorough`` does so in all of
-    them, for every quantity that torsor computes.  ``peers`` asks Pinocchio and MuJoCo too, where they are installed.
+    The methods share the model and parts of the code: RNEA and ABA use the same spatial algebra, for example, while Lagrange
+    and 50 digits do not.
+
+    ``samples`` random states from ``seed``.  Kernels are compared with 50 digits in two of them; ``thorough`` does this in
+    all of them, for every quantity.  ``peers`` adds Pinocchio and MuJoCo, if installed.
 
     >>> import torsor as ts
     >>> verify(ts.robots.two_link(), samples=4, peers=False).passed

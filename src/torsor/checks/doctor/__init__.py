@@ -1,4 +1,4 @@
-"""The doctor: what is the matter with a robot's numbers, what it does to the dynamics, and repairs by name."""
+"""Plausibility checks of a robot's numbers, their effect on the dynamics, and named repairs (``torsor check``)."""
 
 from torsor.checks.doctor.checkup import Checkup, check
 from torsor.checks.doctor.codes import CODES

@@ -90,7 +90,7 @@ def comparable(link: LinkRecord) -> bool:
 
 
 def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
-    """What is the matter with the inertia of a link that has this shape, and with all that is welded to it that one."""
+    """Findings about the inertia of a link with this shape, given the shape of all links welded to it."""
     assert link.mass is not None
     given = fit(link.second_moment, link.mass, own)
     trusted = not is_misplaced(
@@ -107,8 +107,8 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
         return
     size = f"{given.ratio:.3g} times that of a uniform body of its shape"
     yield subject.finding(
-        h.code, link, f"its inertia is {size}, at {given.angle:.0f}° to it; {h.says}",
-        "its part of M is wrong" + ("" if change is None else f": put right, {change}"), path=("inertial", "inertia"),
+        h.code, link, f"its inertia is {size}, at an angle of {given.angle:.0f}°; {h.says}",
+        "its contribution to M is wrong" + ("" if change is None else f": corrected, {change}"), path=("inertial", "inertia"),
         severity="warning" if change is None or change.share > MATTERS else "note",
         cure=rewritten(h.repair, h.says, link, inertia=h.inertia),
     )  # fmt: skip
@@ -135,7 +135,8 @@ def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: 
     )
     yield subject.finding(
         "inertia-far-from-mesh", link, says,
-        "its part of M is off" + ("" if change is None else f": brought there, {change}"), path=("inertial", "inertia"),
+        "its contribution to M is wrong" + ("" if change is None else f": with the nearest possible value, {change}"),
+        path=("inertial", "inertia"),
         severity="note" if (change is not None and change.share < MATTERS) or 1 < factor < FAR_BEYOND else "warning",
     )  # fmt: skip
 
@@ -156,7 +157,7 @@ def _anywhere(link: LinkRecord, shape: Shape) -> float:
 
 
 def _is_plausible(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
-    """Whether what a hypothesis makes of the inertia is a body in that shape that fits, and the one given does not."""
+    """Whether the corrected inertia fits the shape and the given one does not."""
     assert link.mass is not None
     second = second_moment(h.inertia)
     values = np.linalg.eigvalsh(second)
@@ -176,7 +177,7 @@ def _is_plausible(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, give
 
 
 def hypotheses(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
-    """What a CAD program may have done, the simplest first."""
+    """Hypotheses about errors of CAD exports, the simplest first."""
     yield from _units(link, given)
     yield from _about_origin(link)
     yield from _other_axes(link)

@@ -1,4 +1,4 @@
-"""The examination: every check over one robot, and what it found."""
+"""Checkup: all checks of one robot and their findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKS: tuple[Check, ...] = (
 class Checkup:
     """What :func:`check` found, the worst first.
 
-    ``skipped`` says what could not be examined, and why.
+    ``skipped`` lists omitted checks with the reason.
     """
 
     name: str
@@ -81,7 +81,7 @@ def check(
     base: str | None = None,
     xacro_args: Mapping[str, Any] | None = None,
 ) -> Checkup:
-    """What is the matter with a robot: inertias no body has, units, frames, masses, limits, and what each does to M.
+    """Check a robot: impossible inertias, units, frames, masses, limits, and the effect of each finding on M.
 
     ``source`` is a URDF file, URDF text, any other file :func:`torsor.load` takes, a Robot or a Description; of URDF every
     finding has its line.  A file that torsor refuses is examined as far as it can be read.  ``roots`` are folders meshes may
@@ -106,13 +106,13 @@ def examine(subject: Examination) -> list[Finding]:
 
 
 def refusal(subject: Examination, found: Sequence[Finding]) -> list[Finding]:
-    """Why torsor does not load it, but for what a finding says already about the same element."""
+    """Errors of loading, except those about an element that already has a finding."""
     blamed = {f.element for f in found if f.severity == "error"}
     out = []
     for error in subject.refusals:
         owner = _owner(subject, error)
         if owner not in blamed:
-            means = "torsor loads nothing of the file"
+            means = "torsor does not load the file"
             fix = "correct the element" if error.element else "correct the file"
             out.append(Finding("file-refused", "error", owner, error.reason, means, fix, subject.file, error.line))
     return out

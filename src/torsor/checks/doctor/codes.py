@@ -1,4 +1,4 @@
-"""Every code a finding may have: how bad it usually is, what it says, how it is mended.  docs/check.md explains each."""
+"""All codes of findings: usual severity, title and remedy.  docs/check.md explains each."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ CODES: dict[str, Code] = {
     "mesh-unreachable": Code(
         "warning",
         "mesh file not found or not readable",
-        "give the folder above it (roots=, --mesh-root), or correct the file name",
+        "give its parent folder (roots=, --mesh-root), or correct the file name",
     ),
-    "mesh-up-axis": Code("note", "meshes with y up", "export them with z up, which all readers take alike"),
+    "mesh-up-axis": Code("note", "meshes with y up", "export them with z up, which all readers interpret in the same way"),
     "mesh-scale": Code("warning", "a mesh is far larger than the robot", 'give the mesh scale="0.001 0.001 0.001"'),
     # -- mass ----------------------------------------------------------------------------------------------------
     "mass-negative": Code("error", "a mass is negative", "give the mass of the link [kg]"),
     "mass-missing-matters": Code(
-        "error", "a joint moves links without mass", "give the link its mass and inertia, or the joint an armature"
+        "error", "all links moved by a joint are massless", "give the link its mass and inertia, or the joint an armature"
     ),
-    "mass-missing-harmless": Code("note", "links without mass that need none", "nothing to do"),
-    "mass-missing-with-shape": Code("note", "links with a shape and no mass", "give their mass, unless another link has it"),
+    "mass-missing-harmless": Code("note", "massless links that do not matter", "nothing to do"),
+    "mass-missing-with-shape": Code(
+        "note", "links with a shape and no mass", "give their mass, unless it is included in another link"
+    ),
     "mass-units": Code("warning", "a mass looks like grams", "divide the mass by 1000"),
-    "mass-far-from-mesh": Code("warning", "mass and volume make an odd density", "weigh the link, or correct the mesh's scale"),
+    "mass-far-from-mesh": Code("warning", "implausible density", "weigh the link, or correct the mesh's scale"),
     # -- inertia -------------------------------------------------------------------------------------------------
     "inertia-not-positive": Code("error", "a principal moment is negative", "take the inertia from the CAD model again"),
     "triangle-inequality": Code(
         "error", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
     ),
-    "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or leave <inertial> out"),
+    "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or omit <inertial>"),
     "point-mass": Code("note", "a mass without inertia", "give the inertia of the link about its centre of mass"),
-    "inertia-too-small": Code("note", "an inertia denser than any matter", "give the inertia of the link [kg·m²]"),
+    "inertia-too-small": Code("note", "an inertia too small for any material", "give the inertia of the link [kg·m²]"),
     "inertia-placeholder": Code("note", "placeholder inertia", "take mass and inertia from the CAD model"),
-    "inertia-copied": Code("note", "same inertia on links of different shapes", "take each link's own from the CAD model"),
+    "inertia-copied": Code(
+        "note", "same inertia on links of different shapes", "take the inertia of each link from the CAD model"
+    ),
     "inertia-units": Code("warning", "an inertia in other units", "write it in kg·m²: 1 kg·mm² = 1e-6, 1 g·mm² = 1e-9"),
     "inertia-about-wrong-frame": Code(
-        "warning", "an inertia about the link's origin", "URDF wants it about the centre of mass: subtract m (c·c 1 − c cᵀ)"
+        "warning", "an inertia about the link's origin", "URDF needs it about the centre of mass: subtract m (c·c 1 − c cᵀ)"
     ),
     "inertia-axes-swapped": Code(
         "warning", "an inertia in other axes", "export it in the axes of the <inertial> origin, or give those axes as its rpy"
@@ -53,7 +57,7 @@ CODES: dict[str, Code] = {
         "URDF's ixy is −∫ x y dm; SolidWorks' Lxy is +∫ x y dm: change the sign of ixy, ixz and iyz",
     ),
     "inertia-far-from-mesh": Code(
-        "warning", "an inertia that the shape does not explain", "take the inertia from the CAD model again"
+        "warning", "an inertia that does not fit the shape", "take the inertia from the CAD model again"
     ),
     # -- centre of mass ------------------------------------------------------------------------------------------
     "com-units": Code("warning", "a centre of mass in millimetres", "write it in metres"),
@@ -61,8 +65,10 @@ CODES: dict[str, Code] = {
         "warning", "a centre of mass outside the body", "give it in the frame of the link [m], not of the CAD model"
     ),
     # -- pairs ---------------------------------------------------------------------------------------------------
-    "left-right-asymmetry": Code("warning", "left and right differ", "correct the wrong side, if it is not meant"),
-    "left-right-unmirrored": Code("warning", "left and right are no mirror images", "mirror one of them"),
+    "left-right-asymmetry": Code(
+        "warning", "left and right differ", "correct the wrong side, unless the difference is intended"
+    ),
+    "left-right-unmirrored": Code("warning", "left and right are not mirror images", "mirror one of them"),
     # -- joints --------------------------------------------------------------------------------------------------
     "axis-not-unit": Code("warning", "an axis is not of length one", "scale it to length one"),
     "axis-missing": Code("note", "a moving joint without axis", 'write <axis xyz="..."/>'),
@@ -70,18 +76,18 @@ CODES: dict[str, Code] = {
     "limits-missing": Code("note", "joints without limits", "give <limit>, or make them continuous"),
     "limits-degrees": Code("warning", "limits that look like degrees", "write them in radians"),
     "limits-millimetres": Code("warning", "limits that look like millimetres", "write them in metres"),
-    "limits-huge": Code("note", "limit so large that it means no limit", "leave the attribute out, or give the real limit"),
+    "limits-huge": Code("note", "limit so large that it means no limit", "omit the attribute, or give the real limit"),
     "limits-exclude-zero": Code("note", "zero is outside the limits", "nothing to do; start from another configuration"),
-    "effort-zero": Code("warning", "effort limit is zero", "give the largest force, or make the joint passive on purpose"),
+    "effort-zero": Code("warning", "effort limit is zero", "give the largest force, unless the joint is passive"),
     "velocity-zero": Code("warning", "velocity limit is zero", "give the largest velocity"),
-    "mimic-leader-missing": Code("error", "a joint mimics one that is not there", "name a joint of this file"),
-    "mimic-cycle": Code("error", "joints mimic each other in a circle", "let one of them lead"),
+    "mimic-leader-missing": Code("error", "the leader of a mimic joint does not exist", "name a joint of this file"),
+    "mimic-cycle": Code("error", "mimic joints form a cycle", "remove the mimic of one of them"),
     "mimic-zero": Code("warning", "a mimic with multiplier zero", "give the multiplier, or make the joint fixed"),
-    "mimic-chain": Code("note", "a mimic of a mimic", "nothing to do; some readers do not follow chains"),
-    "mimic-dropped": Code("note", "a mimic that has no effect", "remove it, or let the joint move"),
-    "mimic-limits": Code("note", "a mimic leads beyond the limits", "match the limits: lower ≤ k q + b ≤ upper"),
+    "mimic-chain": Code("note", "a mimic of a mimic", "nothing to do; some readers do not support chains"),
+    "mimic-dropped": Code("note", "a mimic that has no effect", "remove it, or use a moving joint type"),
+    "mimic-limits": Code("note", "a mimic joint can leave its limits", "match the limits: lower ≤ k q + b ≤ upper"),
     # -- the whole -----------------------------------------------------------------------------------------------
-    "mass-matrix-not-positive": Code("error", "the mass matrix is not positive definite", "correct the inertias named"),
+    "mass-matrix-not-positive": Code("error", "the mass matrix is not positive definite", "correct the named inertias"),
     "joint-moves-no-inertia": Code(
         "error", "a joint that moves no inertia", "give the link an inertia or the joint an armature"
     ),
@@ -91,9 +97,11 @@ CODES: dict[str, Code] = {
     "gimbal-lock": Code(
         "warning",
         "gimbal lock within the joint limits",
-        "keep the middle joint away from that angle by its limits, or make a ball joint of them",
+        "keep the middle joint away from that angle by its limits, or replace them by a spherical joint",
     ),
     "joint-too-light": Code(
-        "note", "a joint far stronger than what it moves", "give the joint the armature of its drive: rotor inertia × ratio²"
+        "note",
+        "effort limit far too large for the moved inertia",
+        "give the joint the armature of its drive: rotor inertia × ratio²",
     ),
 }

@@ -39,7 +39,7 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
 
 
 def _still(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
-    """Joints that have masses beyond them and feel none: point masses on the axis."""
+    """Joints whose moved masses have no inertia about the axis: point masses on the axis."""
     reported = idle(subject)
     below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
     for name in dict.fromkeys(names):
@@ -63,7 +63,7 @@ def _indefinite(subject: Examination, records: dict[str, JointRecord], M: Array,
     return subject.finding(
         "mass-matrix-not-positive", records.get(worst),
         f"M(q) has the eigenvalue {values[s, 0]:.3g} {where}, mostly in joint {worst!r}",
-        "a force accelerates it backwards and kinetic energy is negative: simulation blows up",
+        "a force accelerates it backwards and kinetic energy is negative: simulation diverges",
     )  # fmt: skip
 
 
@@ -88,8 +88,8 @@ def _together(names: list[str]) -> str:
     """The joints of a motion that takes almost no force."""
     named = list(dict.fromkeys(names[:3]))
     if len(named) == 1:
-        return f"joint {named[0]!r} turns almost without inertia"
-    return f"moved together, joints {', '.join(map(repr, named))} feel almost none of the inertia that each feels alone"
+        return f"joint {named[0]!r} has almost no inertia"
+    return f"moved together, joints {', '.join(map(repr, named))} have almost no inertia compared with each alone"
 
 
 def _light(subject: Examination, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
@@ -103,8 +103,8 @@ def _light(subject: Examination, records: dict[str, JointRecord], felt: Array, n
         found.sort(key=lambda item: -item[0])
         fastest, j = found[0]
         yield subject.finding(
-            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates what it moves by {fastest:.2g} {_unit(j)}",
-            "a simulation needs steps of microseconds; a real joint has its rotor's inertia too", path=("limit",),
+            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates it by {fastest:.2g} {_unit(j)}",
+            "a simulation needs steps of microseconds; a real joint also has the inertia of its rotor", path=("limit",),
             also=[other for _, other in found[1:]],
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The mass matrix at a few configurations, and what a change of one inertia does to it."""
+"""The mass matrix at a few configurations, and its change when one inertia changes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Array = np.ndarray
 
 
 class Change(NamedTuple):
-    """The joint whose felt inertia M_jj changes most, and by which share of it (inf where there was none)."""
+    """The joint whose M_jj changes most, and the relative change (inf where M_jj was zero)."""
 
     share: float
     joint: str
 
     def __str__(self) -> str:
         if self.share < 1e-4:
-            return "no joint feels a difference"
+            return "M does not change"
         if not np.isfinite(self.share):
-            return f"joint {self.joint!r} feels an inertia, and none without it"
+            return f"M_jj of joint {self.joint!r} is zero without it"
         return f"M_jj of joint {self.joint!r} changes by {amount(self.share)}"
 
 
@@ -60,7 +60,7 @@ class Dynamics:
 
     @property
     def least_inertia(self) -> Array:
-        """M_jj, the inertia each freedom feels with the others held: the least over the samples."""
+        """M_jj, the smallest value over the samples."""
         return np.diagonal(self.M, axis1=1, axis2=2).min(axis=0)
 
     def moves(self, link: str) -> bool:
@@ -96,7 +96,7 @@ class Dynamics:
         return np.einsum("sai,ab,sbj->sij", J, to_matrix(G), J)
 
     def change(self, link: str, G: Inertia) -> Change:
-        """What G more on the link does to the inertia that joints feel."""
+        """The largest relative change of M_jj if G is added to the link."""
         if not self.nv:
             return Change(0.0, "")
         added = np.abs(np.diagonal(self.added_inertia(link, G), axis1=1, axis2=2))
@@ -117,7 +117,7 @@ class Dynamics:
 
 
 def _names(robot: Robot) -> list[str]:
-    """The joint of each freedom."""
+    """The joint of each degree of freedom."""
     out = [""] * robot.nv
     m = robot.model
     for i, _ in m.outward():

@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of a link that has none, from its shape and a density somebody gives."""
+"""Mass, centre of mass and inertia of a massless link, from its shape and a given density."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOLIDS: dict[str, Callable[..., Solid]] = {
 
 
 def fillings(subject: Examination, density: float) -> Iterator[Finding]:
-    """mass-missing-matters, link by link, each with its cure; a warning says which shape cannot be filled, and why."""
+    """mass-missing-matters, link by link, each with its repair; a warning names shapes without volume."""
     for joint, links in idle(subject).items():
         for link in (link for link in links if link.geometry):
             try:
@@ -41,20 +41,20 @@ def fillings(subject: Examination, density: float) -> Iterator[Finding]:
                 com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
             )  # fmt: skip
             yield subject.finding(
-                "mass-missing-matters", link, f"joint {joint!r} moves it, and there is no mass beyond it", "M is singular",
+                "mass-missing-matters", link, f"joint {joint!r} moves it, and all moved links are massless", "M is singular",
                 cure=cure,
             )  # fmt: skip
 
 
 def _bare(link: LinkRecord) -> LinkRecord:
-    """A link whose numbers nobody could use; the axes of its <inertial> origin stay."""
+    """A link without usable numbers; the axes of its <inertial> origin stay."""
     return LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)
 
 
 def fill_shapes(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upright: bool = False) -> Inertia:
     """G of a link's shapes as solids of one density [kg/m³], about the link's origin; where parts overlap it counts twice.
 
-    What is to be seen counts; where that is no closed surface, what is to collide.  ArgumentError if neither is closed.
+    The visual shape, or the collision shape if the visual one is not closed.  ArgumentError if neither is closed.
     """
     roles = [[g for g in geometry if g.role == role] for role in ("visual", "collision")]
     refused: list[Exception] = []

@@ -1,4 +1,4 @@
-"""A finding: what is the matter, where, what it does to the dynamics, how to mend it."""
+"""Finding: problem, place, effect on the dynamics, remedy."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """``file:line``, which editors jump to; the element's name where there is no file."""
+        """``file:line`` for editors; the element's name without a file."""
         if not self.file and self.line is None:
             return self.element
         return (self.file or "<string>") + ("" if self.line is None else f":{self.line}")

@@ -1,4 +1,4 @@
-"""Mass and centre of mass against the shape of a link, and shapes that are not to be had."""
+"""Mass and centre of mass compared with the shape of a link; missing or unreadable meshes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torsor.checks.doctor.thresholds import CLEAR, DENSEST, LIGHTEST, MARKER, OU
 
 Array = np.ndarray
 
-_BASE = "it is part of the base: no joint feels it unless the base floats"
+_BASE = "it is part of the base and affects M only with a floating base"
 
 
 def reachable(subject: Examination) -> Iterable[Finding]:
@@ -77,7 +77,7 @@ def find_oversized(subject: Examination, shape: Shape) -> bool:
 
 
 def links_with_shape(subject: Examination) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
-    """Links with a mass that is felt and a shape of their own: (link, its shape, that of all that is welded to it)."""
+    """Links with a shape and a mass that affects M: (link, its shape, the shape of all links welded to it)."""
     for link in subject.massive:
         upright = stands(subject, link)
         own = subject.shapes.of(link.geometry, upright=upright)
@@ -88,7 +88,7 @@ def links_with_shape(subject: Examination) -> Iterator[tuple[LinkRecord, Shape, 
 
 
 def stands(subject: Examination, link: LinkRecord) -> bool:
-    """Whether to turn a link's meshes with y up: as most want it, unless its centre of mass is inside only the other way."""
+    """Whether to turn a link's meshes with y up: as for most links, unless its centre of mass is inside only otherwise."""
     if not any(subject.shapes.lies(g) for g in link.geometry):
         return False
     away = {}
@@ -119,7 +119,9 @@ def density(subject: Examination) -> Iterable[Finding]:
         if most > DENSEST:
             says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
             grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and link.mass > 20
-            cure = rewritten("grams-to-kilograms", "the mass taken for grams", link, mass=link.mass / 1e3) if grams else None
+            cure = (
+                rewritten("grams-to-kilograms", "the mass interpreted as grams", link, mass=link.mass / 1e3) if grams else None
+            )
             yield subject.finding(
                 "mass-units" if grams else "mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"),
                 cure=cure,
@@ -133,7 +135,7 @@ def _share(subject: Examination, link: LinkRecord) -> str:
     if subject.dynamics is None or not subject.dynamics.moves(link.name):
         return _BASE
     share, joint = subject.dynamics.change(link.name, link.spatial)
-    return f"it is {amount(min(share, 1.0))} of the inertia joint {joint!r} feels, and its weight is wrong with it"
+    return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
 
 
 def centres(subject: Examination) -> Iterable[Finding]:
@@ -144,7 +146,7 @@ def centres(subject: Examination) -> Iterable[Finding]:
             continue
         where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
         if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
-            cure = rewritten("millimetres-to-metres", "the centre of mass taken for millimetres", link, com=link.com / 1e3)
+            cure = rewritten("millimetres-to-metres", "the centre of mass interpreted as millimetres", link, com=link.com / 1e3)
             says = f"its centre of mass {where} is {away:.3g} m outside; a thousandth of it is inside"
             means = _torque(subject, link, link.com)
             yield subject.finding("com-units", link, says, means, path=("inertial", "origin"), cure=cure)

@@ -1,4 +1,4 @@
-"""Inertias that no body has, or that nobody measured: what ten numbers tell without any shape."""
+"""Checks of inertias without a shape: physically impossible values and placeholders."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def impossible(subject: Examination) -> Iterable[Finding]:
         law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
         yield subject.finding(
             code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
-            "no body has it: energy may come out negative" + ("" if change is None else f"; with the nearest one {change}"),
+            "physically impossible: kinetic energy may be negative"
+            + ("" if change is None else f"; with the nearest one {change}"),
             path=("inertial", "inertia"), severity=_severity(subject, share, change), cure=cure,
         )  # fmt: skip
 
@@ -62,7 +63,7 @@ def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:
     unfelt = change is not None and change.share < MATTERS
     return subject.finding(
         "moment-without-mass", link, f"it has an inertia of up to {size:.3g} kg·m² and no mass",
-        "it resists turning and not pushing, which no body does" + ("" if change is None else f"; without it {change}"),
+        "physically impossible: it resists rotation but not translation" + ("" if change is None else f"; without it {change}"),
         path=("inertial", "mass"), severity="note" if unfelt else "",
     )  # fmt: skip
 
@@ -132,13 +133,14 @@ def point_masses(subject: Examination) -> Iterable[Finding]:
             continue
         yield subject.finding(
             code, link, f"{link.mass:.4g} kg with a mean moment of {mean:.3g} kg·m²; a ball of osmium has {ball:.3g} kg·m²",
-            f"with no more than that ball's inertia {change}", path=("inertial", "inertia"), severity="warning",
+            f"with the inertia of that ball {change}", path=("inertial", "inertia"), severity="warning",
         )  # fmt: skip
     for code, links in harmless.items():
         lacks = "no inertia" if code == "point-mass" else "less inertia than a ball of osmium"
-        means = f"with the ball's, no joint would feel a change of more than {amount(MATTERS)}"
+        means = f"with the inertia of the ball, M would change by less than {amount(MATTERS)}"
         yield subject.finding(
-            code, links[0], f"{count_of(links)} a mass and {lacks}", means if subject.dynamics else "it turns too easily",
+            code, links[0], f"{count_of(links)} a mass and {lacks}",
+            means if subject.dynamics else "its rotational inertia is too small",
             path=("inertial", "inertia"), also=links[1:],
         )  # fmt: skip
 
@@ -158,8 +160,8 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
         said = "" if worst is None else f"; without it {worst}"
         yield subject.finding(
             "inertia-placeholder", links[0],
-            f"the inertia is {value:g} kg·m² times the identity{_of_many(links)}, as templates have it",
-            f"it was not measured{said}", path=("inertial", "inertia"), also=links[1:],
+            f"the inertia is {value:g} kg·m² times the identity{_of_many(links)}, a typical template value",
+            f"it is probably not measured{said}", path=("inertial", "inertia"), also=links[1:],
             severity="warning" if worst is not None and worst.share > MATTERS else "note",
         )  # fmt: skip
 
@@ -190,7 +192,7 @@ def copies(subject: Examination) -> Iterable[Finding]:
             continue
         yield subject.finding(
             "inertia-copied", links[0], f"{len(links)} links of {len(looks)} different shapes have the same mass and inertia",
-            "at most one of them is right", path=("inertial",), also=links[1:],
+            "at most one of them is correct", path=("inertial",), also=links[1:],
         )  # fmt: skip
 
 

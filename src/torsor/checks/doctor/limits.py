@@ -23,7 +23,7 @@ def axes(subject: Examination) -> Iterable[Finding]:
     if unwritten:
         yield subject.finding(
             "axis-missing", unwritten[0], f"{count(len(unwritten), 'moving joint')} without <axis>",
-            "URDF then takes (1, 0, 0)", also=unwritten[1:],
+            "the default of URDF is (1, 0, 0)", also=unwritten[1:],
         )  # fmt: skip
     for j in subject.joints:
         if j.type not in _AXIAL or j.axis is None or len(j.axis) != 3:
@@ -45,7 +45,8 @@ def bounds(subject: Examination) -> Iterable[Finding]:
     unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
     yield from _group(
         subject, "limits-missing", unlimited,
-        "{n} of type revolute or prismatic without <limit>", "torsor takes them for unlimited; others refuse the file", (),
+        "{n} of type revolute or prismatic without <limit>",
+        "torsor treats them as unlimited; other readers refuse the file", (),
     )  # fmt: skip
     locked = []
     for j in joints:
@@ -57,7 +58,7 @@ def bounds(subject: Examination) -> Iterable[Finding]:
         else:
             yield from _units(subject, j, lower, upper)
     yield from _group(
-        subject, "limits-locked", locked, "{n} with lower = upper (URDF takes 0 for one that is not given)",
+        subject, "limits-locked", locked, "{n} with lower = upper (the default of URDF is 0)",
         "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
     )  # fmt: skip
     apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
@@ -72,16 +73,17 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
     span = f"from {lower:g} to {upper:g}"
     if largest >= SENTINEL:
         yield subject.finding(
-            "limits-huge", j, f"it moves {span}", "there is no limit, in effect; random configurations spread over all of it",
+            "limits-huge", j, f"it moves {span}",
+            "the joint is effectively unlimited; random configurations use the whole range",
             path=("limit",),
         )  # fmt: skip
     elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
         lo, hi = math.radians(lower), math.radians(upper)
         yield subject.finding(
             "limits-degrees", j, f"it turns {span} rad, which is {(upper - lower) / (2 * math.pi):.0f} turns",
-            f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond those are taken for possible", path=("limit",),
+            f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond these limits are accepted", path=("limit",),
             cure=Cure(
-                "degrees-to-radians", f"limits {span} taken for degrees",
+                "degrees-to-radians", f"limits {span} interpreted as degrees",
                 (_edit(j, ("limit",), "lower", number(lo)), _edit(j, ("limit",), "upper", number(hi))),
             ),
         )  # fmt: skip
@@ -90,25 +92,25 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
             "limits-millimetres", j, f"it slides {span} m", f"as millimetres it is {lower / 1e3:g} to {upper / 1e3:g} m",
             path=("limit",),
             cure=Cure(
-                "millimetres-to-metres", f"limits {span} taken for millimetres",
+                "millimetres-to-metres", f"limits {span} interpreted as millimetres",
                 (_edit(j, ("limit",), "lower", number(lower / 1e3)), _edit(j, ("limit",), "upper", number(upper / 1e3))),
             ),
         )  # fmt: skip
 
 
 def efforts(subject: Examination) -> Iterable[Finding]:
-    """effort-zero, velocity-zero, and those that stand for no limit."""
+    """effort-zero, velocity-zero, and limits so large that they mean none."""
     joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
     for code, attribute, says, means in (
-        ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that keeps to it cannot drive them"),
-        ("velocity-zero", "velocity", "{n} with a velocity limit of zero", "a planner that keeps to it cannot move them"),
+        ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that respects it cannot drive them"),
+        ("velocity-zero", "velocity", "{n} with a velocity limit of zero", "a planner that respects it cannot move them"),
     ):
         zero = [j for j in joints if getattr(j, attribute) == 0]
         yield from _group(subject, code, zero, says, means, ("limit",))
     huge = [j for j in joints if max(_finite(j.effort), _finite(j.velocity)) >= SENTINEL]
     yield from _group(
         subject, "limits-huge", huge, f"{{n}} with an effort or velocity limit of {SENTINEL:g} or more",
-        "there is no limit, in effect", ("limit",),
+        "the joint is effectively unlimited", ("limit",),
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def gimbals(subject: Examination) -> Iterable[Finding]:
     others = dict.fromkeys(names[lock.bodies[1]] for lock in found)
     yield subject.finding(
         "gimbal-lock", middle,
-        f"at {found[0].angle:.4g} rad, which its limits allow, joints {first.name!r} and {last.name!r} turn about one line",
+        f"at {found[0].angle:.4g} rad, within its limits, the axes of joints {first.name!r} and {last.name!r} coincide",
         "M is singular there: forward dynamics does not exist, and a simulation that comes near overflows", path=("limit",),
         also=[records[name] for name in others if name != middle.name],
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _volumes(dynamics: Dynamics, angle: float) -> dict[int, float]:
 
 
 def singular(dynamics: Dynamics, lock: Lock) -> bool:
-    """Whether M is singular at the lock, and not half a radian beside it.
+    """Whether M is singular at the lock and regular half a radian away from it.
 
     The motion that is free there turns the first joint, so what that one moves alone must be nothing: most have more.
     """

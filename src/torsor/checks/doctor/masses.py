@@ -33,7 +33,7 @@ def missing(subject: Examination) -> Iterable[Finding]:
     mattering = {link.name for group in still.values() for link in group}
     for joint, group in still.items():
         yield subject.finding(
-            "mass-missing-matters", group[0], f"joint {joint!r} moves {_list_names(group)}, and there is no mass beyond it",
+            "mass-missing-matters", group[0], f"joint {joint!r} moves {_list_names(group)}, and all moved links are massless",
             f"row {joint!r} of the mass matrix is zero: M is singular, forward dynamics does not exist",
             path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
         )  # fmt: skip
@@ -44,7 +44,7 @@ def missing(subject: Examination) -> Iterable[Finding]:
         yield subject.finding(
             "mass-missing-with-shape", shaped[0],
             f"{count_of(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
-            "M and gravity lack what it weighs, unless a link welded to it has that", also=shaped[1:],
+            "M and gravity lack its mass, unless it is included in a link welded to it", also=shaped[1:],
         )  # fmt: skip
     plain = [link for link in rest if link not in shaped]
     if plain and subject.description is not None:
@@ -61,7 +61,7 @@ def _from_shape(links: list[LinkRecord]) -> str:
 
 
 def idle(subject: Examination) -> dict[str, list[LinkRecord]]:
-    """The joints beyond which there is no mass and no armature, and the links they move."""
+    """Joints without armature whose moved links are all massless, and these links."""
     dynamics = subject.dynamics
     if dynamics is None:
         return {}

@@ -28,13 +28,13 @@ def mimics(subject: Examination) -> Iterable[Finding]:
                 "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _free(), path=("mimic",)
             )
         elif _cyclic(j, joints):
-            yield subject.finding("mimic-cycle", j, "its mimic leads into a circle", _free(), path=("mimic",))
+            yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _free(), path=("mimic",))
         else:
             yield from _odd(subject, j, leader)
 
 
 def _free() -> str:
-    return "its position follows from nothing; torsor refuses the file unless it is loaded with mimic=False"
+    return "its position is undefined; torsor refuses the file unless it is loaded with mimic=False"
 
 
 def _cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
@@ -51,13 +51,13 @@ def _odd(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[
     assert j.mimic is not None
     k, b = j.mimic.multiplier, j.mimic.offset
     if k == 0:
-        says, means = "it mimics with multiplier 0", f"it stays at {b:g} and moves nothing"
+        says, means = "it mimics with multiplier 0", f"it stays at {b:g} and does not move"
         yield subject.finding("mimic-zero", j, says, means, path=("mimic",))
         return
     if leader.mimic is not None and leader.type != "fixed":
         yield subject.finding(
             "mimic-chain", j, f"it mimics {leader.name!r}, which mimics {leader.mimic.joint!r}",
-            "torsor follows the chain; readers that do not leave the joint free", path=("mimic",),
+            "torsor supports the chain; other readers treat the joint as independent", path=("mimic",),
         )  # fmt: skip
         return
     ends = [k * x + b for x in (leader.lower, leader.upper) if x is not None]
@@ -67,6 +67,7 @@ def _odd(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[
     slack = 0.02 * max(j.upper - j.lower, 1e-6)
     if low < j.lower - slack or high > j.upper + slack:
         yield subject.finding(
-            "mimic-limits", j, f"its leader takes it from {low:.4g} to {high:.4g}, its limits are {j.lower:g} to {j.upper:g}",
+            "mimic-limits", j,
+            f"the limits of its leader give {low:.4g} to {high:.4g}, its own limits are {j.lower:g} to {j.upper:g}",
             "the limits of a mimic joint are not enforced", path=("limit",),
         )  # fmt: skip

@@ -59,7 +59,7 @@ def subject_of(
 
 
 def _format(source: str | os.PathLike[str] | bytes) -> str:
-    """What kind of file it is; what nobody knows is taken for URDF, whose reader says what is wrong with it."""
+    """The format of the file; unknown formats are treated as URDF, whose reader reports the error."""
     try:
         return recognise_format(source, Options(xacro_args={})).name
     except FileError:
@@ -67,7 +67,7 @@ def _format(source: str | os.PathLike[str] | bytes) -> str:
 
 
 def contents(source: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
-    """The bytes of a source and the name of its file, "" if it is none."""
+    """The bytes of a source and the name of its file ("" if it is not a file)."""
     if isinstance(source, bytes):
         return source, ""
     if isinstance(source, str) and is_markup(source):
@@ -93,7 +93,7 @@ def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = ""
 def written_subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
 ) -> Examination | None:
-    """The subject of a URDF file; None if it is XML of another kind.  FileError where it is no XML at all."""
+    """The subject of a URDF file; None for other XML.  FileError if it is not XML."""
     doc = parse(data)
     if doc.tag(doc.root) != "robot":
         return None
@@ -118,13 +118,13 @@ def _load(data: bytes, base: str, refusals: list[FileError]) -> tuple[Descriptio
             if not any(known.reason == error.reason for known in refusals):
                 refusals.append(error)
         try:
-            return read_urdf(data, base=base, mimic=False), ["the mass matrix was made with every mimic joint free"]
+            return read_urdf(data, base=base, mimic=False), ["the mass matrix was computed with independent mimic joints"]
         except FileError:
-            return None, ["the file does not load, so there is no mass matrix to examine"]
+            return None, ["the file does not load, so the mass matrix was not checked"]
 
 
 def _link(doc: Document, element: Element, refusals: list[FileError]) -> LinkRecord:
-    """A link with what can be read of it; why torsor refuses it goes to the refusals."""
+    """A link with the readable data; reasons for refusal are added to the refusals."""
     geometry: tuple[Geometry, ...] = ()
     try:
         geometry = read_link(doc, element, {}).geometry

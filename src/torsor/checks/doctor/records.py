@@ -1,4 +1,4 @@
-"""A link and a joint as they are given, before anybody asks whether they make sense."""
+"""A link and a joint as given, before any check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = np.ndarray
 class LinkRecord:
     """A link: mass [kg], centre of mass [m] and inertia about it [kg·m²] in the axes of the link.
 
-    ``mass`` is None where none is given.  ``axes`` are those of the <inertial> origin, in which the file gives the inertia.
+    ``mass`` is None if not given.  ``axes`` are those of the <inertial> origin, in which the file gives the inertia.
     ``element`` is the link's in the XML tree, or None.
     """
 

@@ -1,4 +1,4 @@
-"""Repairs by name, written into the text of the file: what they do not touch stays as it is, byte for byte."""
+"""Named repairs, written into the text of the file; everything else stays the same, byte for byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPAIRS = {
     "degrees-to-radians": "limits times π/180 (limits-degrees)",
     "normalise-axis": "an axis scaled to length one (axis-not-unit)",
     "mass-from-density": "mass and inertia of a massless link from its shape and density=, if named (mass-missing-matters)",
-    "nearest-inertia": "the nearest inertia that a body can have (inertia-not-positive, triangle-inequality)",
+    "nearest-inertia": "the nearest physically consistent inertia (inertia-not-positive, triangle-inequality)",
 }
 #: a repair may uncover another finding (an inertia in grams, then about the wrong point); more rounds than this it never takes
 ROUNDS = 6
@@ -38,7 +38,7 @@ ROUNDS = 6
 
 @dataclass(frozen=True)
 class Repair:
-    """One repair that was made: its ``name``, the finding's ``code``, the ``element``, its ``line``, and in words what it does.
+    """One repair that was made: its ``name``, the finding's ``code``, the ``element``, its ``line``, and a description.
 
     ``edits`` are (attribute, old, new); ``change`` is max |ΔM_ij|/√(M_ii M_jj) over a few configurations, None if unknown.
     """
@@ -54,8 +54,8 @@ class Repair:
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
         changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
-        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M stays as it is"
-        felt = "; joints feel an inertia that felt none" if self.change == float("inf") else felt
+        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
+        felt = "; a zero M_jj becomes positive" if self.change == float("inf") else felt
         felt = "" if self.change is None else felt
         return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
 
@@ -77,17 +77,17 @@ def repair(
     base: str | None = None,
     density: float | None = None,
 ) -> list[Repair]:
-    """Mend what can be mended by a named repair, write the file to ``out``, and say what was done.
+    """Make named repairs, write the repaired file to ``out``, and return the list of repairs.
 
     ``only`` names the repairs that may be made, all of :data:`REPAIRS` if None; nothing else in the file changes.  ``out=None``
-    writes nothing and says what would be done.  "mass-from-density" is made only if it is named: it fills the shapes of links
+    writes nothing and only returns the repairs.  "mass-from-density" is made only if it is named: it fills the shapes of links
     that leave a joint without mass with ``density`` [kg/m³].  The other options are those of :func:`check`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     >>> joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 2"/></joint>'
     >>> for made in repair(f'<robot name="top"><link name="a"/><link name="b">{inertial}</link>{joint}</robot>', None):
     ...     print(made)
-    line 1: normalise-axis: joint 'j': the axis scaled from length 2 to 1: xyz 0 0 2 → 0 0 1; M stays as it is
+    line 1: normalise-axis: joint 'j': the axis scaled from length 2 to 1: xyz 0 0 2 → 0 0 1; M does not change
     """
     if isinstance(only, str):
         only = (only,)
@@ -132,7 +132,7 @@ def _subject(
 
 
 def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
-    """Findings to mend in one round: each element gets one repair at a time, for the next may depend on it."""
+    """Findings to repair in one round: one repair per element, since the next may depend on it."""
     order = list(REPAIRS)
     out: dict[str, Finding] = {}
     for f in sorted(findings, key=lambda f: order.index(f.repair) if f.repair else 0):

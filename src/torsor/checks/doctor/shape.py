@@ -35,7 +35,7 @@ class Uniform(NamedTuple):
 
 
 class Shape:
-    """What a link looks like, in its own frame: ``points``, the corners of its surfaces [m], and what follows from them."""
+    """Shape of a link, in its own frame: ``points``, the vertices of its surfaces [m], and derived quantities."""
 
     def __init__(self, surfaces: Sequence[Surface]):
         self._surfaces = surfaces
@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def volume(self) -> float:
-        """What the surfaces enclose [m³], 0 where they are not closed."""
+        """Enclosed volume [m³], 0 for open surfaces."""
         return self._inside[0]
 
     @cached_property
@@ -92,7 +92,7 @@ class Shapes:
         self._of: dict[tuple[Geometry, ...], Shape | None] = {}
 
     def of(self, geometry: Iterable[Geometry], *, upright: bool = False) -> Shape | None:
-        """The shape of what is to be seen, or of what is to collide where nothing is; None if a part of it cannot be had.
+        """The visual shape, else the collision shape; None if a part of it cannot be read.
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
@@ -106,7 +106,7 @@ class Shapes:
         return turn_upright(g) if upright and self.lies(g) else g
 
     def lies(self, g: Geometry) -> bool:
-        """Whether a shape is a COLLADA mesh that says that y is up."""
+        """Whether a shape is a COLLADA mesh with y up in its metadata."""
         return self.meshes and lies(g, self.places)
 
     def _read(self, parts: tuple[Geometry, ...]) -> Shape | None:

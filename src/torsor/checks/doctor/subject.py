@@ -1,4 +1,4 @@
-"""What is examined: a robot's links and joints as given, their lines, their shapes, and the dynamics where there are any."""
+"""The subject of a check: links and joints as given, their lines and shapes, and the dynamics if the file loads."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from torsor.spatial.vector import flat
 class Examination:
     """One robot under examination.
 
-    ``description`` is what torsor loads, or None if it loads nothing; ``refusals`` say why.  Links and joints are there all the
-    same, as far as they can be read.
+    ``description`` is the loaded robot, or None if the file does not load; ``refusals`` are the reasons.  Links and joints are
+    there all the same, as far as they can be read.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Examination:
         return Dynamics(d)
 
     def change(self, link: LinkRecord, G: Inertia) -> Change | None:
-        """What G more on the link does to the inertia that joints feel; None where there is no mass matrix."""
+        """The largest relative change of M_jj if G is added to the link; None without a mass matrix."""
         return None if self.dynamics is None else self.dynamics.change(link.name, G)
 
     @cached_property
@@ -90,7 +90,7 @@ class Examination:
         return upright(self.description, self.shapes.places)
 
     def shape(self, geometry: Sequence[Geometry]) -> Shape | None:
-        """The shape of these geometries, or None if there is none to be had."""
+        """The shape of these geometries, or None if it cannot be read."""
         return self.shapes.of(geometry, upright=self.upright) if geometry else None
 
     # -- where things are -------------------------------------------------------------------------------------------

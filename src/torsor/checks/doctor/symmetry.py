@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
 
 def sides(name: str) -> list[Token]:
-    """The words of a name that say a side: left, L, fl, ... apart by case, digits or punctuation.
+    """The parts of a name that mark a side: left, L, fl, ..., separated by case, digits or punctuation.
 
     >>> [t.other for t in sides("FL_hip")], [t.other for t in sides("l_gripper_left_tip")], [t.other for t in sides("LeftFoot")]
     (['FR'], ['r', 'right'], ['Right'])
@@ -90,7 +90,7 @@ def asymmetry(subject: Examination) -> Iterable[Finding]:
 
 
 def compare_mirrored(subject: Examination, link: LinkRecord, others: Sequence[LinkRecord]) -> Iterator[Finding]:
-    """What is the matter between a link and those that may mirror it."""
+    """Findings about a link and its possible mirror images."""
     found = [(difference(link, other), other) for other in others]
     twin = next((other for (share, _), other in found if share <= SAME), None)
     if twin is None:
@@ -106,7 +106,7 @@ def compare_mirrored(subject: Examination, link: LinkRecord, others: Sequence[Li
 def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > UNFELT)
-    said = "" if change is None or not np.isfinite(change.share) else f"; with the one's in place of the other's {change}"
+    said = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
     return subject.finding(
         "left-right-asymmetry", link, f"it and {subject.names_of(other, 'inertial')} differ by {amount(share)} in {what}",
         f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
@@ -115,13 +115,13 @@ def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: fl
 
 
 def _mirror_difference(a: LinkRecord, b: LinkRecord) -> Inertia:
-    """The difference in mass and in mean moment: what is sure whatever the frames."""
+    """The difference in mass and in mean moment, which is independent of the frames."""
     mean = (np.trace(a.inertia) - np.trace(b.inertia)) / 3 * np.eye(3)
     return spatial((a.mass or 0) - (b.mass or 0), b.com, mean)
 
 
 def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
-    """The largest relative difference of mass, |c|, and the principal moments; and of what it is."""
+    """The largest relative difference of mass, |c| and principal moments, and its name."""
     assert a.mass is not None
     assert b.mass is not None
     distance = float(np.linalg.norm(a.com)), float(np.linalg.norm(b.com))
@@ -160,7 +160,7 @@ def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array)
         "left-right-unmirrored", b,
         f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the "
         f"frames are mirror images: {axis} should change its sign",
-        f"the mass sits {off:.3g} m off, on one side", path=("inertial", "origin"),
+        f"the centre of mass is {off:.3g} m off on one side", path=("inertial", "origin"),
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord,
     yield subject.finding(
         "left-right-unmirrored", a,
         f"it and {subject.names_of(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
-        "one of the inertias is wrong" + ("" if change is None else f"; with the one's mirror image for the other's {change}"),
+        "one of the inertias is wrong" + ("" if change is None else f"; with the mirror image of the other side {change}"),
         path=("inertial", "inertia"), severity="warning" if change is None or change.share > UNFELT else "note",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ def plain(checkup: Checkup) -> str:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings with what others say of the same told once: four rotors of one make are one entry, and three names."""
+    """Findings with equal texts merged: four identical rotors are one entry with three more names."""
     groups: dict[tuple, list[Finding]] = {}
     for f in findings:
         groups.setdefault((f.severity, f.code, f.what, f.fix, f.repair), []).append(f)
@@ -75,7 +75,7 @@ _COLORS = {"error": "#b3261e", "warning": "#9a6700", "note": "#57606a"}
 
 
 def html(checkup: Checkup) -> str:
-    """A table; every text escaped, since files come from strangers."""
+    """A table; every text is escaped, since files may be untrusted."""
     rows = []
     for f in group_findings(checkup.findings):
         place = escape(f.place.rpartition("/")[2])

@@ -21,7 +21,7 @@ from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH,
 
 
 def by_size(subject: Examination) -> Iterable[Finding]:
-    """inertia-units, com-units of the links whose shape is not known or not to be had."""
+    """inertia-units, com-units of links whose shape is unknown or not readable."""
     compared = {link.name for link, _, _ in links_with_shape(subject)}
     for link in subject.massive:
         if link.name not in compared:
@@ -62,12 +62,13 @@ def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
     change = subject.change(link, turning(becomes - link.inertia))
     if change is not None and change.share < MATTERS:
         return  # a marker with numbers somebody made up
-    thin = f"its mass {link.mass:.3g} kg, a thousandth of the air in a ball that large"
+    thin = f"its mass {link.mass:.3g} kg, a thousandth of the mass of air in a ball of that size"
     size = f"the robot's reach {reach:.3g} m" if known else thin
     says = f"as {UNITS[decades]} it is {k * 10 ** (-decades / 2):.2g} m" if decades else "no unit explains it"
     yield subject.finding(
         "inertia-units", link, f"its radius of gyration is {k:.3g} m, {size}; {says}",
-        "its part of M is wrong" + ("" if change is None else f": {'put right' if decades else 'without it'}, {change}"),
+        "its contribution to M is wrong"
+        + ("" if change is None else f": {'corrected' if decades else 'without it'}, {change}"),
         path=("inertial", "inertia"), cure=rewritten("inertia-to-si", says, link, inertia=becomes) if decades else None,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A program as C99: no allocation, nothing but math.h, cut into static functions as machine code is.
+"""A program as C99: no allocation, only math.h, cut into static functions like the machine code.
 
 The cuts and the scratch slots are those of :mod:`torsor.compile.schedule`: a C compiler's time and stack grow faster than
 linearly with the length of a function, too.

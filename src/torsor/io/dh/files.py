@@ -15,9 +15,9 @@ YAML (``arm.dh.yaml``)::
       - {a: 0, alpha: 0, d: 0, theta: 0, mass: 4.0, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02]}
       - {a: 0.25, alpha: -90, mass: 2.5, com: [0.2, 0, 0]}
 
-A row is a :class:`torsor.io.dh.DHRow` and has its words: ``type`` is revolute where none is given, what is left out or empty is
+A row is a :class:`torsor.io.dh.DHRow` and has its keys: ``type`` is revolute by default, omitted or empty cells are
 zero or none.  ``com`` is cx, cy, cz in a CSV, and ``inertia``, about the centre of mass, ixx, ixy, ixz, iyy, iyz, izz.
-``convention`` must be said; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
+``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
 they are ``# word: value``, and a column may have a unit of its own: [m], [mm], [rad], [deg].
 """
 
@@ -53,7 +53,7 @@ _COORDINATE = ("offset", "lower", "upper", "velocity_limit")
 
 @dataclass
 class _Table:
-    """What a file says, before it is a robot: rows by word, and a line for each."""
+    """The contents of a file: rows by key, with line numbers."""
 
     said: dict[str, Any]
     rows: list[dict[str, Any]]
@@ -61,7 +61,7 @@ class _Table:
 
 
 def read_dh(source: Source) -> Description:
-    """The robot of a DH file: a path, text with line breaks, or bytes.  FileError says file, line and reason.
+    """The robot of a DH file: a path, text with line breaks, or bytes.  FileError contains file, line and reason.
 
     >>> [link.name for link in read_dh("# convention: modified\\na, mass\\n1.0, 2.0\\n0.5, 1.0\\n").links]
     ['base', 'link1', 'link2']
@@ -126,7 +126,7 @@ def _from_csv(text: str, file: str) -> _Table:
     if header is None:
         raise FileError("is empty; a line with the names of the columns was expected", file=file)
     if "angles" in said and any(unit in ("rad", "deg") for _, unit in header):
-        raise FileError("says angles: for all columns, and a unit at one; say one of them", file=file)
+        raise FileError("has angles: for all columns and a unit at one column; remove one of them", file=file)
     return _Table(said, rows, lines)
 
 
@@ -134,11 +134,11 @@ def _lines(reader: Any, file: str) -> Iterator[list[str]]:
     try:
         yield from reader
     except csv.Error as error:
-        raise FileError(f"is no CSV: {error}", file=file, line=reader.line_num) from None
+        raise FileError(f"is not valid CSV: {error}", file=file, line=reader.line_num) from None
 
 
 def _comment(text: str, file: str, line: int) -> dict[str, Any]:
-    """A word said of the whole robot; any other comment is one."""
+    """A key of the whole robot; other comments are ignored."""
     word, colon, value = (part.strip() for part in text.partition(":"))
     if not colon or word not in SAID:
         if colon and (near := get_close_matches(word, SAID, n=1, cutoff=0.75)):
@@ -164,7 +164,7 @@ def _header(cells: list[str], file: str, line: int) -> list[tuple[str, str]]:
             raise FileError(f"has column {word!r} twice", file=file, line=line)
         if unit and unit not in UNITS:
             raise FileError(
-                f"column {word!r}: {unit!r} is no unit torsor knows; they are {', '.join(UNITS)}", file=file, line=line
+                f"column {word!r}: {unit!r} is not a known unit; use one of {', '.join(UNITS)}", file=file, line=line
             )
         out.append((word, unit))
     return out
@@ -207,7 +207,7 @@ def _numbers(text: str, word: str, file: str, line: int) -> tuple[float, ...]:
 def _from_yaml(text: str, file: str) -> _Table:
     nodes = Nodes(file)
     parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*SAID, "joints"), ("joints",))
-    rows = nodes.items(parts.pop("joints"), "joints", "an entry a row of the table (- {a: ..., alpha: ...})")
+    rows = nodes.items(parts.pop("joints"), "joints", "one entry per row of the table (- {a: ..., alpha: ...})")
     said = {k: nodes.numbers(x, k, SAID[k]) if SAID[k] else nodes.word(x, k) for k, x in parts.items()}
     return _Table(
         said, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]

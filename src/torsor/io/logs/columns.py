@@ -54,7 +54,7 @@ def are_numbered(names: Sequence[str]) -> bool:
 
 
 def refuse_twins(quantity: str, names: Iterable[str], file: str = "") -> None:
-    """An error where a joint has two columns: no one could say which is right."""
+    """An error where a joint has two columns for one quantity."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -34,7 +34,7 @@ class JointState(NamedTuple):
 
 
 class Cdr:
-    """A place in a CDR message that moves on as it is read; ValueError where the message is too short for what it says."""
+    """A reader of a CDR message; ValueError where the message is truncated."""
 
     def __init__(self, data: bytes):
         if len(data) < 4 or data[0] != 0 or data[1] not in (0, 1):
@@ -46,9 +46,7 @@ class Cdr:
     def take(self, size: int, align: int = 1) -> bytes:
         start = self.at + -self.at % align
         if start + size > len(self.data):
-            raise ValueError(
-                f"is cut short: at byte {start + 4} it announces {size} bytes, and has {len(self.data) + 4} in all"
-            )
+            raise ValueError(f"is truncated: at byte {start + 4} it declares {size} bytes, but has {len(self.data) + 4} in all")
         self.at = start + size
         return self.data[start : self.at]
 
@@ -104,7 +102,7 @@ def decode_json(data: bytes) -> JointState:
             raise ValueError("its names are not all text")
         return check_message(JointState(ns, tuple(names), *(_doubles(message.get(k)) for k in FIELDS)))
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"is no JointState in JSON: {error!r}") from None
+        raise ValueError(f"is not a JointState in JSON: {error!r}") from None
 
 
 def _doubles(values: Any) -> np.ndarray:

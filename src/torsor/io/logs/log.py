@@ -1,4 +1,4 @@
-"""What was measured, or is to be computed: times and joint states by name, a row a time."""
+"""Log: times and joint states by name, one row per time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUANTITIES = ("q", "v", "a", "tau")
 
 
 class States(NamedTuple):
-    """Columns in a robot's order: t (T,) [s], q (T, nq), v, a and tau (T, nv); None what the log does not have."""
+    """Columns in a robot's order: t (T,) [s], q (T, nq), v, a and tau (T, nv); None where missing in the log."""
 
     t: Array | None
     q: Array | None
@@ -33,7 +33,7 @@ class States(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A row a time: ``t`` (T,) [s], and ``q``, ``v``, ``a``, ``tau`` (T, n); what is not in the file is None.
+    """One row per time: ``t`` (T,) [s], and ``q``, ``v``, ``a``, ``tau`` (T, n); None where missing.
 
     ``names["q"]`` are the coordinates of q's columns: the joint's name, and ``base[3]`` where a joint has several.  A quantity
     without names is in the robot's order.  ``start`` is the time of t = 0, in nanoseconds since 1970 (0: not known); ``row``
@@ -97,9 +97,9 @@ class Log:
         return f"<Log: {len(self)} rows{time}, {what}>"
 
     def states(self, robot: Robot, needs: Sequence[str] = ()) -> States:
-        """The columns in the robot's order; those of joints it has not are left out (:meth:`unused` lists them).
+        """The columns in the robot's order; those of other joints are omitted (:meth:`unused` lists them).
 
-        ``needs`` are quantities that must be there.  A joint without a column, a NaN or an infinity is an error that says which
+        ``needs`` are quantities that must be there.  A missing column, a NaN or an infinity is an error that names the
         joint and which row.
         """
         for k in needs:
@@ -129,19 +129,19 @@ class Log:
     def _refuse(self, k: str, x: Array, wanted: tuple[str, ...]) -> None:
         row, column = np.argwhere(~np.isfinite(x))[0]
         when = f" (t = {self.t[row]:g} s)" if self.t is not None else ""
-        never = "; it is so in every row, so nothing was measured" if not np.isfinite(x[:, column]).any() else ""
+        never = "in every row" if not np.isfinite(x[:, column]).any() else ""
         raise FileError(
             f"{k} of {wanted[column]!r} is {x[row, column]} in row {self.row + row + 1}{when}{never}", file=self.source
         )
 
     def unused(self, robot: Robot) -> tuple[str, ...]:
-        """Columns that :meth:`states` leaves out: ``q[gripper]`` of a robot without that joint, and what is no state at all."""
+        """Columns that :meth:`states` leaves out: ``q[gripper]`` of a robot without that joint, and other columns."""
         wanted = coordinates(robot)
         own = [f"{k}[{name}]" for k, names in self.names.items() for name in names if name not in wanted[k]]
         return (*own, *self.ignored)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """To .csv, .npz, .parquet or .mcap, as the name ends; the path holds either what it held or all of it."""
+        """Write to .csv, .npz, .parquet or .mcap, by the extension, completely or not at all."""
         from torsor.io.logs.writing import Writer
 
         with Writer(path) as out:

@@ -56,7 +56,7 @@ def _open(stream: IO[bytes], file: str) -> tuple[Any, dict[str, str]]:
             names = {k: s.name for k, s in summary.schemas.items()}
             found = {c.topic: (names.get(c.schema_id, ""), c.message_encoding) for c in summary.channels.values()}
     except Exception as error:  # of bytes that are no MCAP: the reader's own, struct's, its decompressors' ...
-        raise FileError(f"is no MCAP file that can be read: {error or type(error).__name__}", file=file) from error
+        raise FileError(f"is not a readable MCAP file: {error or type(error).__name__}", file=file) from error
     topics = {topic: encoding for topic, (name, encoding) in found.items() if name.split("/")[-1] == "JointState"}
     if not topics:
         held = ", ".join(f"{t} ({n or '?'})" for t, (n, _) in sorted(found.items())) or "nothing"
@@ -72,8 +72,8 @@ def _chosen(topics: dict[str, str], topic: str | None, file: str) -> str:
         raise FileError(f"has no joint states on topic {topic!r}; it has them on {', '.join(sorted(topics))}", file=file)
     if topics[topic] not in DECODERS:
         raise FileError(
-            f"topic {topic!r} is encoded as {topics[topic]!r}; torsor reads {' and '.join(DECODERS)} (of a ROS 1 recording, "
-            "make a ROS 2 one: rosbags-convert)", file=file,
+            f"topic {topic!r} is encoded as {topics[topic]!r}; torsor reads {' and '.join(DECODERS)} (convert ROS 1 "
+            "recordings to ROS 2 with rosbags-convert)", file=file,
         )  # fmt: skip
     return topic
 
@@ -151,9 +151,9 @@ def writer(stream: IO[bytes]) -> Any:
 def _columns(log: Log) -> tuple[tuple[str, ...], list[np.ndarray]]:
     """(joint names, [position, velocity, effort]); an error where JointState has no place for what there is."""
     if log.a is not None:
-        raise ArgumentError("a JointState has no accelerations; .csv, .parquet and .npz have, or leave them out (a=None)")
+        raise ArgumentError("a JointState has no accelerations; write .csv, .parquet or .npz, or omit them (a=None)")
     if log.t is None:
-        raise ArgumentError("a JointState has a time, and this log has none")
+        raise ArgumentError("a JointState needs a time, but this log has none")
     given = [k for k in ("q", "v", "tau") if getattr(log, k) is not None]
     names = {log.names.get(k) for k in given}
     if len(names) != 1 or (own := names.pop()) is None:

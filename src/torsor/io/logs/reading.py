@@ -35,7 +35,7 @@ def read(
 ) -> Log:
     """The log of a .csv, .parquet, .npz or .mcap file; with a ``robot``, only its columns and in its order.
 
-    A column's name says what it is: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
+    Columns are identified by name: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
     numbered ones (``q1, q2, ...``) are in the robot's order.  An NPZ holds arrays t (T,), q (T, n) ....  ``topic`` and
     ``joints`` choose among what an MCAP file has.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
     """
@@ -61,7 +61,7 @@ def read_chunks(
     chunks, file = FORMATS[_format(source, format)], "" if hasattr(source, "read") else label(source)  # type: ignore[arg-type]
     options = {k: x for k, x in (("topic", topic), ("joints", joints)) if x is not None}
     if options and chunks is not _mcap:
-        raise ArgumentError(f"{' and '.join(options)} chooses among the messages of an MCAP file; {file or 'this'} is none")
+        raise ArgumentError(f"{' and '.join(options)} needs an MCAP file; {file or 'this'} is not one")
     with ExitStack() as stack:
         for log in chunks(_open(source, stack), rows, file, **options):
             yield log if robot is None else in_order(log, robot)
@@ -98,8 +98,10 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     except Damaged as error:
         raise Damaged(error.reason, file=file) from None
     except (ValueError, OSError) as error:
-        why = "it holds Python objects, or is none" if "pickle" in str(error) else error  # NumPy would have them loaded
-        raise FileError(f"is no NPZ file that can be read: {why}", file=file) from error
+        why = (
+            "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
+        )  # NumPy would have them loaded
+        raise FileError(f"is not a readable NPZ file: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
     names, start = _metadata(meta, file)
     ignored = tuple(k for k in arrays if k not in ours)
@@ -151,12 +153,12 @@ def _format(source: Source, format: str | None) -> str:
     word = format
     if word is None:
         if hasattr(source, "read"):
-            raise ArgumentError(f"a stream has no name to tell its format from: give format=, one of {', '.join(FORMATS)}")
+            raise ArgumentError(f"the format of a stream is unknown: give format=, one of {', '.join(FORMATS)}")
         if not isinstance(source, (str, PathLike)):
             raise ArgumentError(f"source must be a path or a stream of bytes, not {type(source).__name__}")
         word = os.path.splitext(os.fspath(source))[1].lower().removeprefix(".")
     if word not in FORMATS:
-        raise UnknownName("format of logs", word, FORMATS)
+        raise UnknownName("format=", word, FORMATS)
     return word
 
 

@@ -52,7 +52,7 @@ class Writer:
             raise ArgumentError("a Writer is used in a with block: with Writer(path) as out: out.append(log)")
         shape = (log.t is None, log.quantities, tuple(getattr(log, k).shape[1] for k in log.quantities), dict(log.names))
         if self._shape is not None and shape != self._shape:
-            raise ArgumentError("this piece has other columns than the first one; a table has one set of them")
+            raise ArgumentError("this piece has other columns than the first one; all must be the same")
         self._shape = shape
         self._append(log)
 

@@ -1,6 +1,6 @@
 """MJCF, the files of MuJoCo: read by MuJoCo's own compiler and translated, written by hand.
 
-:func:`read_mjcf` and :func:`write_mjcf`; what is kept, changed and left out is told in :mod:`torsor.io.mjcf.reader` and
+:func:`read_mjcf` and :func:`write_mjcf`; data that is kept, changed or omitted is listed in :mod:`torsor.io.mjcf.reader` and
 :mod:`torsor.io.mjcf.writer`.
 """
 

@@ -1,4 +1,4 @@
-"""What actuators say about joints: the largest force, and the rotor's armature and damping as the joint feels them."""
+"""Joint data from actuators: effort limit, armature and damping of the rotor at the joint."""
 
 from __future__ import annotations
 

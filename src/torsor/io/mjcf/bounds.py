@@ -1,4 +1,4 @@
-"""How much a file may make MuJoCo build: a line of XML can ask for a billion bodies, and C code would try."""
+"""Limits of the model size: a line of XML can define a billion bodies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
 
 
 def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
-    """Refuses what MuJoCo takes for a number and is none: nothing, nan, infinity, hexadecimals; and ends the wrong way."""
+    """Refuse invalid numbers that MuJoCo accepts: empty, nan, infinity, hexadecimal; and reversed ranges."""
     for name, text in given.items():
         if name in WORDS:
             continue
@@ -52,7 +52,7 @@ def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
             if _ODD.fullmatch(x):
                 raise t.fail(f"{name}: {x!r} is not a number: write a plain decimal such as 1.5 or 2e-3")
             if abs(value) > LARGEST_NUMBER and name not in RANGES:
-                raise t.fail(f"{name}: {x!r} is larger than any number of a robot")
+                raise t.fail(f"{name}: {x!r} is too large")
         if name in RANGES and len(values) == 2 and values[0] > values[1]:
             raise t.fail(f"{name}: the lower end {words[0]} is above the upper end {words[1]}")
         if name in LOSSES.get(word, ()) and values[0] < 0:
@@ -69,7 +69,7 @@ def _value(word: str) -> float:
 
 @dataclass
 class Bounds:
-    """What a file has asked for so far."""
+    """Size of the model so far."""
 
     copies: list[float] = field(default_factory=list)  # of the elements around, each times those around it
     elements: float = 0
@@ -81,13 +81,13 @@ class Bounds:
         names, most = MAKES.get(word, ((), 0))
         made = math.prod(_product(t.element.get(name, "")) for name in names)
         if names and made > most:
-            raise t.fail(f"{' times '.join(names)} is {made:.3g}; torsor has MuJoCo make {most} of them at most")
+            raise t.fail(f"{' times '.join(names)} is {made:.3g}; at most {most} are allowed")
         for name, largest in SIZES.items():
             if _product(t.element.get(name, "")) > largest:
-                raise t.fail(f"{name} is above {largest}, more than torsor has MuJoCo make")
+                raise t.fail(f"{name} is above the limit of {largest}")
         self.copies.append(around * made if word == "replicate" else around)
         if self.elements > MOST_ELEMENTS or self.copies[-1] > MOST_ELEMENTS:
-            raise t.fail(f"has more than {MOST_ELEMENTS} elements once its copies are made; that is no description of a robot")
+            raise t.fail(f"has more than {MOST_ELEMENTS} elements with its copies, which is too many")
 
     def leave(self) -> None:
         self.copies.pop()
@@ -95,14 +95,16 @@ class Bounds:
     def count_bytes(self, t: Tag, size: int) -> None:
         self.size += size
         if self.size > LARGEST:
-            raise t.fail(f"with this the files named are larger than {LARGEST >> 20} MB; that is no description of a robot")
+            raise t.fail(f"all files together are larger than {LARGEST >> 20} MB, which is too large")
 
     def check_asset(self, t: Tag, data: bytes) -> None:
         """A picture of many pixels is few bytes: its size is at its start."""
         if data.startswith(b"\x89PNG") and len(data) >= 24:
             width, height = struct.unpack(">II", data[16:24])
             if width * height > MAKES["hfield"][1]:
-                raise t.fail(f"names a picture of {width} by {height} pixels; a height field has {MAKES['hfield'][1]} at most")
+                raise t.fail(
+                    f"names an image of {width} by {height} pixels; a height field may have {MAKES['hfield'][1]} at most"
+                )
 
 
 def _product(text: str) -> float:

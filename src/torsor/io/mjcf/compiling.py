@@ -44,13 +44,13 @@ class Compiled(NamedTuple):
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
-    """The library, or the error that says how to get it."""
+    """The library, or an error with the command to install it."""
     try:
         import mujoco as library
     except ImportError:
         raise MissingExtra("mujoco-core", "mujoco", purpose) from None
     if int(library.__version__.partition(".")[0]) < OLDEST:
-        raise MissingExtra(f"mujoco-core >= {OLDEST}.0.1 (there is {library.__version__})", "mujoco", purpose)
+        raise MissingExtra(f"mujoco-core >= {OLDEST}.0.1 (installed is {library.__version__})", "mujoco", purpose)
     return library
 
 

@@ -1,4 +1,4 @@
-"""Equality constraints: welds and connects close loops, linear joint equalities are mimics; the rest is told."""
+"""Equality constraints: welds and connects close loops, linear joint equalities are mimic joints; others are reported."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def read_mimics(chosen: Selection) -> dict[int, Mimic]:
         if follower not in chosen.joints or (leader >= 0 and leader not in chosen.joints):
             chosen.notes.note("equality between joints that are not read", name)
         elif leader < 0 or not a1:
-            chosen.notes.note("equality that holds a joint at a constant ignored; robot.lock(...) does that", name)
+            chosen.notes.note("equality that fixes a joint at a constant ignored; use robot.lock(...)", name)
         elif any(higher):
             chosen.notes.note("equality between joints ignored, because it is not linear", name)
         elif follower in out or _leads_to(out, chosen, leader, follower):
-            chosen.notes.note("equality between joints ignored, because others say where they are", name)
+            chosen.notes.note("equality between joints ignored, because other equalities determine them", name)
         else:
             q1, q2 = (float(m.qpos0[m.jnt_qposadr[k]]) for k in (follower, leader))
             out[follower] = Mimic(chosen.joints[leader], a1, q1 + a0 - a1 * q2)
@@ -46,7 +46,7 @@ def _leads_to(mimics: dict[int, Mimic], chosen: Selection, start: int, goal: int
 
 
 def read_loops(chosen: Selection) -> tuple[Loop, ...]:
-    """<connect> as a spherical loop, <weld> as a fixed one; what holds nothing, or holds to a mocap body, is told."""
+    """<connect> as a spherical loop, <weld> as a fixed one; those without effect or with a mocap body are reported."""
     m, out = chosen.m, []
     for e in range(m.neq):
         kind, name = int(m.eq_type[e]), _name(chosen, e)
@@ -66,14 +66,14 @@ def _loop(chosen: Selection, e: int, name: str) -> Loop | None:
     m = chosen.m
     bodies = _bodies(m, e)
     if any(m.body_mocapid[m.body_weldid[b]] >= 0 for b in bodies):
-        chosen.notes.note("equality with a mocap body ignored: that is a handle, not a loop", name)
+        chosen.notes.note("equality with a mocap body ignored: it is not a loop", name)
         return None
     for b in bodies:
         if b not in chosen.links and m.body_weldid[b]:
             chosen.notes.note("equality with a body that is not read", name)
             return None
     if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
-        chosen.notes.note("equality between bodies that do not move against each other ignored", name)
+        chosen.notes.note("equality between bodies without relative motion ignored", name)
         return None
     kind, X, Y = _frames(m, e)
     (parent, origin), (child, child_origin) = chosen.end(bodies[0], X), chosen.end(bodies[1], Y)

@@ -37,7 +37,7 @@ def read_geoms(chosen: Selection, body: int, frames: MeshFrames) -> tuple[Geomet
         roles += ["collision"] if m.geom_contype[g] or m.geom_conaffinity[g] else []
         shape = _shape(chosen, g, frames)
         if not roles:
-            chosen.notes.note_ignored("geom", "it is neither shown nor touched")
+            chosen.notes.note_ignored("geom", "it is neither visual nor collision geometry")
         elif shape is not None:
             out += [replace(shape, role=role, color=color if role == "visual" else None) for role in roles]
     return tuple(out)
@@ -109,13 +109,13 @@ def read_sites(chosen: Selection) -> tuple[NamedFrame, ...]:
         if body not in chosen.links:
             chosen.notes.note_ignored("site", "its body is not read")
         elif not name:
-            chosen.notes.note_ignored("site", "it has no name to ask for it by")
+            chosen.notes.note_ignored("site", "it has no name")
         else:
             called = name
             while called in taken:
                 called += "_site"
             if called != name:
-                chosen.notes.note("site with the name of a link, so called", called)
+                chosen.notes.note("site with the name of a link, renamed", called)
             taken.add(called)
             out.append(NamedFrame(called, chosen.links[body], pose(m.site_pos[s], m.site_quat[s])))
     return tuple(out)

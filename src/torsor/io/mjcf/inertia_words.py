@@ -1,6 +1,6 @@
 """<inertial>: mass, centre of mass, and the inertia about it, as MuJoCo takes it.
 
-MuJoCo wants principal moments of at least 1e-15 kg·m² and A + B ≥ C to the last bit.  Point masses, thin rods and flat plates
+MuJoCo needs principal moments of at least 1e-15 kg·m² and A + B ≥ C to the last bit.  Point masses, thin rods and flat plates
 are on that edge: theirs are written as principal moments, raised by as little as it takes.
 """
 
@@ -33,7 +33,8 @@ def inertial(link: str, G: Inertia) -> Element:
     wrong = inertia_problems(G)
     if wrong:
         raise ModelError(
-            f"{who}: MuJoCo refuses its inertia, because {wrong[0]}; correct it (ts.check says more, ts.repair corrects files)"
+            f"{who}: MuJoCo refuses its inertia, because {wrong[0]}; correct it "
+            "(ts.check explains it, ts.repair corrects files)"
         )
     m = number(who, G.m)
     c = Vec(*(plain(number(who, x) / m, max(map(abs, G.h)) / m) for x in G.h)) if m else ZERO

@@ -46,7 +46,7 @@ def pieces(j: Joint, free: bool) -> tuple[Piece, ...]:
     make = _PIECES.get(type(kind))
     if make is None:
         can = ", ".join(cls.name for cls in _PIECES)
-        raise ModelError(f"joint {j.name!r}: MJCF has no word for {type(kind).__name__}; it can write {can}")
+        raise ModelError(f"joint {j.name!r}: MJCF cannot express {type(kind).__name__}, only {can}")
     return (Piece("free", None, "", tuple(range(6))),) if free and isinstance(kind, Floating) else make(kind)
 
 
@@ -102,7 +102,7 @@ def _common(who: str, word: str, values: Sequence[Any], piece: Piece) -> Any:
     """The one number MuJoCo has for all freedoms of a joint."""
     mine = {values[k] for k in piece.freedoms if k < len(values)} or {0}
     if len(mine) > 1:
-        raise ModelError(f"{who}: MuJoCo has one {word} for a {piece.type} joint, and this one has {tuple(values)}")
+        raise ModelError(f"{who}: MuJoCo needs one {word} for a {piece.type} joint, not {tuple(values)}")
     return mine.pop()
 
 
@@ -112,8 +112,8 @@ def check_floating(j: Joint) -> None:
         return
     if any(j.armature) or any(j.friction) or len(set(j.damping[3:])) > 1:
         raise ModelError(
-            f"joint {j.name!r}: MuJoCo has a floating joint's armature, friction and damping along the world's axes, torsor "
-            "along the body's; leave them out"
+            f"joint {j.name!r}: MuJoCo applies armature, friction and damping of a floating joint along world axes, torsor "
+            "along body axes; omit them"
         )
 
 

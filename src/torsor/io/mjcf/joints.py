@@ -17,7 +17,7 @@ Pieces = tuple[list[Link], list[Joint]]
 
 
 def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: Drives) -> Pieces:
-    """The joints that carry a body, and the massless links between them where it has several.
+    """The joints of a body, and the massless links between them if there are several.
 
     A hinge turns the body by q − q₀ about an axis through ``pos``; q₀, its ``ref``, goes into the joint's origin, so that q is
     MuJoCo's own number.  Where the last axis misses the body frame, a massless link sits on the axis (``<joint>_axis``).

@@ -1,13 +1,13 @@
 """Reading MJCF: MuJoCo compiles the file, and the compiled model is translated body by body.
 
-So defaults, includes, frames, inertias from geoms and every other convenience of MJCF mean what MuJoCo says they mean.
+So defaults, includes, frames, inertias from geoms and other features of MJCF have MuJoCo's meaning.
 q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and the twist of a free body, which
 :mod:`torsor.bridges.states` converts.
 
 * Bodies are links, sites named frames, geoms shapes (groups 0-2 are drawn, contype or conaffinity collide).
 * Joints: hinge, slide, ball, free, several on a body in series with massless links between; ``pos``, ``axis``, ``ref``.
-* One free body that carries everything that moves is the floating base.  Otherwise the root is ``world``, unless the world
-  has nothing but one body welded to its origin; other free bodies hang on ``world`` by Floating joints.
+* One free body that is the root of all moving bodies is the floating base.  Otherwise the root is ``world``, unless the world
+  has only one body welded to its origin; other free bodies are attached to ``world`` by Floating joints.
 * <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
 * Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
   ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
@@ -54,7 +54,7 @@ def read_mjcf(
 ) -> Description:
     """The robot of an MJCF file: a path, text that starts with ``<``, or bytes.
 
-    ``body`` reads only that body, what hangs on it and what it hangs on.  ``mimic=False`` gives joints tied to another by a
+    ``body`` reads that body with its descendants and ancestors.  ``mimic=False`` gives joints tied to another by a
     joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
     read.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.  Needs the extra
     ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.
@@ -112,7 +112,7 @@ def translate(
     )  # fmt: skip
     odd = warn_or_refuse(d, strict=strict)
     if odd:
-        d = d.with_note(f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}")
+        d = d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}")
     return _warn_or_refuse(d, forces_left_out(chosen), strict)
 
 
@@ -138,17 +138,17 @@ def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
     if chosen.floating is not None:
         chosen.notes.note("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
     if not mimic and any(m.eq_type == 2):
-        chosen.notes.note("equalities between joints ignored as asked, so", "independent")
+        chosen.notes.note("equalities between joints ignored (mimic=False), so", "independent")
 
 
 def _warn_or_refuse(d: Description, left_out: list[str], strict: bool) -> Description:
     """Forces that are not read, as a warning and in the report, or refused."""
     if not left_out:
         return d
-    what = f"robot {d.name!r} has forces that torsor does not read: {'; '.join(left_out)}"
+    what = f"robot {d.name!r} has forces that torsor does not support: {'; '.join(left_out)}"
     if strict:
-        raise ModelError(f"{what}; take them out of the file, or load with strict=False")
-    message = f"{what}; mass matrix and bias force are those of the bodies alone, add what else acts to tau yourself"
+        raise ModelError(f"{what}; remove them from the file, or load with strict=False")
+    message = f"{what}; mass matrix and bias force are those of the bodies alone; add other forces to tau"
     warnings.warn(message, ModelWarning, stacklevel=callers_level())
     for line in left_out:
         d = d.with_note(f"NOT in the dynamics: {line}")

@@ -46,17 +46,17 @@ class Selection:
 
 
 def select(m: Any, body: str | None, notes: Notes) -> Selection:
-    """All bodies, or a named one with what hangs on it and what it hangs on."""
+    """All bodies, or a named one with its descendants and ancestors."""
     names = _names(m, BODY, range(m.nbody), "body", notes)
     kept = tuple(range(m.nbody)) if body is None else _subtree(m, body, names)
     if len(kept) < m.nbody:
-        notes.note("bodies left out as asked", f"{m.nbody - len(kept)}")
+        notes.note("bodies omitted (body=)", f"{m.nbody - len(kept)}")
     floating = _floating(m, kept)
     standing = [i for i in kept if not _moves(m, i)]
     if floating is not None:
         kept = tuple(i for i in kept if _moves(m, i))
         for i in standing[1:]:
-            notes.note("the base floats, so a body that stands still is left out", names[i])
+            notes.note("the base is floating, so a fixed body is omitted", names[i])
     elif _world_says_nothing(m, kept):
         kept = kept[1:]
     joints = [k for i in kept for k in _joints(m, i)]
@@ -93,7 +93,7 @@ def _moves(m: Any, body: int) -> bool:
 
 
 def _floating(m: Any, kept: Iterable[int]) -> int | None:
-    """The one free body that carries all that moves, if its joint is nothing but free."""
+    """The one free body that is the root of all moving bodies, if it has only its free joint."""
     moving = [i for i in kept if _moves(m, i)]
     if not moving or any(m.body_rootid[i] != m.body_rootid[moving[0]] for i in moving):
         return None
@@ -140,7 +140,7 @@ def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> di
     for k, name in given.items():
         if not name:
             given[k] = _fresh(f"{word}{k}", taken)
-            notes.note(f"{word} without a name, so called", given[k])
+            notes.note(f"{word} without a name, named", given[k])
     return given
 
 
@@ -153,7 +153,7 @@ def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes
             body = int(m.jnt_bodyid[k])
             count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
             given[k] = _fresh(f"{bodies[body]}_joint{count}", taken)
-            notes.note("joint without a name, so called", given[k])
+            notes.note("joint without a name, named", given[k])
     return given
 
 

@@ -29,7 +29,7 @@ _READABLE = (".stl", ".obj", ".msh")
 
 
 class Assets:
-    """The meshes of a document: found, named once, and told of where they are left out."""
+    """The meshes of a document: found and named once; omitted ones are reported."""
 
     def __init__(self, source: str, target: str | os.PathLike[str] | None, roots: Sequence[str | os.PathLike[str]]):
         self.source, self.roots = source, roots
@@ -56,7 +56,7 @@ class Assets:
 
     def _find(self, uri: str) -> Path | None:
         if uri.startswith("torsor://"):
-            self.left_out[uri] = "meshes that come with torsor are no files of their own"
+            self.left_out[uri] = "bundled meshes are not separate files"
             return None
         try:
             path = Places(self.source, self.roots).find(uri)
@@ -94,7 +94,7 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
         out.set("type", g.shape)
         out.set("size", numbers(who, _SIZES[g.shape](*g.size)))
     else:
-        assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF has no such shape"
+        assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF does not have this shape"
         return None
     for key, value in pose_attributes(who, g.origin).items():
         out.set(key, value)

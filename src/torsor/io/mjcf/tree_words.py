@@ -88,7 +88,7 @@ class Tree:
     def check_weight(self, body: Body) -> None:
         if body.steps and not self.weighs(body.link):
             raise ModelError(
-                f"link {body.link!r} is moved by joint {body.steps[-1].joint.name!r} and has no mass, which MuJoCo refuses; "
+                f"link {body.link!r} is moved by joint {body.steps[-1].joint.name!r} and massless, which MuJoCo refuses; "
                 "give the link an inertia, or lock the joint (robot.lock)"
             )
 
@@ -98,7 +98,7 @@ def _check_series(steps: list[Step]) -> None:
     for n, step in enumerate(steps):
         if step.piece.type == "ball" and (n < len(steps) - 1 or any(s.piece.type == "hinge" for s in steps)):
             raise ModelError(
-                f"joint {step.joint.name!r} is a ball in a row with others and no mass between, which MuJoCo does not have; "
+                f"joint {step.joint.name!r} is a spherical joint next to others without mass between, which MuJoCo refuses; "
                 f"give link {step.joint.child!r} a mass"
             )
 

@@ -1,4 +1,4 @@
-"""What a model has and torsor does not compute: forces that change the motion are told loudly, the rest is counted."""
+"""Unsupported parts of a model: forces that affect the motion give a warning, others are counted in the report."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def count_unused(chosen: Selection) -> None:
     control = "controllers are not part of a rigid-body description; their limits are the joints' effort limits"
     for count, what, why in (
         (m.nactuator, "actuator", control),
-        (m.ntendon, "tendon", "what joints do to each other through tendons is not read"),
+        (m.ntendon, "tendon", "coupling of joints by tendons is not read"),
         (m.nsensor, "sensor", "sensors are not part of a rigid-body description"),
-        (m.nplugin, "plugin", "plugins are MuJoCo's own"),
+        (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),
         (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),
         (m.nkey, "keyframe", "states are not part of a description; MuJoCo's model has them (key_qpos)"),
-        (m.nmocap, "mocap motion", "the body stands where the file puts it"),
+        (m.nmocap, "mocap motion", "the body stays at its pose in the file"),
         (m.ncam, "camera", "appearance is not kept"),
         (m.nlight, "light", "appearance is not kept"),
         (m.nskin, "skin", "appearance is not kept"),

@@ -140,16 +140,16 @@ class _Gathering:
         """The document an include names; MuJoCo finds all of them from the folder of the main file, and each once."""
         path = self._find(tag, "include", tag.document.text(tag.element, "file"))
         if len(tag.element):
-            raise tag.fail("an include has nothing inside it")
+            raise tag.fail("an include must be empty")
         if path in self.parts:
-            raise tag.fail(f"{tag.element.get('file')!r} is included already, here or in a loop; a file may be once")
+            raise tag.fail(f"{tag.element.get('file')!r} is included more than once")
         if depth >= DEEPEST:
-            raise tag.fail(f"is inside {DEEPEST} files that include each other; that is no description of a robot")
+            raise tag.fail(f"is inside {DEEPEST} nested includes, which is too deep")
         self.parts.add(path)
         inner = parse(path, deep=True)
         self.bounds.count_bytes(tag, os.path.getsize(path))
         if not len(inner.root):
-            raise tag.fail(f"{tag.element.get('file')!r} has nothing in it to include")
+            raise tag.fail(f"{tag.element.get('file')!r} is empty")
         return inner
 
     # -- files -----------------------------------------------------------------------------------------------------------
@@ -229,9 +229,9 @@ def _name(element: Element, key: str | bytes) -> str:
 
 #: what Places says of meshes, said of all that MJCF names
 _SAID = {
-    "lies outside the declared folders; declare its folder as a mesh root":
-        "it lies outside the declared folders; if you trust the file, give roots=[...], the folder it is in",
-    "a relative path needs a mesh root": "text has no folder of its own to find it in; give roots=[...]",
+    "is outside the allowed folders; add its folder as a mesh root":
+        "it is outside the allowed folders; if you trust the file, give its folder as roots=[...]",
+    "a relative path needs a mesh root": "MJCF given as text has no folder; give roots=[...]",
 }  # fmt: skip
 #: line breaks inside a value would shift the lines of what follows
 _BREAKS = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

@@ -22,7 +22,7 @@ def numbers(who: str, values: Iterable[Any]) -> str:
 
 def number(who: str, x: Any) -> float:
     if not is_constant(x) or not math.isfinite(x):
-        raise ModelError(f"{who}: {x!r} is not a finite number, and MJCF holds nothing else")
+        raise ModelError(f"{who}: {x!r} is not a finite number")
     return float(x)
 
 
@@ -43,7 +43,7 @@ def massless(G: Inertia) -> bool:
 
 
 def fresh(word: str, taken: set[str]) -> str:
-    """A name nobody has yet."""
+    """An unused name."""
     while word in taken:
         word += "_"
     taken.add(word)

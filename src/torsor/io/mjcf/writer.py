@@ -4,10 +4,10 @@ Links are bodies, frames sites, shapes geoms without mass (classes ``visual`` an
 MJCF has no words for:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
-  hinge and a slider, the second tied to the first by an equality.  A joint type of your own is refused.
+  hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
 * A floating joint on a root link called ``world`` is a free joint, whose q is the pose in the world; elsewhere it is three
   sliders and a ball, with the same q.
-* Mimics and loops are equalities, which MuJoCo holds by springs; loops other than fixed, spherical and revolute are told in a
+* Mimics and loops are equalities, enforced by springs in MuJoCo; other loops than fixed, spherical and revolute are listed in a
   comment.
 * A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
@@ -157,7 +157,7 @@ class _Page:
         return fresh("world_", set(self.tree.links))
 
     def _fill(self, element: Element, link: str) -> None:
-        """What a body has besides joints: inertia and shapes."""
+        """Inertia and shapes of a body."""
         self.places[link] = element
         G = self.tree.links[link].inertia
         if not massless(G) and element.tag == "body":
@@ -180,9 +180,9 @@ class _Page:
         folded = [link for body in self.bodies for link in body.folded]
         out = ["written by torsor; the control of a motor is its joint's force", *losses(described, "mjcf")]
         for what, names in (
-            ("inertias no body has, moved to other links with the same motion", self.moved),
-            ("massless, so part of the body that follows", folded),
-            ("named otherwise, as the name is taken", self.renamed),
+            ("physically impossible inertias, moved to other links with the same motion", self.moved),
+            ("massless, merged into the next body", folded),
+            ("renamed, since the name is in use", self.renamed),
         ):
             out += [f"{what}: {short_list(names)}"] if names else []
         missing: dict[str, list[str]] = {}

@@ -19,12 +19,12 @@ DEEPEST = 50
 
 
 def check_includes(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
-    """Refuses a file that is no well-formed XML, or that includes one outside its package and ``roots``.
+    """Refuse a file that is not well-formed XML, or that includes one outside its package and ``roots``.
 
     >>> check_includes("<sdf><include><uri>https://host/model.sdf</uri></include></sdf>")
     Traceback (most recent call last):
     ...
-    torsor.errors.FileError: <string>:1: <uri>: models of https:// are not fetched
+    torsor.errors.FileError: <string>:1: <uri>: models of https:// are not downloaded
     """
     seen: set[str] = set()
     todo: list[tuple[Source, int]] = [(source, 0)]
@@ -51,7 +51,7 @@ def _included_files(document: Document, roots: Sequence[str | os.PathLike[str]])
                 continue
             scheme = uri.partition("://")[0] if "://" in uri else "file"
             if scheme not in ("file", "model", "package"):
-                raise document.fail(child, f"models of {scheme}:// are not fetched")
+                raise document.fail(child, f"models of {scheme}:// are not downloaded")
             try:
                 out.append(_find(uri, Places(document.file, roots)))
             except FileError as error:

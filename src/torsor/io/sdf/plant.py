@@ -26,7 +26,7 @@ def description_of_plant(plant: Any, name: str = "") -> Description:
 
 
 class _Reading:
-    """What is being read."""
+    """State of reading."""
 
     def __init__(self, plant: Any):
         from pydrake.multibody.tree import BodyIndex
@@ -85,7 +85,7 @@ class _Reading:
             "quaternion_floating": Floating(),
         }  # fmt: skip
         if word not in kinds:
-            raise ModelError(f"joint {joint.name()!r} is {word!r} in Drake, which torsor has no joint for")
+            raise ModelError(f"joint {joint.name()!r} is {word!r} in Drake, which torsor does not support")
         return kinds[word], still
 
     def _screw_axis(self, joint: Any) -> Vec:

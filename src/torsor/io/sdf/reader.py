@@ -35,7 +35,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         from pydrake.multibody.parsing import Parser
         from pydrake.multibody.plant import MultibodyPlant
     except ImportError:
-        raise MissingExtra("drake", "sdf", "reading SDF (which Gazebo's sdf2mjcf turns into MJCF otherwise)") from None
+        raise MissingExtra("drake", "sdf", "reading SDF (or convert it to MJCF with Gazebo's sdf2mjcf)") from None
     from torsor.io.sdf.plant import description_of_plant
 
     plant = MultibodyPlant(0.0)

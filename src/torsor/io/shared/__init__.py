@@ -1,1 +1,1 @@
-"""What the readers and writers of several formats share: XML and YAML with line numbers, places of files, notes."""
+"""Shared by the readers and writers of several formats: XML and YAML with line numbers, places of files, notes."""

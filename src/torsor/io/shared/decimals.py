@@ -17,8 +17,8 @@ def parse_numbers(text: str) -> tuple[float, ...]:
     """The finite numbers of an attribute, separated by XML white space.
 
     Python's own float() also takes ``nan``, ``inf``, ``1_5`` and other alphabets' digits, C's strtod stops at the comma of
-    ``1,5`` and calls it 1, and both turn 1e400 into infinity.  None of that belongs in a model: ValueError says which word
-    is no number and why.
+    ``1,5`` and calls it 1, and both turn 1e400 into infinity.  All of these are refused: ValueError names the word
+    and the reason.
     """
     return tuple(_number(word) for word in _SPACE.split(text.strip(" \t\r\n")) if word)
 
@@ -64,7 +64,7 @@ def _hint(word: str) -> str:
     if "$" in word:
         return ": it is a xacro expression; run xacro first (xacro robot.urdf.xacro > robot.urdf)"
     if word.lower().strip("+-") in ("inf", "infinity"):
-        return ": infinity has no place in a file; for no limit, leave it out"
+        return ": infinity is not allowed; for no limit, omit it"
     if "," in word:
         return ": write a decimal point, and blanks between numbers"
     return ": write a plain decimal such as 1.5 or 2e-3"

@@ -1,4 +1,4 @@
-"""XML from strangers: parsed without DTD, entities or network, and read with a line for every complaint."""
+"""Untrusted XML: parsed without DTD, entities or network; errors have line numbers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
 class Document:
-    """One XML document being read: children and attributes by name, strict numbers, errors that say where.
+    """One XML document being read: children and attributes by name, strict numbers, errors with line numbers.
 
-    An element whose name space is the root's goes by its plain name; others keep their prefix, and are strangers.
+    An element whose name space is the root's goes by its plain name; others keep their prefix and are ignored.
     """
 
     def __init__(self, root: Element, text: str, file: str):
@@ -80,13 +80,13 @@ class Document:
         for attribute in element.attrib:
             if attribute not in attributes:
                 name = etree.QName(str(attribute)).localname
-                self.notes.note_ignored(f'<{tag} {name}="..."> attribute', "torsor knows no such attribute there")
+                self.notes.note_ignored(f'<{tag} {name}="..."> attribute', "unknown attribute")
         for child in element:
             name = self.tag(child)
             if name in children:
                 found.append(child)
             else:
-                why = (ignored or {}).get(name, f"torsor knows no such element in <{tag}>")
+                why = (ignored or {}).get(name, f"unknown element in <{tag}>")
                 self.notes.note_ignored(f"<{name}> element", why)
         if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
             self.notes.note_ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
@@ -96,13 +96,13 @@ class Document:
         """The one child of that name, or None; two of them contradict each other."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:
-            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; there may be one")
+            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
         return found[0] if found else None
 
     # -- attributes ------------------------------------------------------------------------------------------
 
     def text(self, element: Element, attribute: str) -> str:
-        """An attribute that must be there and say something."""
+        """A required attribute that must not be empty."""
         value = element.get(attribute)
         if value is None:
             raise self.fail(element, f'has no {attribute}="..."')
@@ -144,7 +144,7 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     else:
         raise ArgumentError(f"source must be a path, XML text or bytes, not {type(source).__name__}")
     if len(text) > LARGEST:
-        raise FileError(f"is larger than {LARGEST >> 20} MB; that is no description of a robot", file=file)
+        raise FileError(f"is larger than {LARGEST >> 20} MB, which is too large", file=file)
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
@@ -160,7 +160,7 @@ def _decode(data: bytes, file: str) -> str:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise FileError("holds a NUL byte: it is UTF-16, or no text at all; save it as UTF-8", file=file, line=line)
+        raise FileError("contains a NUL byte: it is UTF-16 or not text; save it as UTF-8", file=file, line=line)
     declared = _DECLARED.match(data)
     name = declared[1].decode() if declared else "utf-8"
     encoding = _ENCODINGS.get(name.lower())
@@ -170,7 +170,7 @@ def _decode(data: bytes, file: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(f"holds bytes that are no {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
+        raise FileError(f"contains bytes that are not {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
 
 
 def _refuse_doctype(text: str, file: str) -> None:
@@ -195,7 +195,7 @@ def _parse(text: str, file: str, deep: bool) -> Element:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise FileError("holds a lone surrogate, which is no character", file=file, line=line) from None
+        raise FileError("contains a lone surrogate, which is not a character", file=file, line=line) from None
     # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length, and True
     # has wider ones; what it is feared for, entities, is refused above
     parser = etree.XMLParser(
@@ -222,7 +222,7 @@ def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
 
 _XACRO = (
     "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
-    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+    "(xacro robot.urdf.xacro > robot.urdf) and load its output"
 )
 
 

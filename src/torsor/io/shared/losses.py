@@ -1,7 +1,7 @@
-"""What a robot may have and a format has no words for: one table, for the comments in files and for ``torsor convert``.
+"""Data that a format cannot express: one table, for the comments in files and for ``torsor convert``.
 
-What comes along as it is has no entry.  What a file needs besides (meshes that are not found, names taken twice) its writer
-tells; what a reader left out is in ``robot.report``.
+Data that is kept has no entry.  Other problems (missing meshes, duplicate names) are reported by the writer;
+data that a reader omitted is in ``robot.report``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HELD = (Fixed, Spherical, Revolute)
 
 
 class Feature(NamedTuple):
-    """Something a robot may have, the names of what has it, and by format what becomes of it."""
+    """A kind of data, the names of the elements that have it, and its treatment by each format."""
 
     what: str
     who: Callable[[Description], Iterable[str]]
@@ -38,7 +38,7 @@ class Feature(NamedTuple):
 
 
 def losses(d: Description, format: str) -> list[str]:
-    """A line for each thing of the robot that the format ("urdf", "mjcf", "mr") does not keep, or not as it is.
+    """One line for each kind of data that the format ("urdf", "mjcf", "mr") loses or changes.
 
     >>> from torsor import robots
     >>> losses(robots.description("scara"), "urdf")
@@ -116,8 +116,8 @@ def _hanging(d: Description) -> list[str]:
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
-_OWN = "said in torsor's own words, which other readers do not know"
-_ROW = "written as hinges, sliders and balls in a row, with their names"
+_OWN = "written as torsor's own elements, which other readers ignore"
+_ROW = "written as several hinges, slides and balls, with their names"
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: the order in which they are told
 FEATURES = (
@@ -136,16 +136,16 @@ FEATURES = (
     Feature("limits", joints(_is_bounded), {"mr": LEFT_OUT}),
     Feature("limits of balls and free bodies", joints(lambda j: _turning(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
     Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
-    Feature("limits that leave no way to go", joints(_is_locked), {"mjcf": LEFT_OUT}),
+    Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
-    Feature("effort limits of what no motor drives", joints(_undriven), {"mjcf": LEFT_OUT}),
+    Feature("effort limits of joints without a motor", joints(_undriven), {"mjcf": LEFT_OUT}),
     Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _OWN}),
     Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _ROW}),
-    Feature("floating joints that do not hang on the world", _hanging, {"mjcf": _ROW}),
+    Feature("floating joints whose parent is not the world", _hanging, {"mjcf": _ROW}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),
-    Feature("frames", _frames, {"urdf": "written as massless links", "mr": "left out but for the tip"}),
+    Feature("frames", _frames, {"urdf": "written as massless links", "mr": "left out except the tip"}),
     Feature("ellipsoids", _shapes("ellipsoid"), {"urdf": LEFT_OUT}),
     Feature("shapes", _shapes(), {"mr": LEFT_OUT}),
 )  # fmt: skip

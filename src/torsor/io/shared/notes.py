@@ -1,4 +1,4 @@
-"""What a reader changed or left out: counted while reading, told once per kind."""
+"""Notes about changed or omitted data: counted while reading, one line per kind."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where the meshes a file names are on this machine: only in folders somebody declared, and only files that are meshes.
+"""Search for mesh files: only in allowed folders, and only files with mesh extensions.
 
-A description comes from a stranger, and what it names is read and shown in a browser.  So ``../../secret.key`` is refused, and
+A description may be untrusted, and the files it names are read and shown in a browser.  So ``../../secret.key`` is refused, and
 a mesh is looked for only below
 
 * the folders given as ``roots``,
@@ -9,7 +9,7 @@ a mesh is looked for only below
 * for ``package://name/...`` the folder of that name: above the description, beside one above it if it is a package by its
   manifest, in ``roots``, in ``$ROS_PACKAGE_PATH`` and ``share`` of ``$AMENT_PREFIX_PATH``.
 
-A home, ``/etc`` and the like are no packages, whatever lies in them.
+A home folder, ``/etc`` and the like are never packages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Places:
     >>> Places().find("package://robot/link.stl")
     Traceback (most recent call last):
     ...
-    torsor.errors.FileError: package://robot/link.stl: no folder named 'robot' is known; declare the one above it as a mesh root
+    torsor.errors.FileError: package://robot/link.stl: no folder named 'robot' is known; add its parent folder as a mesh root
     """
 
     def __init__(self, source: str = "", roots: Sequence[str | os.PathLike[str]] = ()):
@@ -42,16 +42,16 @@ class Places:
         self.folder = Path(source).resolve().parent if source else None
         for root in self.roots:
             if not root.is_dir():
-                raise FileError("is no folder, so it cannot be a mesh root", file=str(root))
+                raise FileError("is not a folder, so it cannot be a mesh root", file=str(root))
 
     def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
-        """The file of a URI, with one of these endings, or :class:`FileError` that says why it is not to be had."""
+        """The file of a URI, with one of these endings, or :class:`FileError` with the reason."""
         try:
             return _ending(uri, self._find(uri), suffixes)
         except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"is no name of a file ({error.__class__.__name__})", file=uri[:200]) from None
+            raise FileError(f"is not a valid file name ({error.__class__.__name__})", file=uri[:200]) from None
 
     def _find(self, uri: str) -> Path:
         parts = urlsplit(uri) if "://" in uri else None
@@ -62,7 +62,7 @@ class Places:
         if parts.scheme in _NAMED:
             package, _, path = unquote(parts.netloc + parts.path).lstrip("/").partition("/")  # some write package:///name/...
             return self._find_in_package(uri, package, path.lstrip("/"))
-        raise FileError(f"meshes of {parts.scheme}:// are not fetched; only package://, model://, file:// and paths", file=uri)
+        raise FileError(f"meshes of {parts.scheme}:// are not downloaded; use package://, model://, file:// or paths", file=uri)
 
     @property
     def home(self) -> Path | None:
@@ -83,12 +83,12 @@ class Places:
             if file.is_file() and any(file.is_relative_to(root) for root in allowed):
                 return file
         if any(file.exists() for file in found):
-            raise FileError("lies outside the declared folders; declare its folder as a mesh root", file=uri)
+            raise FileError("is outside the allowed folders; add its folder as a mesh root", file=uri)
         raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
 
     def _find_in_package(self, uri: str, package: str, path: str) -> Path:
         if Path(package).name != package or "\\" in package or not package.strip("."):
-            raise FileError(f"{package!r} is no name of a package", file=uri)
+            raise FileError(f"{package!r} is not a valid package name", file=uri)
         folders = list(dict.fromkeys(self._folders(package)))
         for folder in folders:
             file = (folder / path).resolve()
@@ -97,7 +97,7 @@ class Places:
                     raise FileError(f"lies outside its package {package!r}", file=uri)
                 return file
         if not folders:
-            raise FileError(f"no folder named {package!r} is known; declare the one above it as a mesh root", file=uri)
+            raise FileError(f"no folder named {package!r} is known; add its parent folder as a mesh root", file=uri)
         raise FileError(f"is not in {', '.join(map(str, folders[:3]))}", file=uri)
 
     def _folders(self, package: str) -> Iterator[Path]:
@@ -120,6 +120,6 @@ def _ordinary(folder: Path) -> bool:
 
 def _ending(uri: str, file: Path, suffixes: Collection[str]) -> Path:
     if file.suffix.lower() not in suffixes:
-        what = "mesh by its name; meshes" if suffixes is SUFFIXES else "such file by its name; they"
-        raise FileError(f"is no {what} end in {', '.join(sorted(suffixes))}", file=uri)
+        what = "mesh file; mesh file names" if suffixes is SUFFIXES else "file of this kind; the names"
+        raise FileError(f"is not a {what} end in {', '.join(sorted(suffixes))}", file=uri)
     return file

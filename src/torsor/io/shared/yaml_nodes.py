@@ -1,7 +1,7 @@
 """YAML as a tree of words with a line each: nothing is constructed, no tag means anything.
 
 Numbers are the plain decimals of :mod:`torsor.io.shared.decimals` (YAML's own 1_000, 0x10, 1:30 and .inf are not), and every
-complaint says file, line and element.
+error has file, line and element.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def compose(text: str, file: str, what: str) -> Any:
     except RecursionError:
         raise FileError(f"is nested too deeply to be {what}", file=file) from None
     if root is None:
-        raise FileError(f"is empty; it must hold {what}", file=file)
+        raise FileError(f"is empty; it must contain {what}", file=file)
     return root
 
 
@@ -68,7 +68,7 @@ def _depth(text: str) -> int:
 
 
 class Nodes:
-    """YAML nodes to values, with complaints that say file, line and element."""
+    """YAML nodes to values; errors have file, line and element."""
 
     def __init__(self, file: str):
         self.file = file
@@ -124,4 +124,4 @@ class Nodes:
 
 def unknown(what: str, word: str, known: Collection[str]) -> str:
     near = get_close_matches(word, list(known), n=1)
-    return f"{word!r} is no {what} here{f'; did you mean {near[0]!r}?' if near else ''} (there are {', '.join(known)})"
+    return f"unknown {what} {word!r}{f'; did you mean {near[0]!r}?' if near else ''} (known: {', '.join(known)})"

@@ -97,7 +97,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
     """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
     if axis is None:
-        doc.notes.note("no <axis>, so about or along (1, 0, 0) as URDF has it", f"joint {name!r}")
+        doc.notes.note("no <axis>, so about or along (1, 0, 0), the default of URDF", f"joint {name!r}")
         return Vec(1, 0, 0)
     a = doc.numbers(axis, "xyz", 3)
     norm = math.hypot(*a)
@@ -135,7 +135,7 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     if bounded:
         for label, values in (("lower", lower), ("upper", upper)):
             if not values:
-                doc.notes.note(f"<limit> without {label}, so {label} is 0 as URDF has it", f"joint {name!r}")
+                doc.notes.note(f"<limit> without {label}, so {label} is 0, the default of URDF", f"joint {name!r}")
         lower, upper = lower or (0.0,), upper or (0.0,)
     for low, high in zip(lower, upper, strict=False):
         if low > high:
@@ -154,7 +154,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
         return ()
     values = doc.numbers(element, attribute, None)
     if len(values) == 1 < count:
-        why = f"it holds one number, torsor wants {count} for such a joint, and URDF does not say what one means"
+        why = f"it has one number, but such a joint needs {count}, and URDF does not define the meaning of one"
         doc.notes.note_ignored(f'<{doc.tag(element)} {attribute}="..."> attribute', why)
         return ()
     if len(values) != count:

@@ -77,7 +77,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         line, element = _place_of_complaint(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
     return (
-        d.with_note(f"inertia that no body can have, kept as it is: {short_list([f'link {n!r}' for n in odd])}") if odd else d
+        d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}") if odd else d
     )
 
 

@@ -88,7 +88,7 @@ def _link(link: Link) -> Element:
 def _inertial(who: str, G: Inertia) -> Element:
     _numbers(who, (G.m, *G.h, *G.I))  # refuses what is no number, before it is divided
     if G.m == 0 and any(G.h):
-        raise ModelError(f"{who}: it has a first moment of mass and no mass, which URDF cannot say")
+        raise ModelError(f"{who}: it has a first moment of mass and no mass, which URDF cannot express")
     c = Vec(*(x / G.m for x in G.h)) if G.m else ZERO
     steiner = Inertia.of(G.m, c, Sym.zero()).I  # as the reader will add it, so that it cancels to the last digit
     out = etree.Element("inertial")
@@ -125,7 +125,7 @@ def _geometry(who: str, g: Geometry) -> Element:
 def _joint(j: Joint) -> Element:
     who, kind = f"joint {j.name!r}", j.kind
     if TYPES.get(kind.name) is not type(kind):
-        raise ModelError(f"{who}: URDF has no word for {type(kind).__name__}; it can write {', '.join(TYPES)}")
+        raise ModelError(f"{who}: URDF cannot express {type(kind).__name__}, only {', '.join(TYPES)}")
     out = etree.Element("joint", name=j.name, type=kind.name)
     _add_origin(who, out, j.origin)
     etree.SubElement(out, "parent", link=j.parent)
@@ -182,7 +182,7 @@ def _numbers(who: str, values: Iterable[Any]) -> str:
         if type(x).__module__ == "numpy" and getattr(x, "shape", None) == ():
             x = x.item()
         if not is_constant(x) or not math.isfinite(x):
-            raise ModelError(f"{who}: {x!r} is not a finite number, and URDF holds nothing else")
+            raise ModelError(f"{who}: {x!r} is not a finite number")
         words.append(repr(float(x)).removesuffix(".0"))
     return " ".join(words)
 

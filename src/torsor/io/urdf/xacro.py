@@ -45,7 +45,7 @@ def read_xacro(
     except FileError as error:
         raise FileError(error.reason, file=f"{file} (as expanded)", line=error.line, element=error.element) from error
     for warning in warnings:
-        d = d.with_note(f"xacro says: {warning}")
+        d = d.with_note(f"message of xacro: {warning}")
     return d.with_note(f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
 
 
@@ -105,7 +105,7 @@ class _Packages:
         self.packages, self.usual, self.file = packages, usual, label(path)
         for root in self.roots:
             if not root.is_dir():
-                raise FileError("is no folder, so it cannot hold packages", file=str(root))
+                raise FileError("is not a folder, so it cannot contain packages", file=str(root))
 
     def get_path(self, package: str) -> str:
         if package in self.packages:

@@ -1,4 +1,4 @@
-"""Seeing why: torques taken apart, mass as it is felt, the recursion link by link, the book's stacked matrices.
+"""Joint torques by cause, ellipsoids of effective mass, the Newton–Euler recursion as tables, the book's stacked matrices.
 
 Numbers and pictures of one state, from the generic algorithms.  Pictures need matplotlib: ``pip install 'torsor[plot]'``.
 """

@@ -1,4 +1,4 @@
-"""Mass as a direction feels it: torque, acceleration and end-effector mass ellipsoids (MR §8.1.3)."""
+"""Torque, acceleration and effective-mass ellipsoids (MR §8.1.3)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Ellipsoid:
 
     ``axes`` has the principal directions as columns, ``lengths`` the semi-axes, the longest first: eigenvectors and eigenvalues
     (MR §8.1.3).  The largest entry of each axis is positive; of equal lengths, which have no axes of their own, the directions
-    nearest to the first coordinates are chosen.  ``rows`` says what the coordinates are.  A length is infinite where nothing
-    can move: ``report`` says so.
+    nearest to the first coordinates are chosen.  ``rows`` names the coordinates.  A length is infinite where the frame
+    cannot move; ``report`` lists these directions.
     """
 
     what: str
@@ -51,7 +51,7 @@ class Ellipsoid:
 
     @property
     def condition(self) -> float:
-        """The longest semi-axis over the shortest: 1 for a sphere, where the robot feels like a point mass."""
+        """The longest semi-axis over the shortest: 1 for a sphere, like a point mass."""
         with np.errstate(divide="ignore"):
             return float(self.lengths[0] / self.lengths[-1]) if np.isfinite(self.lengths[-1]) else float("nan")
 
@@ -70,7 +70,7 @@ class Ellipsoid:
             raise ArgumentError(f"x has shape {vector.shape}, expected ({len(self.rows)},): one entry for each of {self.rows}")
         blocked = self.axes[:, ~np.isfinite(self.lengths)]
         if np.abs(blocked.T @ vector).max(initial=0) > SINGULAR * np.abs(vector).max(initial=0):
-            raise SingularError(f"no finite {self.what} belongs to {vector.tolist()}: {self.report}")
+            raise SingularError(f"there is no finite {self.what} for {vector.tolist()}: {self.report}")
         return self.matrix @ vector
 
     def points(self, count: int = 100) -> np.ndarray:
@@ -101,7 +101,7 @@ class Ellipsoid:
         return ax
 
     def _label(self, k: int) -> str:
-        """What is drawn along axis k: a mass ellipsoid is drawn as the forces of unit accelerations."""
+        """Label of axis k: a mass ellipsoid shows the forces of unit accelerations."""
         return f"{'force' if self.what == 'mass' else self.what}, {self.rows[k]}"
 
     def table(self) -> str:
@@ -139,15 +139,15 @@ def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
 def mass_ellipsoid(
     robot: Robot, q: ArrayLike, frame: str, rows: str | Sequence[str] = "linear", expressed_in: str = "world"
 ) -> Ellipsoid:
-    """{Λ(q) ẍ : |ẍ| = 1}, Λ = (J M⁻¹ Jᵀ)⁻¹: how massy the frame feels, by direction [kg] (MR 8.21, Fig. 8.4).
+    """{Λ(q) ẍ : |ẍ| = 1}, Λ = (J M⁻¹ Jᵀ)⁻¹: effective mass at the frame by direction [kg] (MR 8.21, Fig. 8.4).
 
-    For an invertible J this is J⁻ᵀ M J⁻¹; a redundant robot's null-space motion gives way.  ``rows`` of the frame's twist are
+    For an invertible J this is J⁻ᵀ M J⁻¹; for a redundant robot null-space motion is free.  ``rows`` of the frame's twist are
     ``"linear"``, ``"angular"``, ``"all"`` or names among wx wy wz vx vy vz (mixed, their units are mixed); ``expressed_in`` as
     for ``robot.jacobian``.  Where J loses rank, the mass in the directions lost is infinite, and the ``report`` names them.
 
     >>> import numpy as np, torsor as ts
     >>> arm = mass_ellipsoid(ts.robots.two_link(), np.radians([0, 90]), "tip", ("vx", "vy"))
-    >>> arm.matrix.round(9) + 0.0  # along ŷ both masses are felt, along x̂ only the second
+    >>> arm.matrix.round(9) + 0.0  # along ŷ both masses, along x̂ only the second
     array([[1., 0.],
            [0., 2.]])
     """
@@ -203,7 +203,7 @@ def _report(frame: str, names: tuple[str, ...], axes: np.ndarray, sigma: np.ndar
         return "; ".join(f"({', '.join(f'{x:.3f}' for x in column + 0.0)})" for column in axes[:, which].T)
 
     if blocked.any():
-        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}), and feels infinite mass"
+        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}): infinite effective mass"
     near = sigma < NEAR * sigma[-1]
     if near.any():
         return f"near singular: {frame!r} hardly moves along {directions(near)} in ({', '.join(names)})"

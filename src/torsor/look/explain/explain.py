@@ -1,4 +1,4 @@
-"""Each joint torque, and what it is for: inertia by joint, velocity products by pair, gravity by link, and the rest."""
+"""Joint torques by cause: inertia by joint, velocity products by pair, gravity by link, and the rest."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TorqueTerm(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """τ = Σ parts [N·m; N where a joint slides].  ``print`` it, or see ``table``, ``plot``, ``by_kind`` and ``of``."""
+    """τ = Σ parts [N·m; N for prismatic joints].  ``print`` it, or see ``table``, ``plot``, ``by_kind`` and ``of``."""
 
     robot: str
     coordinates: tuple[str, ...]
@@ -69,12 +69,12 @@ class Explanation:
         return found[cause]
 
     def table(self, joint: str | None = None, *, by: str = "part", digits: int = 4, zeros: bool = False) -> str:
-        """The parts as text: a column a joint, or with ``joint`` the parts of its torque alone, the largest first.
+        """The parts as text: one column per joint, or with ``joint`` only the parts of its torque, the largest first.
 
         ``by="kind"`` sums the parts of a kind.  ``digits`` significant; parts that are zero are left out unless ``zeros``.
         """
         if by not in ("part", "kind"):
-            raise UnknownName("way to order a table", by, ("part", "kind"))
+            raise UnknownName("by=", by, ("part", "kind"))
         small = ROUNDING * max((float(np.abs(p.tau).max(initial=0)) for p in self.parts), default=0)
         parts = self.parts if by == "part" else [TorqueTerm(kind, "", tau) for kind, tau in self.by_kind().items()]
         chosen = list(range(len(self.coordinates)))
@@ -138,12 +138,12 @@ def explain(
     * ``centrifugal`` by joint j: Γ_ijj v_j² (ASADA 7.1.17);
     * ``Coriolis`` by pair j < k: 2 Γ_ijk v_j v_k (ASADA 7.1.19);
     * ``gravity`` by link, links welded together apart;
-    * ``rotor``: armature × acceleration, felt by its own joint only, and what geared rotors take of every joint;
+    * ``rotor``: armature × acceleration of its own joint, and the terms of geared rotors;
     * ``damping``: D v, with ``damping=True``;
     * ``friction``: τ_fric of the joints' friction laws (MR §8.9.4), unless ``friction=False``;
     * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
 
-    The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N where a joint slides.]
+    The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N for prismatic joints.]
 
     >>> import torsor as ts
     >>> e = explain(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], [0.0, 1.0])

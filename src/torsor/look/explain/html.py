@@ -1,4 +1,4 @@
-"""What a torque is spent on, as bars; ellipsoids and Newton–Euler's recursion as tables."""
+"""HTML of joint torques by cause, ellipsoids and Newton–Euler tables."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def of_explanation(explanation: Explanation) -> Markup:
     named = (*kinds.items(), ("τ", explanation.tau))
     rows = [[name, *("0" if abs(x) <= small else f"{x:.4g}" for x in tau)] for name, tau in named]
     numbers = table(["[N·m, N]", *explanation.coordinates], rows, total=True)
-    title = element("p", element("b", explanation.robot), ": joint forces, and what they are for")
+    title = element("p", element("b", explanation.robot), ": joint forces by cause")
     return element(
         "div", title, _bars(explanation, kinds), collapsible("The numbers", numbers, open_=len(explanation.tau) <= 8)
     )
 
 
 def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
-    """A row a joint: parts that push up to the right of zero, those that push down to the left, a mark at their sum."""
+    """One row per joint: positive parts to the right of zero, negative parts to the left, a mark at the sum."""
     n = len(explanation.coordinates)
     taken = np.array([*kinds.values(), np.zeros(n)])
     left, right = np.minimum(taken, 0).sum(0).min(), np.maximum(taken, 0).sum(0).max()

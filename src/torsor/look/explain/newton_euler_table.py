@@ -60,7 +60,7 @@ class NewtonEulerTable:
         MR: T_{i,λ} = (R, p), V_i, V̇_i, F_i, τ_i.  Featherstone: X_{i,λ} = plux(E, r), v_i, a_i, f_i, τ_i.
         """
         if letters not in LETTERS:
-            raise UnknownName("set of letters", letters, LETTERS)
+            raise UnknownName("letters=", letters, LETTERS)
         out = [f"{printable(self.robot)}: recursive Newton–Euler, each body in its own frame"]
         for row in self.rows:
             where = f"on body {row.parent}" if row.parent else "on the base"
@@ -108,7 +108,7 @@ def newton_euler_table(
     (array([0., 0., 1., 0., 1., 0.]), array([29.43,  9.81]))
     """
     if at not in PLACES:
-        raise UnknownName("place for a body's frame", at, PLACES)
+        raise UnknownName("at=", at, PLACES)
     model = robot.model
     refuse_loops(model, "newton_euler_table")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)

@@ -1,4 +1,4 @@
-"""One page of HTML that shows a motion: opens from disk, in any browser of today, and asks nobody for anything.
+"""Replay pages: one self-contained HTML file that shows a motion, opens from disk and makes no requests.
 
 >>> import torsor as ts
 >>> arm = ts.robots.two_link()

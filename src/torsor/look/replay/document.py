@@ -1,4 +1,4 @@
-"""The page itself: a film packed, and the scripts that show it, in one file.
+"""The HTML document: packed film and scripts in one file.
 
 Its policy lets run only the scripts whose hashes it names: whatever a robot is called, nothing else ever runs, and nothing is
 loaded from anywhere.

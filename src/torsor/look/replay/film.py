@@ -1,4 +1,4 @@
-"""Film: what a page shows, as plain data: surfaces, where they are in each picture, curves, events, facts."""
+"""Film: the data of a replay page: surfaces, their poses in each image, curves, events, facts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Arrow(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """Curves over one time axis: ``y`` (T, n), a column a name; ``joints`` whose they are, "" where no joint's."""
+    """Curves over one time axis: ``y`` (T, n), one column per name; ``joints`` are their joints ("" for none)."""
 
     title: str
     unit: str
@@ -69,12 +69,12 @@ class Film:
 
 
 def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
-    """A simulation, which brings its film, or a robot at rest."""
+    """The film of a simulation, or of a robot at rest."""
     from torsor.look.replay.bending import at_rest
     from torsor.mechanics.flexible import FlexibleRobot
 
     if not (isinstance(fps, (int, float)) and 0 < fps <= 240):
-        raise ArgumentError(f"fps must be above 0 and at most 240 pictures a second, not {fps!r}")
+        raise ArgumentError(f"fps must be above 0 and at most 240 images per second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
         return film_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
@@ -82,7 +82,7 @@ def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, 
         return at_rest(shown, style, roots)
     film: Callable[..., Film] | None = getattr(shown, "film", None)
     if film is None:
-        raise ArgumentError(f"a replay is of a simulation's Result or of a Robot, not of {type(shown).__name__}")
+        raise ArgumentError(f"a replay needs the Result of a simulation or a Robot, not {type(shown).__name__}")
     return film(style=style, roots=roots, fps=fps)
 
 
@@ -91,7 +91,7 @@ def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
     span = t[-1] - t[0]
     wanted = int(np.ceil(span * fps)) + 1
     times = np.linspace(t[0], t[-1], min(wanted, PICTURES))
-    said = f"{PICTURES} of {wanted} pictures kept: {(PICTURES - 1) / max(span, 1e-9):.3g} a second"
+    said = f"{PICTURES} of {wanted} images kept: {(PICTURES - 1) / max(span, 1e-9):.3g} per second"
     return times, [said] if wanted > PICTURES else []
 
 

@@ -73,7 +73,7 @@ def _archive(robot: str) -> dict[str, list[Triangles]]:
     # the name comes from a file somebody wrote, and names no other folder
     path = DATA / "meshes" / f"{robot}.npz"
     if not robot.isidentifier() or not path.is_file():
-        raise FileError("no meshes of that robot come with torsor", file=f"{SCHEME}{robot}")
+        raise FileError("torsor has no bundled meshes of that robot", file=f"{SCHEME}{robot}")
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
         return unpack_surfaces(data)
 

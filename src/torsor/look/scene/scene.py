@@ -43,7 +43,7 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A robot to look at: ``parts`` in the frames of ``links``; ``notes`` say what could not be drawn, and why.
+    """The scene of a robot: ``parts`` in the frames of ``links``; ``notes`` list shapes that could not be drawn.
 
     >>> import torsor as ts
     >>> scene = Scene.of(ts.robots.two_link())
@@ -63,7 +63,7 @@ class Scene:
         """The scene of a robot.
 
         ``style="mesh"`` draws the description's shapes, ``"skeleton"`` bones, joints and inertia ellipsoids, ``"auto"`` the
-        shapes if most of them are to be had.  ``roots`` are folders meshes may be in beside the robot's own.
+        shapes if most of them can be read.  ``roots`` are folders meshes may be in beside the robot's own.
         """
         if style not in STYLES:
             raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")

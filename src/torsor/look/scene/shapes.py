@@ -71,7 +71,7 @@ def _read(path: Path) -> tuple[Triangles, ...]:
     if not all(np.isfinite(s.vertices).all() for s in found):
         raise FileError("has a corner that is not finite", file=str(path))
     if not any(len(s.faces) for s in found):
-        raise FileError("holds no triangles", file=str(path))
+        raise FileError("contains no triangles", file=str(path))
     return tuple(found)
 
 

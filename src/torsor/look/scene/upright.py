@@ -1,4 +1,4 @@
-"""Which way up COLLADA meshes stand: as their corners are, or turned as their <up_axis> says.
+"""Orientation of COLLADA meshes: as stored, or turned by their <up_axis>.
 
 A COLLADA file says which axis is up.  Gazebo turns a mesh with y up to z, RViz and most readers of URDF do not, and MeshLab
 writes Y_UP into every file whatever is in it.  So the word alone says nothing.  The robot does: a link's centre of mass and the
@@ -35,7 +35,7 @@ HEAD = 65536
 
 
 def lies(g: Geometry, places: Places) -> bool:
-    """Whether a shape is a COLLADA mesh that says that y is up."""
+    """Whether a shape is a COLLADA mesh with y up in its metadata."""
     if not g.uri.lower().endswith(".dae"):
         return False
     try:
@@ -81,5 +81,5 @@ def near(description: Description, link: Link) -> list[Array]:
 
 
 def visible_shapes(geometry: Sequence[Geometry]) -> tuple[Geometry, ...]:
-    """What is to be seen, or what is to collide where nothing is."""
+    """The visual geometry, else the collision geometry."""
     return tuple(g for g in geometry if g.role == "visual") or tuple(geometry)

@@ -35,7 +35,7 @@ def view(
 
     Served at 127.0.0.1 alone, at a free ``port`` unless one is given.  ``roots`` are folders meshes may be in beside the
     robot's own, ``style`` as :class:`torsor.look.scene.Scene` has it.  ``open``: the browser comes up by itself;
-    ``block``: returns when the page is closed by Ctrl-C, as a script wants it.
+    ``block``: return only after Ctrl-C, for scripts.
     """
     viewer = Viewer(robot, q, result, port=port, roots=roots, style=style)
     if open:

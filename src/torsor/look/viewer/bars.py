@@ -35,7 +35,7 @@ _ALL = "font-size:11.5px;line-height:1.35;padding:2px 12px 8px"
 
 
 def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Array], limits: Sequence[float]) -> str:
-    """A row a coordinate: its force, stacked by kind about zero in the middle; red where it is beyond the joint's limit."""
+    """One row per coordinate: its force, stacked by kind about zero; red where it exceeds the joint's limit."""
     total = np.sum(list(torque.values()), axis=0)
     rows = []
     for unit in dict.fromkeys(units):
@@ -56,7 +56,9 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
 def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> str:
     """One joint's force, the largest causes first."""
     if not parts:
-        return f'<div style="{_ALL};opacity:.6">too many pairs of joints to tell apart while it moves: pause it at rest</div>'
+        return (
+            f'<div style="{_ALL};opacity:.6">too many pairs of joints to separate during motion: pause at a state of rest</div>'
+        )
     found = sorted(parts, key=lambda p: -abs(float(p.tau[index])))
     kept = [p for p in found[:MOST] if abs(float(p.tau[index])) > 1e-9]
     scale = nice(max((abs(float(p.tau[index])) for p in kept), default=0.0))

@@ -1,4 +1,4 @@
-"""A robot with elastic links to look at: at rest, its beams bent by their weight and by the force that pulls; and in motion."""
+"""A robot with flexible links in the viewer: in static equilibrium under gravity and the applied force, and in motion."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class BendingStage(Stage):
             full[self.robot.nq :] -= step
             if np.abs(step).max(initial=0) <= 1e-10 * (1 + np.abs(full[self.robot.nq :]).max(initial=0)):
                 return full
-        raise SingularError(f"the beams of {self.robot.name!r} find no rest here: the force bends them too far")
+        raise SingularError(f"the beams of {self.robot.name!r} have no static equilibrium here: the force bends them too far")
 
     def poses(self, q: ArrayLike) -> Array:
         """The links and beams, straight where q is of the joints alone."""
@@ -117,7 +117,9 @@ class BendingStage(Stage):
         shown = getattr(result, "robot", None)
         if not isinstance(shown, FlexibleRobot) or (shown.nq, shown.robot) != (self.flexible.nq, self.robot):
             what = f"a {type(result).__name__}"
-            raise ArgumentError(f"{self.robot.name!r} has elastic links and plays motions of theirs, not {what} of other links")
+            raise ArgumentError(
+                f"{self.robot.name!r} has flexible links and plays only motions of flexible links, not {what} of rigid links"
+            )
         return Track.bending(result)
 
     def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[TorqueTerm, ...]:

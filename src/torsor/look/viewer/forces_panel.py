@@ -20,13 +20,13 @@ _TEXT = "font-size:11.5px;padding:2px 12px 6px;line-height:1.45"
 
 #: beside the bars of a robot with loops
 TREE = (
-    "These are the joint forces of the tree with its loops cut, every joint driven. The forces of the drives alone: "
+    "These are the joint forces of the spanning tree (loops cut), with every joint driven. The forces of the drives alone: "
     "<code>robot.constrained().inverse_dynamics(q, v, a, actuated=[...])</code>."
 )
 
 
 class ForcesPanel:
-    """τ = M a + c + g − Jᵀf in bars; at rest that is what holds the robot."""
+    """τ = M a + c + g − Jᵀf as bars."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], names: tuple[str, ...]):
         robot = session.stage.robot
@@ -39,9 +39,7 @@ class ForcesPanel:
         self.bars = gui.add_html("")
         if robot.loops:
             gui.add_html(f'<div style="{_TEXT}">{TREE}</div>')
-        self.explain = gui.add_dropdown(
-            "Explain", (_NONE, *names), initial_value=_NONE, hint="one joint's force, cause by cause"
-        )
+        self.explain = gui.add_dropdown("Explain", (_NONE, *names), initial_value=_NONE, hint="one joint's force by cause")
         self.causes = gui.add_html("", visible=False)
         self.explain.on_update(lambda event: do())
 
@@ -56,24 +54,26 @@ class ForcesPanel:
 
 
 class Pull:
-    """The frame, the force on it, the mass felt there, and a simulation of what the force does."""
+    """The frame, the force on it, the effective mass there, and a simulation under this force."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], simulate: Callable[[bool], None]):
         self.session = session
         frames = tuple(session.stage.robot.frames)
         self.frame = gui.add_dropdown(
-            "Frame", frames, initial_value=session.frame, hint="where the force acts and the mass is felt"
+            "Frame", frames, initial_value=session.frame, hint="frame at which the force acts and the effective mass is shown"
         )
         self.force: Any = gui.add_vector3(
             "Force [N]", (0.0, 0.0, 0.0), step=0.1, hint="in world axes; or drag the arrow's tip in the scene"
         )
         self.joints = gui.add_dropdown(
-            "Joints", ("carry the weight", "limp"), hint="while it is pushed: with gravity balanced, or without any drive"
+            "Joints",
+            ("gravity compensation", "no forces"),
+            hint="during the push: with gravity compensation, or without joint forces",
         )
         self.push = gui.add_button("Push for 2 s")
         self.mass = gui.add_html("")
         self.frame.on_update(lambda event: do(setattr, session, "frame", event.target.value))
-        self.push.on_click(lambda event: simulate(self.joints.value != "limp"))
+        self.push.on_click(lambda event: simulate(self.joints.value != "no forces"))
 
         @self.force.on_update
         def _(event: Any) -> None:
@@ -89,13 +89,13 @@ class Pull:
             text = escape(self.session.stage.massless)
         else:
             numbers = ", ".join("∞" if not np.isfinite(m) else f"{m:.3g}" for m in look.mass.kilograms)
-            loops = " (of the tree, its loops cut)" if self.session.stage.robot.loops else ""
-            text = f"mass felt here, by direction{loops}: <b>{numbers} kg</b>"
+            loops = " (of the spanning tree)" if self.session.stage.robot.loops else ""
+            text = f"effective mass by direction{loops}: <b>{numbers} kg</b>"
             text += f"<br><span style='opacity:.7'>{escape(look.mass.note)}</span>" if look.mass.note else ""
         self.mass.content = f'<div style="{_TEXT}">{text}</div>'
 
 
 def _units(kind: str, count: int) -> list[str]:
-    """N·m for what turns, N for what slides, in the order of v."""
+    """N·m or N for each degree of freedom, in the order of v."""
     table = {"prismatic": ["N"], "cylindrical": ["N·m", "N"], "planar": ["N", "N", "N·m"], "floating": ["N·m"] * 3 + ["N"] * 3}
     return table.get(kind, ["N·m"] * count)

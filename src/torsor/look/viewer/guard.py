@@ -1,4 +1,4 @@
-"""Who may talk to the page: this machine's browser, from the page itself, by whoever knows its address.
+"""Access control of the viewer: only browsers on this machine, from the page itself, with its secret address.
 
 A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
 rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
@@ -39,14 +39,14 @@ class GuardError(TorsorError, RuntimeError):
 
 
 class Refusal(NamedTuple):
-    """What a stranger is told."""
+    """The answer to a refused request."""
 
     status: HTTPStatus
     why: str
 
 
 def hosts(port: int) -> tuple[str, ...]:
-    """What the Host header of a request to this server says."""
+    """The allowed values of the Host header."""
     return tuple(f"{name}:{port}" for name in NAMES)
 
 
@@ -57,15 +57,15 @@ def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
     """
     host, origin = headers.get_all("Host"), headers.get_all("Origin")
     if len(host) != 1 or host[0].lower() not in hosts(port):
-        return Refusal(HTTPStatus.FORBIDDEN, "this server is not called that")
+        return Refusal(HTTPStatus.FORBIDDEN, "wrong host name")
     if origin and (len(origin) != 1 or origin[0].lower() not in [f"http://{name}" for name in hosts(port)]):
-        return Refusal(HTTPStatus.FORBIDDEN, "this server talks to its own page only")
+        return Refusal(HTTPStatus.FORBIDDEN, "requests from other pages are refused")
     if not origin and headers.get_all("Upgrade"):
-        return Refusal(HTTPStatus.FORBIDDEN, "a websocket must say which page it is from")
+        return Refusal(HTTPStatus.FORBIDDEN, "a websocket needs an Origin header")
     key, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
     if not compare_digest(key.encode(errors="replace"), token.encode()):  # takes as long wherever they differ
-        return Refusal(HTTPStatus.FORBIDDEN, "the page is at the whole address that torsor said")
-    return Refusal(HTTPStatus.NOT_FOUND, "there is one page here, and no files") if rest else None
+        return Refusal(HTTPStatus.FORBIDDEN, "use the complete address that torsor printed")
+    return Refusal(HTTPStatus.NOT_FOUND, "only the page itself is served") if rest else None
 
 
 def policy(port: int) -> dict[str, str]:
@@ -93,7 +93,7 @@ def policy(port: int) -> dict[str, str]:
 
 
 def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A websockets ``process_request`` that refuses strangers before it asks ``answer``, and asks it for the page alone."""
+    """A websockets ``process_request`` that checks requests and calls ``answer`` only for the page."""
 
     def process_request(connection: Any, request: Any) -> Any:
         port = connection.local_address[1]
@@ -133,7 +133,7 @@ def guarding(token: str) -> Iterator[None]:
         finally:
             server.serve = serve  # type: ignore[misc]
     if not count:
-        raise GuardError("viser has started its server another way than torsor can guard; try viser 1.1")
+        raise GuardError("this version of viser starts its server in an unsupported way; use viser 1.1")
 
 
 def _get_only() -> type:

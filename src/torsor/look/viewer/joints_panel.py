@@ -1,4 +1,4 @@
-"""The sliders, and what they cannot do."""
+"""The joint sliders."""
 
 from __future__ import annotations
 

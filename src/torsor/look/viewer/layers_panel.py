@@ -1,4 +1,4 @@
-"""What is shown: a checkbox a layer."""
+"""Visible layers: one checkbox per layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page is made of: the scene in the middle, forces and plots on the left, joints, motion and layers on the right."""
+"""Layout of the page: the scene in the middle, forces and plots on the left, joints, motion and layers on the right."""
 
 from __future__ import annotations
 

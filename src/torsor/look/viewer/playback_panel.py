@@ -69,9 +69,7 @@ class Plots:
     def __init__(self, gui: viser.GuiApi, tab: viser.GuiTabHandle, names: tuple[str, ...]):
         self.gui, self.tab, self.names = gui, tab, names
         self.track: Track | None = None
-        self.hint = gui.add_html(
-            '<div style="font-size:11.5px;padding:4px 12px;opacity:.65">no motion yet: push the robot</div>'
-        )
+        self.hint = gui.add_html('<div style="font-size:11.5px;padding:4px 12px;opacity:.65">no motion yet: use Push</div>')
         self.plots: list[tuple[Any, Array, list[Array]]] = []
 
     def paint(self, session: Session) -> None:

@@ -26,13 +26,13 @@ class Served(NamedTuple):
 
 
 def serve(port: int = 0, label: str = "") -> Served:
-    """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port asked for is taken."""
+    """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port is in use."""
     if not (isinstance(port, int) and 0 <= port <= 65535):
         raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
     try:
         import viser
     except ImportError:
-        raise MissingExtra("viser", "view", "looking at a robot in the browser") from None
+        raise MissingExtra("viser", "view", "the browser viewer") from None
     server, token = None, secrets.token_urlsafe(SECRET)
     try:
         with _quiet(), guarding(token):

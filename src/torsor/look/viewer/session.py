@@ -1,6 +1,6 @@
-"""What the user of the page has done so far: where the sliders stand, what is playing, which force pulls where.
+"""The inputs of the viewer's user: slider positions, playback, applied force.
 
-A small state machine without a browser: events go in by its methods, :meth:`Session.look` says what is to be seen.
+A small state machine without a browser: events are method calls, :meth:`Session.look` returns what is displayed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Session:
         self._rest(q, self.sliders.values(q), "")
 
     def slide(self, k: int, value: float) -> None:
-        """Slider k goes to a value; loops are closed again around it, or stay open and the trouble is told."""
+        """Slider k goes to a value; loops are closed again, or a message reports that they stay open."""
         values = list(self.values)
         values[k] = float(value)
         guess = self.sliders.configuration(values)

@@ -34,7 +34,7 @@ MANY = 12
 
 @dataclass(frozen=True)
 class Mass:
-    """A mass ellipsoid to draw: where, its axes as a quaternion (x, y, z, w), and how massy each is [kg] (inf: cannot move)."""
+    """A mass ellipsoid: position, axes as a quaternion (x, y, z, w), effective mass along each axis [kg] (inf: cannot move)."""
 
     position: Array
     quaternion: Array
@@ -59,12 +59,12 @@ class Look:
 
     @property
     def tau(self) -> Array:
-        """Joint forces of the motion, (nv,): at rest what holds the robot, g − Jᵀf."""
+        """Joint forces of the motion, (nv,): at rest g − Jᵀf."""
         return np.sum(list(self.torque.values()), axis=0)
 
 
 class Stage:
-    """A robot to look at: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
+    """A robot in the viewer: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
 
     Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
     model.  The page says so beside them.
@@ -76,7 +76,7 @@ class Stage:
     """
 
     #: what is said where there is no mass to feel
-    massless = "no mass is felt here: the mass matrix has no inverse"
+    massless = "no effective mass: the mass matrix is singular"
 
     def __init__(self, robot: Robot, scene: Scene | None = None):
         self.robot = robot
@@ -159,7 +159,7 @@ class Stage:
         return self.scene.poses(q)
 
     def mass(self, q: ArrayLike, frame: str) -> Mass | None:
-        """How massy a frame feels, by direction (MR 8.21); None where the mass matrix has no inverse."""
+        """Effective mass at a frame by direction (MR 8.21); None where the mass matrix is singular."""
         try:
             found = self.tree.mass_ellipsoid(q, frame)
         except SingularError:

@@ -1,4 +1,4 @@
-"""A simulation as a film: pictures at even times, with what is plotted beside them."""
+"""A simulation as an animation: images at equal intervals, with the plotted curves."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """The address of the page, http://127.0.0.1:port/secret/, which is all one needs to open it, and must know."""
+        """The secret address of the page, http://127.0.0.1:port/secret/."""
         return self._url
 
     def show(self, q: ArrayLike) -> None:
@@ -109,14 +109,14 @@ class Viewer:
         self._changed.set()
 
     def try_in_browser(self, action: Callable[..., Any] = lambda: None, *arguments: Any) -> None:
-        """The same for a hand in the browser: what goes wrong is told there."""
+        """The same for actions in the browser; errors are shown there."""
         try:
             self.do(action, *arguments)
         except TorsorError as error:
             self.do(setattr, self.session, "trouble", str(error))
 
     def push(self, carried: bool) -> None:
-        """Simulates what the force does from here, and plays it."""
+        """Simulate the motion under the force from the current state, and play it."""
         session = self.session
         with self.lock:
             q, frame, force = session.q, session.frame, session.force

@@ -1,4 +1,4 @@
-"""What a robot may be held to: Pfaffian constraints A(q) v = b, by frames, by joints, or by functions (MR §8.7, F&O §3.4).
+"""Constraints of a robot: Pfaffian constraints A(q) v = b, by frames, by joints, or by functions (MR §8.7, F&O §3.4).
 
 >>> import torsor as ts
 >>> arm = ts.robots.two_link()

@@ -1,4 +1,4 @@
-"""What a constraint is: rows of A(q) v = b(t), differentiated once (MR 8.92, 8.95; F&O 16–18)."""
+"""Constraint, the base class: rows of A(q) v = b(t), differentiated once (MR 8.92, 8.95; F&O 16–18)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConstraintState:
 
     @cached_property
     def moving(self) -> list[Any]:
-        """q as duals: a function of them brings its rate along v with it."""
+        """q as dual numbers: a function of them has its rate along v."""
         if all(isinstance(x, (int, float)) and x == 0 for x in self.v):
             return list(self.q)
         return [Dual(x, dx) for x, dx in zip(self.q, configuration_rate(self.model, self.q, self.v), strict=True)]
@@ -47,7 +47,7 @@ class ConstraintRows(NamedTuple):
 class Constraint(ABC):
     """Rows that the velocity obeys.  ``name`` is how errors and reports call it.
 
-    To define one of your own, subclass and give ``rows``; or give a function to :func:`torsor.constraints.pfaffian`.
+    For a custom constraint, subclass and define ``rows``; or pass a function to :func:`torsor.constraints.pfaffian`.
     """
 
     name: str
@@ -77,14 +77,14 @@ class Constraint(ABC):
 
     @property
     def integrable_off_zero(self) -> bool:
-        """Whether φ̇ = A v − b also where φ ≠ 0, so that φ may be told to follow a function of time."""
+        """Whether φ̇ = A v − b also where φ ≠ 0, so that φ may be prescribed as a function of time."""
         return all(self.holonomic)
 
     def check(self, model: Model) -> None:  # noqa: B027  most have nothing to check
         """Refuse a model that the constraint cannot act on, by name."""
 
     def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Mapping[int, Force] | None:
-        """The wrench on each body, in its frame, that the multipliers stand for; None if only joint forces are known."""
+        """The wrench of the multipliers on each body, in its frame; None if only joint forces are known."""
         return None
 
 

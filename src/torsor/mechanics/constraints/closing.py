@@ -47,7 +47,7 @@ def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] 
     robot = system.robot
     for names in (fixed, free or ()):
         if isinstance(names, str):
-            raise ArgumentError(f"joints are named in a list, [{names!r}], not by one word")
+            raise ArgumentError(f"give joints as a list, [{names!r}], not as a string")
     out = np.full(robot.nv, free is None)
     for name in free or ():
         out[robot.joint(name).v_slice] = True
@@ -75,7 +75,7 @@ def gap(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
     held = [name for name in system.robot.joints if not movable[system.robot.joint(name).v_slice].any()]
     why = f"with {', '.join(held)} held, " if held else ""
     return (
-        f"no closure found: {why}{worst!r} stays open by {sizes[worst]:.3g} (m, rad) at the nearest configuration reached, "
-        f"q = {np.array2string(end.q, precision=3, separator=', ')}; "
+        f"no closure found: {why}{worst!r} has a closure error of {sizes[worst]:.3g} (m, rad) "
+        f"at the nearest configuration found, q = {np.array2string(end.q, precision=3, separator=', ')}; "
         "the links may be too short to meet, or the guess too far away"
     )

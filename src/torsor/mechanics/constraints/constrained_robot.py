@@ -1,4 +1,4 @@
-"""Constrained: a robot and what it is held to; forward and inverse dynamics, impacts, closure, mobility."""
+"""ConstrainedRobot: a robot with constraints; forward and inverse dynamics, impacts, closure, mobility."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ConstrainedMotion(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """The velocity after a constraint is struck, and the impulses that changed it: M (v⁺ − v⁻) = Aᵀι."""
+    """The velocity after an impact on the constraints, and the impulses: M (v⁺ − v⁻) = Aᵀι."""
 
     v: np.ndarray  #: v⁺ (..., nv)
     impulses: np.ndarray  #: ι (..., k) [N·s, N·m·s], acting on the robot
@@ -77,7 +77,7 @@ class ConstrainedRobot:
             c.check(robot.model)
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
-            raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a name= of its own")
+            raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a different name=")
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
         self._labels = labels(robot.model)
 
@@ -151,7 +151,7 @@ class ConstrainedRobot:
     ) -> ConstrainedMotion:
         """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
 
-        ``method`` is F&O's: "direct" (eq. 20), "multipliers" (eq. 21), "null_space" (eq. 22, whatever the rank), or "auto":
+        ``method`` is F&O's: "direct" (eq. 20), "multipliers" (eq. 21), "null_space" (eq. 22, for any rank), or "auto":
         eq. 21 in a kernel over the rows that are independent, and eq. 22 for the states where those are not the right ones.
         ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
         redundant, many λ give the same motion: "null_space" returns the shortest, the others leave redundant rows at zero.
@@ -189,11 +189,11 @@ class ConstrainedRobot:
         if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
             row = self.rows[int(np.argmax(bad.reshape(-1, len(self.rows)).any(axis=0)))]
             raise ArgumentError(
-                f"this acceleration breaks the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
+                f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
             )
         if actuated is not None:
             if multipliers is not None:
-                raise ArgumentError("give either multipliers or actuated, not both: one follows from the other")
+                raise ArgumentError("give either multipliers or actuated, not both")
             return drives.share_among_drives(self.robot, actuated, A, tree)
         if multipliers is None:
             return tree
@@ -218,7 +218,7 @@ class ConstrainedRobot:
     ) -> np.ndarray:
         """F with JᵀF = Aᵀλ, ``(..., 6)``: λ as a wrench on the robot at a frame, in the world's axes (MR §8.7).
 
-        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  The shortest F; MR's F_tip, what the
+        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  F of smallest norm; MR's F_tip, what the
         robot does to the world, is the opposite.  Raises where the constraint forces are not those of such a wrench.
         """
         A, J = self._at_frame(q, frame, rows, time)
@@ -227,7 +227,7 @@ class ConstrainedRobot:
         rest = np.abs(np.einsum("...rn,...r->...n", J, F) - tau).max(initial=0)
         if rest > 1e-8 * np.abs(tau).max(initial=0):
             raise ArgumentError(
-                f"the constraint forces are not those of a wrench at {frame!r}: {rest:.3g} N·m or N are left over"
+                f"the constraint forces are not those of a wrench at {frame!r}: a residual of {rest:.3g} N·m or N remains"
             )
         return F
 
@@ -242,7 +242,7 @@ class ConstrainedRobot:
     def impact(
         self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
     ) -> Impact:
-        """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): the constraint is struck, 0 ≤ e ≤ 1."""
+        """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): impact with restitution 0 ≤ e ≤ 1."""
         e = as_rows(Argument("restitution", ()), restitution, FLOAT64)
         if not (np.all(e >= 0) and np.all(e <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
@@ -264,9 +264,9 @@ class ConstrainedRobot:
     ) -> dict[str, np.ndarray]:
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
 
-        That of a joint is what it puts on its child link, in that link's frame; that of a loop or another constraint between
-        frames is what it puts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
-        the reactions are not unique: redundant rows carry nothing, with ``method="null_space"`` all rows as little as they can.
+        The wrench of a joint acts on its child link, in that link's frame; that of a loop or another constraint between
+        frames acts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
+        the reactions are not unique: redundant rows are zero, with ``method="null_space"`` λ has the smallest norm.
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, **options)
@@ -291,7 +291,7 @@ class ConstrainedRobot:
         """q with φ(q) = 0, near a guess (the neutral configuration unless given) (F&O 16).
 
         ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the iteration from the guess ends open, it
-        starts again from ``attempts`` random configurations of the free joints; then ClosureError says which loop stays open.
+        starts again from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
         """
         q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
         movable = closing.movable(self, fixed, free)
@@ -339,10 +339,10 @@ class ConstrainedRobot:
         return () if time is None else (time,)
 
     def _at_frame(self, q: ArrayLike, frame: str, rows: str, time: Any) -> tuple[np.ndarray, np.ndarray]:
-        """A, and the rows asked for of the frame's Jacobian."""
+        """A, and the selected rows of the frame's Jacobian."""
         part = {"all": slice(0, 6), "angular": slice(0, 3), "linear": slice(3, 6)}
         if rows not in part:
-            raise UnknownName("part of a wrench", rows, part)
+            raise UnknownName("rows=", rows, part)
         self.robot.model.frame(frame)
         A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
         return A, J[..., part[rows], :]
@@ -355,7 +355,7 @@ class ConstrainedRobot:
         wrenches: tuple[str, ...] = (),
         expressed_in: str = "body",
     ) -> Kernel | None:
-        """The kernel of forward dynamics that is trusted where its doubt is below 1; None where there is more to do."""
+        """The kernel of forward dynamics, valid where doubt < 1; None if it does not apply."""
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
         if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None
@@ -372,7 +372,7 @@ class ConstrainedRobot:
                 raise UnknownName("loop", name, loops)
         gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
         if len(gains) not in (0, 2):
-            raise ArgumentError(f"stabilization is (decay, stiffness), two numbers [1/s], not {stabilization}")
+            raise ArgumentError(f"stabilization must be (decay, stiffness), two numbers [1/s], not {stabilization}")
         extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
         return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 

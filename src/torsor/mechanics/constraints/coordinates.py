@@ -16,7 +16,7 @@ from torsor.spatial.linear import dot
 
 @dataclass(frozen=True)
 class Coupled(Constraint):
-    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with a force of its own (F&O 15–19)."""
+    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with its own multiplier (F&O 15–19)."""
 
     name: str
     joint: str
@@ -37,7 +37,7 @@ class Coupled(Constraint):
             if model.joint[i].nv != 1 or model.coupling[i] is not None:
                 raise ArgumentError(
                     f"coupling {self.name!r}: joint {end!r} has no single coordinate of its own "
-                    "(robot.without_couplings() gives mimic joints theirs)"
+                    "(robot.without_couplings() gives mimic joints coordinates)"
                 )
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
@@ -85,7 +85,7 @@ class Pfaffian(Constraint):
         if len(nested) != self.count or any(len(row) != n for row in nested):
             shape = f"{len(nested)} of {' and '.join(str(k) for k in sorted({len(row) for row in nested}))}"
             raise ArgumentError(
-                f"constraint {self.name!r}: its function must give {self.count} rows of {n} entries, not {shape}"
+                f"constraint {self.name!r}: its function must return {self.count} rows of {n} entries, not {shape}"
             )
         return nested
 
@@ -148,11 +148,11 @@ class Driven(Constraint):
     def check(self, model: Model) -> None:
         self.constraint.check(model)
         if not all(self.constraint.holonomic):
-            raise ArgumentError(f"constraint {self.name!r} has rows without a position, which cannot follow one")
+            raise ArgumentError(f"constraint {self.name!r} has nonholonomic rows, which cannot be prescribed")
         if not self.constraint.integrable_off_zero:
             raise ArgumentError(
-                f"constraint {self.name!r} cannot be driven: what a joint measures has the rate A v only where it is closed; "
-                "drive points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
+                f"constraint {self.name!r} cannot be prescribed: the rate of its error is A v only where it is closed; "
+                "prescribe points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
             )
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
@@ -183,5 +183,5 @@ def _items(x: Any) -> list[Any]:
 def _as_numbers(x: Any, count: int, constraint: Constraint, what: str) -> list[Any]:
     items = _items(x)
     if len(items) != count:
-        raise ArgumentError(f"constraint {constraint.name!r}: {what} must give {count} numbers, not {len(items)}")
+        raise ArgumentError(f"constraint {constraint.name!r}: {what} must return {count} numbers, not {len(items)}")
     return items

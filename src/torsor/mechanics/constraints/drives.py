@@ -1,4 +1,4 @@
-"""Inverse dynamics with fewer drives than joints: the constraints carry what the passive joints cannot."""
+"""Inverse dynamics with fewer drives than joints: constraint forces replace the forces of passive joints."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RANK = 1e-9
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
     """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; the shortest, if there is a choice.
 
-    τ_tree = M a + h is what the spanning tree needs.  The rows of Aᵀ at the passive joints give λ up to their null space Z,
-    λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
+    τ_tree = M a + h is the joint force of the spanning tree.  The rows of Aᵀ at the passive joints give λ up to their null
+    space Z, λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
     """
     if isinstance(actuated, str):
-        raise ArgumentError(f"actuated joints are named in a list, [{actuated!r}], not by one word")
+        raise ArgumentError(f"give actuated joints as a list, [{actuated!r}], not as a string")
     idle = np.ones(robot.nv, bool)
     for name in actuated:
         idle[robot.joint(name).v_slice] = False
@@ -35,7 +35,7 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
     left = np.abs(_apply(passive, lam) - tree[..., idle]).max(initial=0)
     if left > 1e-8 * np.abs(tree).max(initial=0):
         raise SingularError(
-            f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N would be missing at the others"
+            f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N are missing at the other joints"
         )
     wanted = tree[..., ~idle] - _apply(driven, lam)
     lam = lam + _apply(Z, _apply(_inverse_and_null_space(driven @ Z, floor)[0], wanted))

@@ -177,7 +177,7 @@ def _solution(
     wrenches: Any = None,
     **options: Any,
 ) -> tuple[Any, ...]:
-    """x, λ and the doubt: above one, the rows chosen are not enough here, or too many.
+    """x, λ and doubt; doubt > 1 where the selected rows are insufficient or dependent.
 
     The rows chosen are solved; the others are looked at.
     """

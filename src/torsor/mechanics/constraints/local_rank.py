@@ -1,4 +1,4 @@
-"""Rank of the constraint rows at a configuration and near it: redundant, singular and contradictory rows told apart.
+"""Rank of the constraint rows at a configuration and near it: redundant, singular and contradictory rows.
 
 Redundant rows are dependent everywhere near a configuration; they change nothing.  At a singular configuration fewer rows are
 independent than near it: their equations leave directions free that the mechanism cannot follow, and neither the acceleration
@@ -132,7 +132,7 @@ def _singular(system: ConstrainedRobot, local: LocalRank) -> str:
     moving = [name for name, part in zip(names, size, strict=True) if part > 1e-6 * size.max(initial=0.0)]
     return (
         f"singular configuration: {local.here} of {len(system.rows)} constraint rows are independent here and {local.near} "
-        f"near by (dependent here: {_list_names(lost)}), so the motion of {_list_names(moving)} is not determined; "
+        f"nearby (dependent here: {_list_names(lost)}), so the motion of {_list_names(moving)} is undetermined; "
         "move away from it along one branch, see mobility(q)"
     )
 
@@ -156,8 +156,8 @@ def _contradictory(system: ConstrainedRobot, local: LocalRank, what: str, v: np.
     names = [name for name, size in zip(system.rows, gap, strict=True) if size > 1e-3 * gap.max()]
     kind, unit = ("velocity", "m/s, rad/s") if what == "impulse" else ("acceleration", "m/s², rad/s²")
     return (
-        f"contradictory constraint rows: no {kind} satisfies {_list_names(names)} together, the nearest misses them by "
-        f"{gap.max():.3g} [{unit}]; remove one of them, or make their motions agree"
+        f"contradictory constraint rows: no {kind} satisfies {_list_names(names)} together, the nearest violates them by "
+        f"{gap.max():.3g} [{unit}]; remove one of them, or make them consistent"
     )
 
 

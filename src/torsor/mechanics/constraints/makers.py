@@ -1,4 +1,4 @@
-"""The functions users call to make constraints: what they write, checked and put into torsor's types."""
+"""Functions that create constraints from checked arguments."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
     >>> shaken = prescribed(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])
     """
     if not isinstance(constraint, Constraint):
-        raise ArgumentError(f"driven takes a constraint and a function of time, not {type(constraint).__name__}")
+        raise ArgumentError(f"prescribed takes a constraint and a function of time, not {type(constraint).__name__}")
     _callable(motion, "prescribed")
     return Driven(constraint, motion)
 

@@ -1,4 +1,4 @@
-"""How a mechanism can move: degrees of freedom, redundant rows, coordinates that may be chosen."""
+"""Mobility of a mechanism: degrees of freedom, redundant rows, independent coordinates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Mobility:
-    """The freedom of a constrained robot at one configuration.
+    """Mobility of a constrained robot at one configuration.
 
     ``generic_freedom`` is that of nearby configurations on the same closure: where fewer rows are independent here, the
     configuration is singular and the mechanism can move, for a moment, in more ways than it can keep up.
@@ -69,7 +69,7 @@ class Mobility:
         if self.redundancy:
             lines.append(f"overconstrained by {self.redundancy}: {', '.join(self.redundant)}")
         if self.singular:
-            lines.append(f"singular here: near by, {self.generic_rank} rows are independent")
+            lines.append(f"singular here: nearby, {self.generic_rank} rows are independent")
         if self.independent:
             lines.append(f"the motion follows from {', '.join(self.independent)}")
         return "\n".join(map(printable, lines))

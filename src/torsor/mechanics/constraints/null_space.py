@@ -73,7 +73,7 @@ def in_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None) -> tuple
 def _massless(M: np.ndarray, model: Model | None) -> str:
     """Error message for mass matrices of which one has no Cholesky factor: it names the joint with the smallest pivot."""
     if model is None:
-        return "the mass matrix is singular: some joint moves no mass; add inertia to the links it carries, or an armature"
+        return "the mass matrix is singular: some joint moves no mass; add inertia to the links it moves, or an armature"
     least, name = np.inf, ""
     for one in M.reshape(-1, *M.shape[-2:]):
         try:
@@ -100,7 +100,7 @@ def in_mass_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None, zer
 def null_space(
     M: np.ndarray, A: np.ndarray, f: np.ndarray, g: np.ndarray, tolerance: float = RANK
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states whatever the rank of A.  F&O 22.
+    """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states and any rank of A.  F&O 22.
 
     x = K y + x₀ with A K = 0 and A x₀ = g, and KᵀM K y = Kᵀ(f − M x₀).  K is the null space of A, orthonormal in the metric M,
     so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other, A x is as near to g as it can be,

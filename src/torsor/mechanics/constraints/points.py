@@ -58,7 +58,7 @@ class Distance(BetweenFrames):
 
     def forces(self, X: Transform) -> Sequence[Force]:
         if all(is_zero(x) for x in X.r):
-            raise ArgumentError(f"constraint {self.name!r}: the two frames are always at one place; a rod needs two")
+            raise ArgumentError(f"constraint {self.name!r}: the two frames always coincide; a rod needs two points")
         return [Force(ZERO, X.E @ (X.r * (1 / sqrt(X.r.dot(X.r)))))]
 
     def error(self, X: Transform) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""The wrench through every joint, of the tree and of the loops: what a bearing has to carry."""
+"""Reaction wrenches of all joints, of the tree and of the loops (bearing loads)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reactions(
         carried = c.wrenches(state, part)
         if carried is None:
             raise ArgumentError(
-                f"constraint {c.name!r} is given in joint coordinates, so it is not known which bodies it pushes; "
+                f"constraint {c.name!r} is given in joint coordinates, so the bodies on which it acts are unknown; "
                 "reactions need constraints between frames"
             )
         for body, F in carried.items():

@@ -135,8 +135,8 @@ class Solver:
         x, lam, doubt = self.kernel(f"{what}.{method}", rows, inputs=inputs)(*values)
         if not doubt < 1:
             raise SingularError(
-                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are barely independent "
-                "here, or the others differ from them by drift; use method='null_space' or 'auto'"
+                f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are nearly dependent "
+                "here, or inconsistent with the others because of closure error; use method='null_space' or 'auto'"
             )
         return x, lam
 

@@ -1,4 +1,4 @@
-"""Joints and links that give way (MR §8.9.5, F&O §2): elastic joints, and Euler–Bernoulli links with assumed modes."""
+"""Elastic joints, and flexible links (Euler–Bernoulli beams with assumed modes) (MR §8.9.5, F&O §2)."""
 
 from torsor.mechanics.flexible.beam import Beam, beam, box, rod, tube
 from torsor.mechanics.flexible.elastic_joints import ElasticJoints, elastic_joints

@@ -49,14 +49,16 @@ class Flexible:
 def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
     """The robot with beams for some of its links.  A beam takes the place of its link's own inertia.
 
-    What hangs on the link, joints, welded links and frames, hangs on the section of the beam that is nearest to it along x̂.
+    Joints, welded links and frames of the link are attached to the nearest section of the beam along x̂.
     """
     refuse_rotors(robot.model, "a robot with elastic links")
     refuse_friction(robot.model, "a robot with elastic links")
     if robot.loops:
-        raise ModelError(f"robot {robot.name!r} has loops, which beams would leave open; robot.without_loops() has none")
+        raise ModelError(
+            f"robot {robot.name!r} has loops, which are not supported with flexible links; use robot.without_loops()"
+        )
     if not beams:
-        raise ArgumentError("name at least one link and its beam: {'link': beam(...)}")
+        raise ArgumentError("give at least one link with its beam: {'link': beam(...)}")
     d = robot.description
     for link, beam in beams.items():
         robot.link(link)  # refuses an unknown one

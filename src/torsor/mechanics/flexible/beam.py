@@ -1,4 +1,4 @@
-"""A beam: what a flexible link is made of, and the shapes it may take."""
+"""Beam: parameters of a flexible link and its mode shapes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Beam:
 
     def __post_init__(self) -> None:
         if self.shapes not in FAMILIES:
-            raise UnknownName("family of shapes", self.shapes, FAMILIES)
+            raise UnknownName("shapes=", self.shapes, FAMILIES)
         if len(self.modes) != 3 or any(not isinstance(n, int) or n < 0 for n in self.modes) or not any(self.modes):
             raise ArgumentError(f"modes must be three counts (along y, along z, torsion), not all zero, not {self.modes}")
         y, z, t = self.modes

@@ -61,7 +61,9 @@ class ElasticJoints:
         refuse_rotors(robot.model, "a robot with elastic joints")
         refuse_friction(robot.model, "a robot with elastic joints")
         if robot.loops:
-            raise ModelError(f"robot {robot.name!r} has loops, which springs would leave open; robot.without_loops() has none")
+            raise ModelError(
+                f"robot {robot.name!r} has loops, which are not supported with elastic joints; use robot.without_loops()"
+            )
         refuse_symbols(robot.model, "a robot with springs", "torsor.mechanics.flexible.joint_equations takes them")
         self._robot, self._springs = robot, dict(springs)
         self._elastic = _elastic(robot, self._springs)
@@ -110,7 +112,7 @@ class ElasticJoints:
         return self._kernels.run("forward_dynamics", q, v, theta, omega, tau, wrenches=wrenches, expressed_in=expressed_in)
 
     def joint_force(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> np.ndarray:
-        """τ_e of each elastic joint: what a torque sensor behind the gear reads."""
+        """τ_e of each elastic joint, as measured by a torque sensor after the gear."""
         return self._kernels.run("joint_force", q, v, theta, omega)
 
     def inverse_dynamics(
@@ -130,11 +132,12 @@ class ElasticJoints:
         """
         laws = [t.joint for t in self._elastic.transmissions if t.spring.has_damping and isinstance(t.spring, SpringLaw)]
         if laws:
-            raise ArgumentError(f"joint {laws[0]!r} has a law with damping, whose rate cannot be found from its force")
+            raise ArgumentError(f"joint {laws[0]!r} has a law with damping, whose rate does not follow from its force")
         if theta is None:
             if self._damped:
                 raise ArgumentError(
-                    f"joint {self._damped[0]!r} has a damped spring: where its motor is cannot be inferred; give theta="
+                    f"joint {self._damped[0]!r} has a damped spring, so the motor position does not follow from the motion; "
+                    "give theta="
                 )
             theta = np.zeros(len(self.joints))
         return MotorMotion(*self._kernels.run("inverse_dynamics", q, v, a, jerk, snap, theta))
@@ -166,7 +169,7 @@ class ElasticJoints:
         restoring force has 0; one that gravity topples has −√|λ|, the rate it grows at with a minus sign.
         """
         if motors not in ("free", "locked"):
-            raise UnknownName("way to hold the motors", motors, ("free", "locked"))
+            raise UnknownName("motors=", motors, ("free", "locked"))
         K = self.stiffness(q, self.equilibrium(q)[0])
         M = np.zeros_like(K)
         n, motor = self._robot.nv, range(self._robot.nv, K.shape[-1])
@@ -243,10 +246,12 @@ def _elastic(robot: Robot, springs: Mapping[str, Spring | SpringLaw]) -> Elastic
             raise ArgumentError(f"joint {name!r} needs a Spring or a Law, not {spring!r}")
         if model.coupling[i] is not None or joint.nv != 1 or joint.nq != 1:
             why = "follows another joint" if model.coupling[i] is not None else f"is {joint.name}"
-            raise ModelError(f"joint {name!r} {why}; an elastic joint has one coordinate of its own")
+            raise ModelError(f"joint {name!r} {why}; an elastic joint needs exactly one coordinate")
         B = armature[i][0] if spring.rotor_inertia is None else spring.rotor_inertia
         if not B:
-            raise ArgumentError(f"joint {name!r} has no armature in the model: give its rotor's, Spring(..., rotor_inertia=B)")
+            raise ArgumentError(
+                f"joint {name!r} has no armature in the model; give the rotor inertia: Spring(..., rotor_inertia=B)"
+            )
         found.append(Transmission(name, model.q_start[i], model.v_start[i], spring, B))
         armature[i] = (0,)
     return Elastic(replace(model, armature=tuple(armature)), tuple(found))

@@ -30,7 +30,7 @@ STEPS = 30
 
 
 class Response(NamedTuple):
-    """Joint forces τ (nv of the robot), and what the modes do meanwhile, η̈."""
+    """Joint forces τ (nv of the robot), and the accelerations η̈ of the modes."""
 
     tau: Any
     eta_acceleration: Any
@@ -64,7 +64,7 @@ class FlexibleRobot:
     def of(cls, robot: Robot, beams: Mapping[str, Beam]) -> FlexibleRobot:
         """The robot with beams for the links named.  A beam's mass takes the place of its link's own inertia.
 
-        What hangs on such a link (joints, welded links, frames) hangs on the section of the beam nearest to it along the beam.
+        Joints, welded links and frames of such a link are attached to the nearest section along the beam.
         """
         return cls(robot, beams)
 
@@ -234,7 +234,7 @@ class FlexibleRobot:
 
     def _small(self, q: ArrayLike, joints: str) -> tuple[np.ndarray, np.ndarray]:
         if joints not in ("free", "locked"):
-            raise UnknownName("way to hold the joints", joints, ("free", "locked"))
+            raise UnknownName("joints=", joints, ("free", "locked"))
         n = self._robot.nv if joints == "locked" else 0
         return self.mass_matrix(q)[..., n:, n:], self.stiffness(q)[..., n:, n:]
 

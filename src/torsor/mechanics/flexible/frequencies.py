@@ -9,7 +9,7 @@ from torsor.spatial.rigid.basis import fix_signs
 
 
 def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Angular frequencies [rad/s], ascending: √λ of K x = λ M x; where λ < 0 the motion runs away, and −√|λ| says how fast."""
+    """Angular frequencies [rad/s], ascending: √λ of K x = λ M x; where λ < 0 the equilibrium is unstable, with −√|λ|."""
     return _signed_root(modes(M, K)[0])
 
 

@@ -39,7 +39,7 @@ class Elastic:
 
 
 class MotorMotion(NamedTuple):
-    """What a motion asks of the motors: torque τ (nv), and the rotors' own motion θ, ω, α."""
+    """Motor torques τ (nv) of a motion, and the rotors' motion θ, ω, α."""
 
     tau: Any
     theta: Any

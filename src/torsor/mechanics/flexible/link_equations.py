@@ -16,7 +16,7 @@ from torsor.mechanics.flexible.joint_equations import gravity_stiffness
 from torsor.scalar import Scalars
 from torsor.spatial import linear, symmetric
 
-MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to what it carries"
+MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to the links it moves"
 
 
 def mass_matrix(flexible: Flexible, q: Scalars) -> list[list[Any]]:

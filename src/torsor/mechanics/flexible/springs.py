@@ -1,4 +1,4 @@
-"""What is between a motor and its link: the force of a deflection δ = θ − q and of its rate, over any scalar."""
+"""Springs between motor and link: force of a deflection δ = θ − q and its rate, over any scalar."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """τ_e = torque(δ, δ̇): a spring and damper of your own, written with ``+ - * /`` and :mod:`torsor.scalar`.
+    """τ_e = torque(δ, δ̇): a custom spring and damper, written with ``+ - * /`` and :mod:`torsor.scalar`.
 
     ``inverse`` gives δ of a force at rest, which inverse dynamics and equilibria need; ``stored`` the energy of a deflection
     [J].  ``rotor_inertia`` as for a :class:`Spring`.
@@ -90,16 +90,16 @@ class SpringLaw:
     def deflection(self, tau: Any) -> Any:
         """δ of a force at rest, by ``inverse``."""
         if self.inverse is None:
-            raise ArgumentError("the deflection of a force is asked for: give the law its inverse, Law(torque, inverse=...)")
+            raise ArgumentError("the deflection of a force is needed: give the inverse, Law(torque, inverse=...)")
         return self.inverse(tau)
 
     def energy(self, d: Any) -> Any:
-        """What a deflection stores, by ``stored``."""
+        """Energy of a deflection, by ``stored``."""
         if self.stored is None:
-            raise ArgumentError("the energy of a deflection is asked for: give the law its integral, Law(torque, stored=...)")
+            raise ArgumentError("the energy of a deflection is needed: give the integral, Law(torque, stored=...)")
         return self.stored(d)
 
 
 def _check_inertia(B: float | None) -> None:
     if B is not None and not (0 < B < math.inf):
-        raise ArgumentError(f"a rotor's inertia must be positive and finite, not {B!r}; a joint without a rotor is a rigid one")
+        raise ArgumentError(f"a rotor's inertia must be positive and finite, not {B!r}; a joint without a rotor must be rigid")

@@ -48,14 +48,14 @@ def chain(
 ) -> LargeTree:
     """n solid rods, each hanging on the end of the one before, along −z while q is neutral.
 
-    ``length`` and ``radius`` [m], ``mass`` [kg]: a number, or an array with one a link.  ``armature`` likewise, one a
-    freedom.  ``joint`` is a joint type or several that are taken by turns; the default, hinges about x and y, makes a rope.
+    ``length`` and ``radius`` [m], ``mass`` [kg]: a number, or an array with one per link.  ``armature`` likewise, one per
+    degree of freedom.  ``joint`` is a joint type or several, used alternately; the default, revolute about x and y, is a rope.
 
     >>> chain(1000)
     <LargeTree chain: 1000 bodies, 1000 freedoms; revolute>
     """
     if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"a chain has a whole number of links from 1, not {n!r}")
+        raise ArgumentError(f"the number of links must be a whole number of at least 1, not {n!r}")
     types = (joint,) if isinstance(joint, JointType) else tuple(joint) if isinstance(joint, Sequence) else ()
     if not types or not all(isinstance(kind, JointType) for kind in types):
         raise ArgumentError(f"joint must be a joint type such as torsor.joints.Revolute((0, 1, 0)), or several, not {joint!r}")
@@ -88,7 +88,7 @@ def random_tree(
 ) -> LargeTree:
     """A tree of n bodies with joints of the types given, offsets, inertias and armatures drawn at random.
 
-    With probability ``branching`` a body hangs on any body before it, otherwise on the last: 0 makes a chain, 1 a tree
+    With probability ``branching`` the parent of a body is any earlier body, otherwise the last: 0 makes a chain, 1 a tree
     whose depth grows with log n.
 
     >>> tree = random_tree(5, np.random.default_rng(1), types=[Spherical()])
@@ -96,9 +96,9 @@ def random_tree(
     (20, 15)
     """
     if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"a tree has a whole number of bodies from 1, not {n!r}")
+        raise ArgumentError(f"the number of bodies must be a whole number of at least 1, not {n!r}")
     if not 0 <= branching <= 1:
-        raise ArgumentError(f"branching is a probability between 0 and 1, not {branching!r}")
+        raise ArgumentError(f"branching must be a probability between 0 and 1, not {branching!r}")
     kind = rng.integers(0, len(types), size=n)
     anywhere = rng.integers(-1, np.arange(n))
     parent = np.where(rng.random(n) < branching, anywhere, np.arange(-1, n - 1))

@@ -1,8 +1,8 @@
 """The constraint-force algorithm (Fijany, Sharf & D'Eleuterio 1995; F&O 28) for unbranched chains.
 
-The constraint forces of a chain obey a block-tridiagonal equation, a row a joint.  It is solved one joint after another, or by
-odd-even reduction: every other joint is eliminated, all at the same time, ⌈log₂ N⌉ times.  The matrix is inverse inertias, so
-every body must have mass and extent, and its condition grows with the square of the chain's length.
+The constraint forces of a chain satisfy a block-tridiagonal equation, one row per joint.  It is solved one joint after
+another, or by odd-even reduction: every other joint is eliminated, all at the same time, ⌈log₂ N⌉ times.  The matrix is
+inverse inertias, so every body must have mass and extent, and its condition grows with the square of the chain's length.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def bases(d: int) -> Kernel:
 
 @cache
 def force_on_parent() -> Kernel:
-    """Xᵀf: a force through a joint, as the body above feels it."""
+    """Xᵀf: a joint force in the frame of the parent body."""
     return stage("forces above", lambda E, r, f: {"F": six_numbers(transform(E, r).T @ Force.of(f))}, X_ROW | {"f": 6})
 
 
@@ -197,7 +197,7 @@ def constraint_force_sequential(tree: LargeTree, q: Array, v: Array, tau: Array)
 
 
 def _net(X: tuple[Array, Array], f: Array) -> Array:
-    """f_i − X_{i+1}ᵀ f_{i+1}: what a body keeps of the forces through its two joints."""
+    """f_i − X_{i+1}ᵀ f_{i+1}: the resultant of the forces of a body's two joints."""
     net = f.copy()
     net[:-1] -= force_on_parent()(X[0][1:], X[1][1:], f[1:])
     return net
@@ -212,8 +212,8 @@ def _check(tree: LargeTree) -> None:
     if not tree.is_chain:
         i = int(np.argmax(tree.parent != np.arange(-1, len(tree) - 1)))
         raise ArgumentError(
-            f"constraint_force is for unbranched chains, but {tree.body_name(i)} hangs on {_parent_name(tree, i)}, "
-            'not on the body before it; method="divide_and_conquer" takes any tree'
+            f"constraint_force is for unbranched chains, but {tree.body_name(i)} is attached to {_parent_name(tree, i)}, "
+            'not to the body before it; method="divide_and_conquer" supports any tree'
         )
     c2 = np.einsum("ni,nj->nij", tree.h, tree.h) / np.maximum(tree.mass, 1e-300)[:, None, None]
     about_com = tree.I[:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]] - np.eye(3) * np.trace(c2, axis1=1, axis2=2)[:, None, None] + c2

@@ -62,7 +62,7 @@ class Contraction:
 
 
 def contraction(parent: Array, freedoms: Array, light: Array | None = None) -> Contraction:
-    """The plan for a tree: ``parent`` (−1 is the base), the freedoms of each joint, and which bodies are too light to open.
+    """The plan for a tree: ``parent`` (−1 is the base), the degrees of freedom of each joint, and the massless bodies.
 
     A light body has no acceleration of its own until something is attached to it, so it is only ever removed together with
     what it carries.  Costs O(N); made once a tree.

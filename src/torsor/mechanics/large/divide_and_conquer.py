@@ -246,7 +246,7 @@ class _Solver:
         worst = int(np.arange(len(self.tree))[s.bodies][np.argmin(share)])
         return SingularError(
             f"the joint of {self.tree.body_name(worst)} moves no mass, so no torque gives it a finite acceleration; "
-            "add inertia to the bodies it carries, or an armature to the joint"
+            "add inertia to the bodies it moves, or an armature to the joint"
         )
 
     def _outward(self, s: Batch) -> None:

@@ -1,4 +1,4 @@
-"""The joints of a large tree at one state, sorted by their number of freedoms: what kernels take."""
+"""The joints of a large tree at one state, sorted by their number of degrees of freedom: arguments of kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Freedoms:
-    """X = (E, r) a row a body; for each number of freedoms d the bodies, where their rates are in v, and S (n_d, 6d)."""
+    """X = (E, r), one row per body; for each d the bodies with d degrees of freedom, their indices in v, and S (n_d, 6d)."""
 
     E: Array
     r: Array
@@ -48,5 +48,5 @@ class Freedoms:
 
 
 def counts(tree: LargeTree) -> Array:
-    """The freedoms of each joint."""
+    """The degrees of freedom of each joint."""
     return np.array([j.nv for j in tree.types] or [0], dtype=np.int64)[tree.kind]

@@ -21,6 +21,6 @@ METHODS = {
 def forward_dynamics(method: str) -> Callable[..., Any]:
     """The function behind a name of :data:`METHODS`."""
     if method not in METHODS:
-        raise UnknownName("method of forward dynamics", method, METHODS)
+        raise UnknownName("method=", method, METHODS)
     module, function = METHODS[method].split(":")
     return getattr(import_module(module), function)

@@ -31,7 +31,7 @@ Array = np.ndarray
 
 @cache
 def across() -> Kernel:
-    """What a joint adds with the twist vJ = S v and the apparent acceleration aJ = Ṡ v: a relative motion."""
+    """The relative motion of a joint with twist vJ = S v and apparent acceleration aJ = Ṡ v."""
 
     def step(E, r, vJ, aJ):
         return {"relative": numbers(RelativeMotion.of(transform(E, r), Motion.of(vJ), Motion.of(aJ)))}
@@ -67,7 +67,7 @@ def load() -> Kernel:
 
 
 def motions(tree: LargeTree, plan: Contraction, X: tuple[Array, Array], vJ: Array, aJ: Array) -> Array:
-    """(ω, α, a) of every body, a row a body and the base last, whose a is −g (F&O 3–4)."""
+    """(ω, α, a), one row per body, the base last with a = −g (F&O 3–4)."""
     n = len(tree)
     step = across()(*X, vJ, aJ)
     for s in plan.steps:

@@ -100,7 +100,7 @@ def _articulate(
     E: Scalars, r: Scalars, S: Scalars, m: Scalars, h: Scalars, I: Scalars, armature: Scalars, tau: Scalars, p: Scalars,
     below: Scalars,
 ) -> dict[str, Any]:  # fmt: skip
-    """Inwards: the articulated inertia and bias force of a body, felt through its joint."""
+    """Inward: articulated inertia and bias force of a body, transmitted through its joint."""
     X, s = _transform(E, r), Subspace((Motion.of(S),))
     children = ArticulatedInertia(Sym(*below[:6]), _matrix(below[6:15]), Sym(*below[15:21]))
     IA = ArticulatedInertia.of(Inertia(m[0], Vec(*h), Sym(*I))) + children
@@ -149,7 +149,7 @@ def _index(chain: bool, parent: Array) -> Array | None:
 
 
 def _below(chain: bool, n: int) -> Array | None:
-    """What the tips have below them: nothing."""
+    """Initial values at the tips: zero."""
     return np.zeros(n) if chain else None
 
 
@@ -170,5 +170,5 @@ def _singular(tree: LargeTree, row: int, state: tuple[int, ...]) -> SingularErro
     body = tree.body_name(int(tree.rows.body[row]))
     return SingularError(
         f"the joint of {body} moves no mass{at}, so no torque gives it a finite acceleration; "
-        "add inertia to the bodies it carries, or an armature to the joint"
+        "add inertia to the bodies it moves, or an armature to the joint"
     )

@@ -1,4 +1,4 @@
-"""One freedom a row: a joint with d freedoms as d joints with one, massless bodies between them.
+"""One degree of freedom per row: a joint with d of them becomes d joints with massless bodies between.
 
 The columns of S are eliminated one by one, the last first: that is the factorization of D in the articulated-body algorithm
 (F&O 12), and it makes one step of mixed joints.

@@ -1,4 +1,4 @@
-"""How many steps must follow one another: what a method would take on a machine with a processor for each body."""
+"""Number of sequential steps of a method on a machine with one processor per body."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def depth(tree: LargeTree, method: str) -> int:
     (3000, 132)
     """
     if method not in DEPTHS:
-        raise UnknownName("method of forward dynamics with a known depth", method, DEPTHS)
+        raise UnknownName("method=", method, DEPTHS)
     return DEPTHS[method](tree)

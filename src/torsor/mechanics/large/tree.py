@@ -29,9 +29,9 @@ ORTHONORMAL = 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeTree:
-    """A kinematic tree of N bodies, row i a body and the joint that carries it.
+    """A kinematic tree of N bodies; row i is a body and the joint that moves it.
 
-    ``parent[i]`` < i is the body it hangs on, −1 the fixed base.  ``types[kind[i]]`` is its joint type.  ``(E, r)[i]`` is the
+    ``parent[i]`` < i is its parent body, −1 the fixed base.  ``types[kind[i]]`` is its joint type.  ``(E, r)[i]`` is the
     offset, the :class:`~torsor.spatial.Transform` from the parent's body frame to the joint frame.  ``mass`` [kg], ``h`` the
     first moment m·c [kg·m] and ``I`` the rotational inertia (xx, xy, xz, yy, yz, zz) [kg·m²] are about the body frame's
     origin.  ``armature`` (nv) is the rotors' inertia, ``names`` what errors call the bodies.
@@ -77,7 +77,7 @@ class LargeTree:
         wrong = np.flatnonzero((self.parent >= rows) | (self.parent < -1))
         if len(wrong):
             i = int(wrong[0])
-            raise ModelError(f"parent[{i}] is {self.parent[i]}: a body hangs on one before it, or on the base, which is -1")
+            raise ModelError(f"parent[{i}] is {self.parent[i]}: the parent must be an earlier body, or -1 for the base")
         wrong = np.flatnonzero((self.kind < 0) | (self.kind >= len(self.types)))
         if len(wrong):
             i = int(wrong[0])
@@ -86,7 +86,7 @@ class LargeTree:
             if not isinstance(joint, JointType):
                 raise ModelError(f"types[{k}] must be a joint type such as torsor.joints.Revolute(axis), not {joint!r}")
             if joint.nv == 0:
-                raise ModelError(f"types[{k}] is a weld ({joint.name}): add its mass to the body that carries it instead")
+                raise ModelError(f"types[{k}] is a weld ({joint.name}): add its mass to its parent body instead")
         if self.names and len(self.names) != len(self.parent):
             raise ModelError(f"{len(self.parent)} bodies need as many names, {len(self.names)} given")
 
@@ -101,7 +101,7 @@ class LargeTree:
             off = np.abs(np.einsum("nij,nkj->nik", E, E) - np.eye(3)).max(axis=(1, 2), initial=0)
             if (off > ORTHONORMAL).any():
                 i = int(rows[np.argmax(off)])
-                raise ModelError(f"E[{i}] is no rotation: E Eᵀ differs from 1 by {off.max():.1e}")
+                raise ModelError(f"E[{i}] is not a rotation: E Eᵀ differs from 1 by {off.max():.1e}")
 
     @classmethod
     def of(cls, robot: Robot | Model) -> LargeTree:
@@ -177,12 +177,12 @@ class LargeTree:
 
     @cached_property
     def is_chain(self) -> bool:
-        """Whether every body hangs on the one before it."""
+        """Whether the tree is an unbranched chain."""
         return bool((self.parent == np.arange(-1, len(self) - 1)).all())
 
     @cached_property
     def rows(self) -> SingleFreedoms:
-        """One freedom a row."""
+        """One degree of freedom per row."""
         return SingleFreedoms.of(self)
 
     def neutral(self) -> Array:
@@ -207,7 +207,7 @@ class LargeTree:
         """(E, r, S): X = (E, r) from body λ(i) to body i (MR 8.50), and the columns of S in body frames.
 
         q is ``(..., nq)``; E ``(..., N, 3, 3)``, r ``(..., N, 3)``; S ``(..., nv, 6)``, whose row v_start[i] + d is column d
-        of joint i's motion freedom (F&O's h).
+        of joint i's motion subspace (F&O's h).
         """
         return joint_transforms(self, check_state(q, self.nq, "q"))
 
@@ -251,7 +251,7 @@ def check_state(value: Any, n: int, name: str) -> Array:
 def _whole(value: Any, n: int, name: str) -> Array:
     array = np.asarray(value)
     if array.shape != (n,) or (array.dtype.kind not in "iu" and n):
-        raise ModelError(f"{name} must be {n} whole numbers, a row a body, not {array.dtype} of shape {array.shape}")
+        raise ModelError(f"{name} must be {n} whole numbers, one row per body, not {array.dtype} of shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
@@ -259,7 +259,7 @@ def _numbers(value: Any, shape: tuple[int, ...], name: str) -> Array:
     try:
         array = np.ascontiguousarray(as_array(name, value, dtype=np.float64)).reshape(np.shape(value))
     except (TypeError, ValueError):  # ArgumentError is a ValueError
-        raise ModelError(f"{name} must be numbers of shape {shape}; symbols have no place in a large tree") from None
+        raise ModelError(f"{name} must be numbers of shape {shape}; symbols are not supported in a large tree") from None
     if array.shape != shape:
         raise ModelError(f"{name} has shape {array.shape}, expected {shape}")
     largest = LARGEST ** {"h": 2, "I": 3}.get(name, 1)  # m c and m c² of a mass and a length within the bound

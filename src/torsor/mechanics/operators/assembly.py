@@ -11,7 +11,7 @@ from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 
 def sparse() -> Any:
-    """scipy.sparse, imported when a matrix is asked for."""
+    """scipy.sparse, imported at first use."""
     try:
         import scipy.sparse
         import scipy.sparse.linalg

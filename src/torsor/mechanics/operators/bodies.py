@@ -93,7 +93,7 @@ class BodyArrays:
 
     def name(self, i: int) -> str:
         """What an error calls body i."""
-        return f"the body that joint {self.names[i]!r} carries" if self.names else f"body {i}"
+        return f"the child body of joint {self.names[i]!r}" if self.names else f"body {i}"
 
 
 def spatial_transforms(E: Array, r: Array) -> Array:

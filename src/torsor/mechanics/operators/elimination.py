@@ -70,7 +70,7 @@ def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
     except RuntimeError:  # SuperLU's word for a pivot that is zero
         raise SingularError(
             "a joint moves no mass, so no torque gives it a finite acceleration; robot.forward_dynamics names it; "
-            "add inertia to the links it carries, or an armature to the joint"
+            "add inertia to the links it moves, or an armature to the joint"
         ) from None
     return Elimination(K, order, lu, T, weight)
 

@@ -121,9 +121,9 @@ class Innovations:
         ``(*size, ..., nv)``; ½ vᵀM v is then ½ kT for each degree of freedom, on average (equipartition).  ``kT`` in joules.
         """
         if of not in SAMPLES:
-            raise UnknownName("thing to sample", of, SAMPLES)
+            raise UnknownName("of=", of, SAMPLES)
         if not (np.isfinite(kT) and kT >= 0):
-            raise ArgumentError(f"kT is an energy [J], zero or above, not {kT!r}")
+            raise ArgumentError(f"kT must be an energy [J] of zero or more, not {kT!r}")
         shape = ((size,) if isinstance(size, int) else tuple(size)) + self.q.shape[:-1] + (self.robot.nv,)
         white = np.random.default_rng(rng).standard_normal(shape)
         return np.sqrt(kT) * self._run(SAMPLES[of], white)

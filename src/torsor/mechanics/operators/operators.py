@@ -26,7 +26,7 @@ FRAMES = ("body", "world")
 
 @dataclass(frozen=True, eq=False)
 class Operators:
-    """N bodies as one system, at one state: sparse matrices by F&O's letters, and what eqs. 23–29 say with them.
+    """N bodies as one system, at one state: sparse matrices in F&O's letters, and eqs. 23–29.
 
     MR's stacked form (:mod:`torsor.algorithms.stacked`) has the same matrices, dense and over any scalar: 𝒲 = 1 − P, 𝒜 = H,
     𝒢 = I.  Rows 6i … 6i + 5 belong to body i, (ω, v) or (m, f), in its own frame, or all in the world's
@@ -121,7 +121,7 @@ class Operators:
         return self.a0 + self.from_base(self.H @ np.asarray(qdd, float))
 
     def constraint_force(self, a: ArrayLike) -> Array:
-        """f_c = I a + v × I v − f_a, what the joints' constraints do to the bodies (F&O 25)."""
+        """f_c = I a + v × I v − f_a, constraint forces of the joints on the bodies (F&O 25)."""
         return self.net_force(a) - self.f_a
 
     def by_projection(self) -> Array:
@@ -159,7 +159,7 @@ class Operators:
         if flat.any():
             raise SingularError(
                 f"F&O 28 needs I⁻¹, and {b.name(int(np.argmax(flat)))} has no rotational inertia about some axis, or no mass; "
-                "F&O 26 and 27 (by_projection, by_elimination) need only that every joint moves some"
+                "F&O 26 and 27 (by_projection, by_elimination) need only that every joint moves some inertia"
             )
         blocks = np.linalg.inv(self.I[: 6 * len(b), : 6 * len(b)].tobsr((6, 6)).data)
         rotor = np.divide(1.0, b.armature, out=np.zeros_like(b.armature), where=b.armature != 0)
@@ -193,7 +193,7 @@ def operators(
     from torsor.kernels.one_state import one_state, one_wrench_each
 
     if frame not in FRAMES:
-        raise UnknownName("frame of the operators", frame, FRAMES)
+        raise UnknownName("frame=", frame, FRAMES)
     refuse_loops(robot.model, "operators", CLOSED)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)

@@ -1,4 +1,4 @@
-"""Task space: the dynamics of a robot as its frames feel it (MR §8.6; Khatib 1987)."""
+"""Task space: the dynamics of a robot at its frames (MR §8.6; Khatib 1987)."""
 
 from torsor.mechanics.task.report import TaskReport
 from torsor.mechanics.task.task import Task, TaskForce

@@ -35,7 +35,7 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
-    """A row that needs Λ, and says with a last result how much Λ magnifies."""
+    """A quantity that needs Λ, with the conditioning of Λ as its last result."""
 
     def run(model: Model, targets: ts.Targets, *values: Any, route: str) -> tuple[Any, ...]:
         mass, magnified = ts.exact_mass(model, targets, values[0], route)

@@ -1,4 +1,4 @@
-"""What a task can and cannot do at one configuration, in numbers and in words."""
+"""Report of a task at one configuration: singular values and lost directions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class TaskReport:
     """The singular values of J M^{-½} [kg^-½ for linear rows], the largest first, and their directions.
 
-    Along ``directions[:, i]`` (a column, in the order of ``rows``) the task feels a mass of 1/σ_i².  ``lost`` are those it
+    Along ``directions[:, i]`` (a column, in the order of ``rows``) the effective mass is 1/σ_i².  ``lost`` are those it
     cannot accelerate along at all, ``near`` those it hardly can; both in words.
     """
 
@@ -86,7 +86,7 @@ def _align(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
 
 
 def _words(rows: tuple[str, ...], direction: np.ndarray) -> str:
-    """``"vz at tool0"``, or ``"0.6 vx at tool0 + 0.8 vy at tool0"``; what is under a thousandth is not said."""
+    """``"vz at tool0"``, or ``"0.6 vx at tool0 + 0.8 vy at tool0"``; components below a thousandth are omitted."""
     parts = [(x, row) for x, row in zip(direction, rows, strict=True) if abs(x) > 1e-3]
     if len(parts) == 1:
         return parts[0][1]

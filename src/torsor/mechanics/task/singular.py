@@ -25,7 +25,7 @@ class Singular(NamedTuple):
 
     def check_treatment(self) -> Singular:
         if self.way not in _WAYS:
-            raise UnknownName("way to treat singularities", self.way, _WAYS)
+            raise UnknownName("singular=", self.way, _WAYS)
         if not (np.isfinite(self.damping) and self.damping > 0):
             raise ArgumentError(f"damping must be a positive number [kg^-½], not {self.damping!r}")
         if not 0 < self.tolerance < 1:
@@ -35,7 +35,7 @@ class Singular(NamedTuple):
     def mass(self, A: np.ndarray) -> np.ndarray:
         """What stands in for Λ, from A = Λ⁻¹, ``(..., k, k)``: f(λ) in the place of 1/λ for each eigenvalue λ = σ² of A.
 
-        ``"damped"``     1 / (λ + ρ²), which is (A + ρ² 1)⁻¹: no direction feels more than 1/ρ² kg;
+        ``"damped"``     1 / (λ + ρ²), which is (A + ρ² 1)⁻¹: the effective mass is at most 1/ρ² kg;
         ``"truncated"``  1 / λ where σ > tolerance × the largest σ, and 0 elsewhere: the pseudo-inverse.
         """
         values, axes = np.linalg.eigh(A)

@@ -36,13 +36,13 @@ class Task:
     """The dynamics of chosen rows of the twists of one or more frames: F = Λ V̇ + η, with V = J v (MR 8.89).
 
     Made by ``robot.task(...)``.  k rows; ``(..., n)`` in, ``(..., k)`` out, as for a Robot.  V̇ is the rate of V as expressed:
-    classical accelerations in ``"world"``.  F is what the actuators do at the task; a wrench from outside adds to it.
+    classical accelerations in ``"world"``.  F is the force of the actuators at the task; external wrenches are added to it.
 
     What exists at every configuration (J, Λ⁻¹, forward dynamics) is never refused.  What needs Λ is refused where J loses rank,
-    with a :class:`~torsor.errors.SingularError` that names the directions lost, unless ``singular`` says otherwise:
-    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that nothing feels more than 1/ρ² kg;
+    with a :class:`~torsor.errors.SingularError` that names the lost directions, unless ``singular`` is
+    ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that the effective mass is at most 1/ρ² kg;
     ``"truncated"``, Λ is the pseudo-inverse of J M⁻¹ Jᵀ without the directions whose σ(J M^-½) is below ``tolerance`` times the
-    largest: they feel no mass and get no force.
+    largest: they have zero effective mass and get no force.
 
     >>> import numpy as np, torsor as ts
     >>> from torsor.task import Task
@@ -143,7 +143,7 @@ class Task:
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
         if (force is None) == (tau is None):
-            raise ArgumentError("forward_dynamics takes one of force (k entries) and tau (nv entries)")
+            raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
         if losses_of(self.robot.model, friction=friction).friction:
             tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
         if tau is not None:
@@ -219,7 +219,7 @@ class Task:
         return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
 
     def report(self, q: ArrayLike) -> TaskReport:
-        """What the task can and cannot do at one configuration: singular values of J M^-½, directions lost, in words."""
+        """Report at one configuration: singular values of J M^-½ and lost directions."""
         return report(self, q)
 
     # -- kernels ---------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class Task:
         return results[0] if len(results) == 1 else results
 
     def _refuse(self, q: Any) -> None:
-        """Say where J loses rank and which directions are lost."""
+        """Raise SingularError where J loses rank, with the lost directions."""
         A = self._call("inverse_mass_matrix", q)  # where M is singular, this says so
         scale = np.sqrt(np.einsum("...ii->...i", A))
         scale[scale == 0] = 1.0
@@ -279,8 +279,8 @@ class Task:
         where = f" at batch index {place}" if place else ""
         lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
         raise SingularError(
-            f"{self._robot.name!r} cannot accelerate along {lost}{where}: no Λ exists; "
-            'leave it out, or choose singular="damped" or "truncated"'
+            f"{self._robot.name!r} cannot accelerate along {lost}{where}: Λ does not exist; "
+            'omit this row, or choose singular="damped" or "truncated"'
         )
 
 
@@ -290,15 +290,15 @@ def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str
     for frame in frames:
         name, *own = (frame,) if isinstance(frame, str) else frame
         if len(own) > 2:
-            raise ArgumentError(f"a frame of a task is a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
+            raise ArgumentError(f"a frame of a task must be a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
         robot.model.frame(name)
         words = own[1] if len(own) == 2 else expressed_in
         if words not in EXPRESSIONS:
-            raise UnknownName("way to express a frame's motion", words, EXPRESSIONS)
+            raise UnknownName("expressed_in=", words, EXPRESSIONS)
         found.append(Target(name, row_names(own[0] if own else rows), words))
     single = [(t.frame, row, t.expressed_in) for t in found for row in t.rows]
     if not single or len(set(single)) < len(single):
-        raise ArgumentError(f"a task has at least one row and none twice; {found} given")
+        raise ArgumentError(f"a task needs at least one row, each only once; {found} given")
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""A motor and its gearbox, as the joint feels them (MR §8.9.1–8.9.2)."""
+"""Drive: a motor and its gearbox in joint coordinates (MR §8.9.1–8.9.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Drive:
     """τ = ηG (τ_m − I_rotor G θ̈ − friction): a motor behind a gearbox.
 
     ``speed``, ``acceleration`` and ``torque`` are the joint's [rad/s, rad/s², N·m]; the motor's are called so.  ``torque`` is
-    what the gear's output gives to the joint, so it is what ``robot.inverse_dynamics`` asks of a robot without armature.
+    the output torque of the gear, which is the result of ``robot.inverse_dynamics`` for a robot without armature.
 
     >>> drive = Drive(Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=1e-5), Gearbox(100, 0.8))
     >>> drive.motor_torque(40.0, speed=1.0, acceleration=10.0)  # 40/(0.8·100) for the load, 1e-5·100·10 for the rotor
@@ -29,7 +29,7 @@ class Drive:
 
     @property
     def apparent_inertia(self) -> Scalar:
-        """G² (I_rotor + I_gears) [kg·m²]: the rotor as the joint feels it, also called reflected inertia (MR §8.9.2)."""
+        """G² (I_rotor + I_gears) [kg·m²]: reflected inertia at the joint (MR §8.9.2)."""
         return self.gearbox.ratio**2 * self._turning
 
     @property
@@ -45,9 +45,9 @@ class Drive:
         return self.gearbox.input_speed(speed)
 
     def motor_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
-        """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: what the motor must make (MR 8.112 for one axis).
+        """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: motor torque (MR 8.112 for one axis).
 
-        τ_m = k_t I.  Where the load drives, ηG is G/η_b: :class:`Gearbox` says when.
+        τ_m = k_t I.  Where the load drives, ηG is G/η_b; see :class:`Gearbox`.
         """
         tau = self.gearbox.input_torque(torque, speed)
         return tau + self._turning * (self.gearbox.ratio * acceleration) + self.motor.friction_torque(self.motor_speed(speed))
@@ -68,7 +68,7 @@ class Drive:
 
     @property
     def region(self) -> Region:
-        """Where the joint may be for a moment (MR Fig. 8.13); rotor and motor friction take their torque from it."""
+        """Peak operating region of the joint (MR Fig. 8.13), without the torques of rotor and motor friction."""
         return self.motor.region.through(self.gearbox)
 
     @property
@@ -83,7 +83,7 @@ class Drive:
 
     @property
     def peak_torque(self) -> Scalar:
-        """ηG min(k_t I_max, τ_stall) [N·m]: the most the joint gets from rest, for a moment."""
+        """ηG min(k_t I_max, τ_stall) [N·m]: peak joint torque at standstill."""
         return self._driving(self.motor.peak_torque)
 
     @property

@@ -1,4 +1,4 @@
-"""Gears: G times the torque, a G-th of the speed, and what the teeth take, whichever way the power flows (MR §8.9.1)."""
+"""Gearbox: torque times G, speed divided by G, and losses for both directions of power flow (MR §8.9.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Gearbox:
     """w_in = G w_out;  τ_out = η G τ_in while the motor drives,  τ_in = η_b τ_out/G while the load drives (MR §8.9.1).
 
     ``ratio`` G is input turns for one output turn (negative if the gear reverses), ``efficiency`` η and ``back_efficiency`` η_b
-    (η unless given) are in (0, 1], ``inertia`` [kg·m²] is that of the gears, felt at the input.  A screw's G is in rad/m.
+    (η unless given) are in (0, 1], ``inertia`` [kg·m²] is that of the gears, at the input.  A screw's G is in rad/m.
     The power τ_out w_out decides: the motor drives where it is ≥ 0, so at rest the motor must be able to start the load.
 
     There the torque jumps.  With ``smoothing`` p₀ [W] the loss fades out as tanh²(p/p₀): continuously differentiable, never a
@@ -38,7 +38,7 @@ class Gearbox:
     def __post_init__(self) -> None:
         require("Gearbox", "ratio", self.ratio, "input turns per output turn")
         if is_constant(self.ratio) and self.ratio == 0:
-            raise ArgumentError("Gearbox: ratio is 0; it is the input turns for one output turn")
+            raise ArgumentError("Gearbox: ratio must not be 0; it is the number of input turns per output turn")
         require("Gearbox", "inertia", self.inertia, "kg·m²", least=0)
         require("Gearbox", "smoothing", self.smoothing, "W", least=0)
         if self.back_efficiency is None:
@@ -47,7 +47,7 @@ class Gearbox:
             value = getattr(self, name)
             require("Gearbox", name, value, "(a fraction)", above=0)
             if is_constant(value) and value > 1:
-                raise ArgumentError(f"Gearbox: {name} is {value:g}; no gear gives more power than it gets: at most 1")
+                raise ArgumentError(f"Gearbox: {name} is {value:g}; it must be at most 1")
 
     @property
     def lossless(self) -> bool:

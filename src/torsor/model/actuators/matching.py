@@ -35,7 +35,7 @@ def inertia_matching_ratio(
     motor_torque: Scalar | None = None,
     efficiency: Scalar = 1,
 ) -> Scalar:
-    """G* = √(I_link/I_rotor): dθ̈/dG = 0, so the link feels as much of the rotor as of itself (MR Exercise 8.9).
+    """G* = √(I_link/I_rotor): dθ̈/dG = 0, where reflected rotor inertia and link inertia are equal (MR Exercise 8.9).
 
     Against an opposing torque τ_L [N·m] the ratio must grow: G* = s + √(s² + I_link/(η I_rotor)) with s = τ_L/(η τ_m); then it
     depends on ``motor_torque`` τ_m, and a gear's efficiency η counts.  Inertias in kg·m².

@@ -29,12 +29,12 @@ class OperatingPoint(NamedTuple):
 class Motor:
     """V = k_t w + I R + L dI/dt, τ = k_t I (MR 8.103).
 
-    ``torque_constant`` k_t [N·m/A], which is the electrical constant k_e [V·s/rad]; ``resistance`` R [Ω], ``inductance`` L [H],
-    ``rotor_inertia`` [kg·m²].  Limits are of the magnitude, infinite where not given: ``max_voltage`` [V], ``max_current`` [A]
-    for moments and ``continuous_current`` [A] for ever, ``max_speed`` [rad/s].  Without ``continuous_current`` the ``thermal``
-    model decides, and without either it is ``max_current``.  ``friction`` is the motor's own: a law of
-    :mod:`torsor.model.friction` without a state, or any function of w that gives the torque lost [N·m], with the sign of w.
-    Speeds and torques are the motor's, before any gear.
+    ``torque_constant`` k_t [N·m/A], which is the electrical constant k_e [V·s/rad]; ``resistance`` R [Ω], ``inductance`` L
+    [H], ``rotor_inertia`` [kg·m²].  Limits are of the magnitude, infinite where not given: ``max_voltage`` [V],
+    ``max_current`` [A] (peak) and ``continuous_current`` [A] (thermal limit), ``max_speed`` [rad/s].  Without
+    ``continuous_current`` the ``thermal`` model decides, and without either it is ``max_current``.  ``friction`` is the
+    motor's own: a law of :mod:`torsor.model.friction` without a state, or any function of w that gives the torque lost [N·m],
+    with the sign of w. Speeds and torques are the motor's, before any gear.
 
     Numbers, SymPy symbols and recorded scalars all serve, as parameters and as arguments; regions and studies need numbers.
 
@@ -82,7 +82,7 @@ class Motor:
         return torque / self.torque_constant
 
     def back_emf(self, speed: Scalar) -> Scalar:
-        """k_t w [V]: what the turning motor generates."""
+        """k_t w [V]: back-emf."""
         return self.torque_constant * speed
 
     def voltage(self, current: Scalar, speed: Scalar, *, current_rate: Scalar = 0) -> Scalar:
@@ -92,7 +92,7 @@ class Motor:
     def current_rate(self, current: Scalar, speed: Scalar, voltage: Scalar) -> Scalar:
         """dI/dt = (V − k_t w − I R)/L [A/s] (MR 8.103): the state equation of the current."""
         if is_constant(self.inductance) and self.inductance == 0:
-            raise ArgumentError("Motor: inductance is 0 H, so the current is no state: use quasi_static_current")
+            raise ArgumentError("Motor: inductance is 0 H, so the current is not a state: use quasi_static_current")
         return (voltage - self.torque_constant * speed - current * self.resistance) / self.inductance  # MR 8.103
 
     def quasi_static_current(self, voltage: Scalar, speed: Scalar) -> Scalar:
@@ -196,12 +196,12 @@ class Motor:
 
     @property
     def peak_torque(self) -> Scalar:
-        """min(k_t I_max, τ_stall) [N·m]: the most at rest, for a moment."""
+        """min(k_t I_max, τ_stall) [N·m]: peak torque at standstill."""
         return self._at_most_stall(self.max_current)
 
     @property
     def continuous_torque(self) -> Scalar:
-        """τ_cont = k_t I_cont [N·m], or τ_stall if that is less: the most at rest, for ever."""
+        """τ_cont = k_t I_cont [N·m], or τ_stall if that is less: continuous torque at standstill."""
         return self._at_most_stall(self._continuous_current)
 
     def curve_torque(self, speed: Scalar) -> Scalar:
@@ -246,7 +246,7 @@ class Motor:
 
     @property
     def region(self) -> Region:
-        """Where the motor may be for a moment (MR Fig. 8.12, light gray): |I| ≤ I_max, |V| ≤ V_max, |w| ≤ w_max."""
+        """Peak operating region (MR Fig. 8.12, light gray): |I| ≤ I_max, |V| ≤ V_max, |w| ≤ w_max."""
         return self._region(self.max_current)
 
     @property

@@ -1,4 +1,4 @@
-"""What a parameter may be: checked when it is a number, taken as it is when it is a symbol or a recorded scalar."""
+"""Checks of parameters: numbers are checked, symbols and recorded scalars are accepted unchecked."""
 
 from __future__ import annotations
 

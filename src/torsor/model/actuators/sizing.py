@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SizingReport:
-    """What a trajectory asks of a drive's motor.  Speeds, torques and currents are the motor's, before the gear.
+    """Load of a drive's motor along a trajectory.  Speeds, torques and currents are the motor's, before the gear.
 
-    Energies in J over the trajectory: ``work`` is what the joint got, ``heat`` what the winding kept, ``used`` what came from
+    Energies in J over the trajectory: ``work`` done at the joint, ``heat`` in the winding, ``used`` taken from
     the supply and ``regenerated`` what went back to it, to be counted only where the supply can take it.
     """
 
@@ -85,7 +85,7 @@ class SizingReport:
 
     @property
     def temperature(self) -> float | None:
-        """Where the winding's mean temperature goes if this is repeated for ever [°C]; None without a thermal model."""
+        """Steady mean temperature of the winding if the motion is repeated [°C]; None without a thermal model."""
         motor = self.drive.motor
         if motor.thermal is None:
             return None
@@ -106,7 +106,7 @@ class SizingReport:
 
     @property
     def margins(self) -> dict[str, float]:
-        """1 − usage: what is left of each limit, negative where it is passed."""
+        """1 − usage for each limit, negative where it is exceeded."""
         return {name: 1 - used for name, used in self.usages.items()}
 
     @property
@@ -123,21 +123,21 @@ class SizingReport:
     def verdict(self) -> str:
         """One sentence: whether it fits, by how much, and where it is tightest."""
         if not self.usages:
-            return "no limits: the motor has no max_voltage, max_current, max_speed or continuous current to be held against"
+            return "no limits: the motor has no max_voltage, max_current, max_speed or continuous current"
         k, over = self.worst, {name: used for name, used in self.usages.items() if used > 1 + 1e-9}
         shown = over or dict([max(self.usages.items(), key=lambda item: item[1])])
         limits = ", ".join(f"{name} at {used:.0%}" for name, used in shown.items())
-        place = f"worst moment t = {self.times[k]:.3g} s ({self.speed[k]:.4g} rad/s, {self.torque[k]:.4g} N·m at the motor)"
+        place = f"highest load at t = {self.times[k]:.3g} s ({self.speed[k]:.4g} rad/s, {self.torque[k]:.4g} N·m at the motor)"
         return f"{'too small' if over else 'fits'}: {limits} of its limit; {place}"
 
     def plot(self, *, ax: Any = None, **style: Any) -> Any:
         """The trajectory over the motor's regions, the RMS torque dashed; returns matplotlib's axes."""
         motor = self.drive.motor
-        ax = motor.region.plot(ax=ax, color="0.88", label="for a moment")
-        motor.continuous_region.plot(ax=ax, color="0.72", label="for ever")
+        ax = motor.region.plot(ax=ax, color="0.88", label="peak")
+        motor.continuous_region.plot(ax=ax, color="0.72", label="continuous")
         ax.plot(self.torque, self.speed, **{"color": "C0", "label": self.name or "trajectory", **style})
         ax.axvline(self.rms_torque, color="C3", linestyle="--", linewidth=1, label="RMS torque")
-        ax.plot(self.torque[self.worst], self.speed[self.worst], "o", color="C3", label="worst moment")
+        ax.plot(self.torque[self.worst], self.speed[self.worst], "o", color="C3", label="highest load")
         return ax
 
     def table(self) -> str:
@@ -154,7 +154,7 @@ class SizingReport:
 def size_motor(
     drive: Drive, *, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, name: str = ""
 ) -> SizingReport:
-    """What a joint's motion asks of its motor: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
+    """Motor torque of a joint's motion: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
 
     ``speeds`` [rad/s] and ``torques`` [N·m] are the joint's, ``(T,)``, every ``dt`` seconds.  The rotor's share needs
     ``accelerations`` [rad/s²]; without them they are differences of the speeds.
@@ -163,7 +163,7 @@ def size_motor(
     >>> motor = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6)
     >>> hoist = size_motor(Drive(motor, Gearbox(50, 0.8)), speeds=np.full(11, 5.0), torques=np.full(11, 10.0), dt=0.1)
     >>> print(hoist.verdict)
-    fits: continuous torque at 83% of its limit; worst moment t = 0 s (250 rad/s, 0.25 N·m at the motor)
+    fits: continuous torque at 83% of its limit; highest load at t = 0 s (250 rad/s, 0.25 N·m at the motor)
     """
     require("size_motor", "dt", dt, "s", above=0)
     w, tau = _samples("speeds", speeds), _samples("torques", torques)
@@ -205,10 +205,10 @@ def size_motors(
         view = robot.joint(joint)
         if view.mimic is not None or len(view.damping) != 1:
             kind = "a mimic" if view.mimic else view.type
-            raise ArgumentError(f"joint {joint!r} is {kind}; a drive moves one freedom of its own")
+            raise ArgumentError(f"joint {joint!r} is {kind}; a drive needs a joint with one degree of freedom")
         if (any(view.armature) or joint in turning) and drive.apparent_inertia != 0:
             what = "a rotor" if joint in turning else "armature"
-            raise ArgumentError(f"joint {joint!r} has {what} in the robot and rotor inertia in its drive: leave one out")
+            raise ArgumentError(f"joint {joint!r} has {what} in the robot and rotor inertia in its drive: omit one of them")
     tau = robot.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in)
     if tau.ndim != 2:
         raise ArgumentError(f"q, v, a must be one trajectory, (T, n); joint forces have shape {tau.shape}")

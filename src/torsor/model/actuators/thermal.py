@@ -19,7 +19,7 @@ class Thermal:
 
     ``resistance`` R_th from winding to surroundings [K/W], ``capacitance`` C [J/K], temperatures in °C.  The electrical
     resistance grows as R (1 + α (T − T_reference)); ``reference`` is where the motor's R was measured, ``coefficient`` is α
-    [1/K], copper's unless said otherwise.  MR §8.9.1 asks for no more: "determined by the thermal properties of the motor".
+    [1/K] (default: copper).  MR §8.9.1 asks for no more: "determined by the thermal properties of the motor".
 
     >>> winding = Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0)
     >>> winding.time_constant, winding.steady_temperature(10)
@@ -73,7 +73,7 @@ class Thermal:
         return self.ambient + gain * self.growth(self.ambient) / damping
 
     def continuous_current(self, resistance: Scalar) -> Scalar:
-        """I [A] with I² R(T_max) = (T_max − T_a)/R_th: what a winding of R [Ω] (at the reference temperature) bears for ever.
+        """I [A] with I² R(T_max) = (T_max − T_a)/R_th: continuous current of a winding of R [Ω] at the reference temperature.
 
         >>> round(Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0).continuous_current(0.25), 6)
         10.0

@@ -1,4 +1,4 @@
-"""Friction laws as pictures, like MR Figure 8.15."""
+"""Plots of friction laws, like MR Figure 8.15."""
 
 from __future__ import annotations
 

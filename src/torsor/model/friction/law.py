@@ -1,4 +1,4 @@
-"""What every friction law can say: its force at a velocity, what it holds at rest, what it loses (MR §8.9.4)."""
+"""FrictionLaw: force at a velocity, breakaway force at rest, dissipated power (MR §8.9.4)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Friction(ABC):
 
     A law is made of two parts, over any scalar: dry friction, whose levels :meth:`kinetic` and :meth:`breakaway` give, and
     :meth:`drag`, which grows with speed from nothing.  ``load`` is the force through the joint without friction [N·m or N];
-    most laws ignore it.  A law of your own defines :meth:`breakaway`, and whichever of the others differ.
+    most laws ignore it.  A custom law defines :meth:`breakaway` and overrides others as needed.
     """
 
     #: the law in one line, and where the book draws it
@@ -49,7 +49,7 @@ class Friction(ABC):
 
     @abstractmethod
     def breakaway(self, load: Scalar = 0) -> Levels:
-        """What holds the joint at rest: at v = 0 friction takes any value in [−backward, forward]."""
+        """Range of static friction: at v = 0 friction takes any value in [−backward, forward]."""
 
     def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         """The levels of dry friction while sliding at speed |v|, either way; at v = 0 those that motion starts with."""
@@ -127,5 +127,5 @@ def check_order(law: Any) -> None:
     if isinstance(law.b_static, (int, float)) and isinstance(law.b_kinetic, (int, float)) and law.b_static < law.b_kinetic:
         raise ModelError(
             f"{type(law).__name__}: b_static ({law.b_static}) must be at least b_kinetic ({law.b_kinetic}): "
-            "less force keeps a joint sliding than sets it off"
+            "static friction is never below kinetic friction"
         )

@@ -58,7 +58,7 @@ class Coulomb(Friction):
 
 @dataclass(frozen=True)
 class StaticViscous(Friction):
-    """τ = b_static sgn(v) + b_viscous v (MR Fig. 8.15 c).  What URDF's ``<dynamics friction damping>`` says.
+    """τ = b_static sgn(v) + b_viscous v (MR Fig. 8.15 c).  Equivalent to URDF's ``<dynamics friction damping>``.
 
     >>> StaticViscous(3.0, 0.5).force(-2.0)
     -4.0
@@ -140,8 +140,8 @@ class StaticKineticViscous(Friction):
 class Stribeck(Friction):
     """τ = [b_kinetic + (b_static − b_kinetic) exp(−(|v|/v_stribeck)ⁿ)] sgn(v) + b_viscous v (MR Fig. 8.15 f).
 
-    At low speed friction falls as speed grows.  ``v_stribeck`` [rad/s or m/s] says how fast; n is 2 (a bell, the default)
-    or 1, or any positive whole number.  Bo & Pavelescu 1982; Armstrong-Hélouvry, Dupont & Canudas de Wit 1994.
+    At low speed friction falls as speed grows.  ``v_stribeck`` [rad/s or m/s] is the velocity scale; n is 2 (a bell, the
+    default) or 1, or any positive whole number.  Bo & Pavelescu 1982; Armstrong-Hélouvry, Dupont & Canudas de Wit 1994.
 
     >>> law = Stribeck(3.0, 2.0, 0.5, v_stribeck=0.1)
     >>> law.force(1e-12), round(law.force(1.0), 9)

@@ -14,7 +14,7 @@ from torsor.scalar import Scalar, exp, sign
 class LuGre:
     """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is how far the bristles are bent [rad or m].
 
-    ``curve`` is what the joint comes to at constant velocity, :class:`Stribeck` as a rule: its dry level is g(v) and its drag
+    ``curve`` is the steady-state law at constant velocity, usually :class:`Stribeck`: its dry level is g(v) and its drag
     the viscous part.  ``stiffness`` σ₀ [N·m/rad or N/m] is that of the bristles, ``damping`` σ₁ [N·m·s/rad or N·s/m] theirs.
     As in every law, τ opposes the motion and inverse dynamics adds it.
 
@@ -42,7 +42,7 @@ class LuGre:
         check(self, "stiffness", positive=True)
         check(self, "damping")
         if any(isinstance(x, (int, float)) and not x > 0 for x in self.curve.kinetic(0.0)):
-            raise ModelError(f"LuGre: its curve needs dry friction for the bristles to bend against, and {self.curve} has none")
+            raise ModelError(f"LuGre: its curve needs dry friction, but {self.curve} has none")
 
     def state_rate(self, z: Scalar, v: Scalar, load: Scalar = 0) -> Scalar:
         """ż = v − σ₀ |v| z / g(v)."""

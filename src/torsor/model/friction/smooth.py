@@ -1,4 +1,4 @@
-"""A law without its jump, for optimisers and integrators that want a derivative."""
+"""Smooth friction laws, for optimisers and integrators that need derivatives."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Smooth(Friction):
     def __post_init__(self) -> None:
         check(self, "width", positive=True)
         if self.kind not in SIGMOIDS:
-            raise UnknownName("kind of smooth sign", self.kind, SIGMOIDS)
+            raise UnknownName("kind=", self.kind, SIGMOIDS)
 
     def sigma(self, v: Scalar) -> Scalar:
         """σ(v/width), in place of sgn(v)."""

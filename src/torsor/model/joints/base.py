@@ -1,4 +1,4 @@
-"""What a joint is: F&O's general joint model, with d ≥ 1 degrees of freedom and a motion subspace that may move."""
+"""JointType: F&O's general joint model, with d ≥ 1 degrees of freedom and a motion subspace that may depend on q."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JointType(ABC):
     """How one body may move against another.
 
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
-    works over any scalar: no branch on a value, no arrays.  To define a joint of your own, give ``name``, ``nq``,
+    works over any scalar: no branch on a value, no arrays.  For a custom joint, define ``name``, ``nq``,
     ``nv``, ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
     ``difference`` and ``neutral`` if its coordinates are not simply added, plus ``complement`` and ``coordinates`` if it is
     to close a kinematic loop.
@@ -53,11 +53,11 @@ class JointType(ABC):
         return Subspace([Motion.zero()] * self.nv)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """c = Ṡ v, the acceleration of a joint moving at constant v, less what the body's own motion adds."""
+        """c = Ṡ v, the apparent acceleration of a joint at constant v, in the body frame."""
         return self.subspace_rate(q, v) @ v
 
     def complement(self, q: Scalars) -> tuple[Force, ...]:
-        """T(q): the 6 − d wrenches, in the body frame, that do no work on the freedom: TᵀS = 0 (F&O's constraint forces).
+        """T(q): the 6 − d wrenches, in the body frame, that do no work on S: TᵀS = 0 (F&O's constraint forces).
 
         With S they span the six dimensions.  The rows are orthonormal (moments in N·m beside forces in N), those of a joint
         about a coordinate axis whole numbers.

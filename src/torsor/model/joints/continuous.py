@@ -1,4 +1,4 @@
-"""A hinge without end stops: the same motion as a revolute joint, differences taken the short way round."""
+"""Continuous joint: a revolute joint without limits; differences are taken modulo 2π."""
 
 from __future__ import annotations
 

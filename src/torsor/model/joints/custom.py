@@ -1,4 +1,4 @@
-"""One place to import from when you write a joint of your own, and a check of what you wrote.
+"""Names needed to write a custom joint, and a check of it.
 
 >>> from dataclasses import dataclass
 >>> from torsor.joints import JointType, Motion, Subspace, Transform, Vec, about, check
@@ -61,7 +61,7 @@ __all__ = [
 
 
 def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
-    """Hold a joint against itself: S v = T⁻¹Ṫ, Ṡ = dS/dt, difference undoes integrate; a ModelError says which fails.
+    """Check the consistency of a joint: S v = T⁻¹Ṫ, Ṡ = dS/dt, difference inverts integrate; ModelError names the failed one.
 
     One that may close loops is also held to TᵀS = 0 and to coordinates(transform(q)) = q.
 

@@ -1,4 +1,4 @@
-"""A weld.  Assembly merges what it joins into one body, so no recursion ever meets it; as a loop joint it holds all six."""
+"""Fixed joint.  Assembly merges its links into one body, so algorithms never see it; as a loop joint it has six rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torsor.spatial.vector import AXES
 
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No freedom: nq = nv = 0."""
+    """No degree of freedom: nq = nv = 0."""
 
     name = "fixed"
     nq = nv = 0

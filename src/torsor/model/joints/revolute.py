@@ -1,4 +1,4 @@
-"""A hinge."""
+"""Revolute joint."""
 
 from __future__ import annotations
 

@@ -54,4 +54,4 @@ def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:
 
 
 def zero_quaternion(q: Sequence[float]) -> str:
-    return "" if any(x != 0 for x in q) else "its quaternion is zero, which is no rotation; the identity is (0, 0, 0, 1)"
+    return "" if any(x != 0 for x in q) else "its quaternion is zero, which is not a rotation; the identity is (0, 0, 0, 1)"

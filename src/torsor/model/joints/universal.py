@@ -1,4 +1,4 @@
-"""A Cardan joint: two hinges in series with nothing between them."""
+"""Universal (Cardan) joint: two revolute joints in series without a body between."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Universal(JointType):
         super().__post_init__()
         sine = self.axis.cross(self.second_axis)
         if all(is_constant(x) for x in sine) and sine.dot(sine) < 1e-12:
-            raise ModelError("the two axes of a universal joint are parallel: one freedom counted twice; use a revolute joint")
+            raise ModelError(
+                "the two axes of a universal joint are parallel, so it has only one degree of freedom; use a revolute joint"
+            )
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]) @ about(self.second_axis, q[1]), ZERO)

@@ -32,7 +32,7 @@ def four_bar(
     is the crank angle.  Frame ``"coupler_point"`` is at ``point`` [m] along and left of the coupler.  As Grashof has it, a
     crank that is the shortest bar turns fully if it and the longest bar together are no longer than the other two.
 
-    One loop, the revolute ``"pin"`` of coupler and rocker: 5 rows of rank 2, one freedom, overconstrained by 3.
+    One loop, the revolute ``"pin"`` of coupler and rocker: 5 rows of rank 2, one degree of freedom, overconstrained by 3.
 
     >>> import torsor as ts
     >>> linkage = ts.mechanisms.four_bar()
@@ -73,7 +73,7 @@ def slider_crank(
     [rad, rad, m] from the zero position, the crank along x̂: the first coordinate is the crank angle θ, and the slider is at
     x = r cos θ + √(l² − (r sin θ − e)²), its coordinate the way from there at θ = 0.
 
-    One loop, the revolute ``"wrist_pin"`` of rod and slider: 5 rows of rank 2, one freedom, overconstrained by 3.
+    One loop, the revolute ``"wrist_pin"`` of rod and slider: 5 rows of rank 2, one degree of freedom, overconstrained by 3.
 
     >>> import numpy as np
     >>> import torsor as ts
@@ -114,7 +114,7 @@ def five_bar(
     right_distal) [rad] from the zero position, both cranks upright and the tip above them; ``left`` and ``right`` are the
     drives.  Frame ``"tip"``.
 
-    One loop, the revolute ``"pin"`` at the tip: 5 rows of rank 2, two freedoms, overconstrained by 3.
+    One loop, the revolute ``"pin"`` at the tip: 5 rows of rank 2, two degrees of freedom, overconstrained by 3.
 
     >>> import torsor as ts
     >>> robot = ts.mechanisms.five_bar()

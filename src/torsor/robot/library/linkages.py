@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, density: float = 1.0, g: float = 9.81) -> Robot:
-    """The pantograph: what the tracer draws, the copy draws ``ratio`` times as large about the pivot O: OQ = ratio · OP.
+    """The pantograph: the copy Q follows the tracer P, ``ratio`` times as large about the pivot O: OQ = ratio · OP.
 
     Two long bars of ``bar`` [m], O–B and B–Q; a short bar A–P and a tie C–P make the parallelogram A, B, C, P, with
     OA = AP = BC = bar/ratio.  Uniform rods of ``density`` [kg/m]; gravity ``g`` [m/s²] along −ŷ.  q = (first, second, tie,
     short) [rad] from the zero position, where the long bars rise and fall with ``spread`` [rad] between them, O at the origin
     and Q on x̂.  Frames ``"tracer"`` (P) and ``"copy"`` (Q).
 
-    One loop, the revolute ``"pin"`` at P: 5 rows of rank 2, two freedoms, overconstrained by 3.
+    One loop, the revolute ``"pin"`` at P: 5 rows of rank 2, two degrees of freedom, overconstrained by 3.
 
     >>> import numpy as np
     >>> import torsor as ts
@@ -33,7 +33,7 @@ def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, den
     """
     positive("pantograph", bar=bar, density=density)
     if not ratio > 1:
-        raise ModelError(f"pantograph: ratio must be above one, not {ratio!r}; to draw smaller, trace with the copy")
+        raise ModelError(f"pantograph: ratio must be above one, not {ratio!r}; for a smaller copy, exchange tracer and copy")
     rise = (pi - spread) / 2
     up, down = ahead(bar, rise), ahead(bar, -rise)
     A, B, P = up * (1 / ratio), up, (up + down) * (1 / ratio)
@@ -65,7 +65,7 @@ def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, den
     crank along x̂; it may turn by ±2 arccos((arm − side)/(2 crank)), where the rhombus lies flat.  A crank set
     far from the last guess may close with the rhombus folded up, P on Q: go in steps of half a radian.  Frame ``"pen"`` (Q).
 
-    Three loops, revolutes at the rhombus's corners: 15 rows of rank 6, one freedom, overconstrained by 9.
+    Three loops, revolutes at the rhombus's corners: 15 rows of rank 6, one degree of freedom, overconstrained by 9.
 
     >>> import torsor as ts
     >>> robot = ts.mechanisms.peaucellier()
@@ -77,7 +77,9 @@ def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, den
     inner = 2 * crank
     middle = (inner + (arm**2 - side**2) / inner) / 2
     if not (side < arm and middle < arm):
-        raise ModelError(f"Peaucellier: arms of {arm:g} m and sides of {side:g} m make no rhombus {inner:g} m from the pivot")
+        raise ModelError(
+            f"Peaucellier: arms of {arm:g} m and sides of {side:g} m cannot form a rhombus {inner:g} m from the pivot"
+        )
     height = sqrt(arm**2 - middle**2)
     P, Q = Vec(inner, 0, 0), Vec(2 * middle - inner, 0, 0)
     corners = {"upper": Vec(middle, height, 0), "lower": Vec(middle, -height, 0)}
@@ -103,7 +105,7 @@ def n_four_bar(n: int = 1, *, length: float = 1.0, mass: float = 1.0, g: float =
     Frame ``"top"`` is on the first rod.
 
     n loops, the revolutes ``"pin1"`` ...: 5n rows of rank 2n, one freedom, overconstrained by 3n.  Where all rods lie level the
-    rank drops to n, and for a moment n + 1 motions are possible: that is what the benchmark is for.
+    rank drops to n, and n + 1 motions are possible: the purpose of this benchmark.
 
     >>> import numpy as np
     >>> import torsor as ts

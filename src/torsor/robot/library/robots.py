@@ -39,7 +39,7 @@ def names() -> list[str]:
 
 
 def description(name: str, **parameters: Any) -> Description:
-    """A bundled robot as data, before it becomes a Robot: for surgery, or to write to a file.
+    """The Description of a bundled robot, to edit or to write to a file.
 
     >>> description("two_link", m1=2.0).link("link1").inertia.m
     2.0
@@ -241,7 +241,7 @@ def cart_pole() -> Description:
 
 @_bundle
 def scara() -> Description:
-    """A SCARA arm, RRPR: two horizontal links, a spindle that slides and turns.  Nobody's product: round numbers.
+    """A SCARA arm, RRPR: two horizontal links, a spindle that slides and turns.  Not a product: round numbers.
 
     Links of 0.4 m and 0.3 m, 5 kg and 3 kg, as uniform rods; a spindle of 1 kg as a cylinder of radius 2 cm, 0.3 m long,
     that moves down by q₃ [m].

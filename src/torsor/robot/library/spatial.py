@@ -1,4 +1,4 @@
-"""Loops in space that move although counting says that they cannot."""
+"""Spatial loops that move although counting rows gives zero mobility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a study is still the one whose results lie in a folder: what it is made of, as one string."""
+"""Fingerprint of a study, which identifies its results in a folder."""
 
 from __future__ import annotations
 

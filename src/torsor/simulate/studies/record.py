@@ -27,7 +27,7 @@ class Record(NamedTuple):
 
 
 def encode(value: Any, where: str = "value") -> Record:
-    """The record of a value, or an error that says what in it cannot be kept.
+    """The record of a value, or an error that names the part that cannot be saved.
 
     >>> encode({"gain": 2.5, "path": (1, np.zeros(3))}).text
     '{"gain":2.5,"path":{"$tuple":[1,{"$array":0}]}}'

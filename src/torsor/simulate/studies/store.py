@@ -37,7 +37,7 @@ class Memory:
 
 
 class Folder:
-    """``<folder>/ab/abcdef….json`` for each point, and an ``.npz`` beside it where there are arrays.  Nothing is pickled.
+    """``<folder>/ab/abcdef….json`` for each point, and an ``.npz`` beside it where there are arrays.  Pickle is not used.
 
     The JSON comes last: where it is, the result is whole.  It ends with a digest of itself, the arrays and the key, which is
     checked when it is read; a file without one is older than the digests.

@@ -1,4 +1,4 @@
-"""What is computed at each point: a function of the point, or something done with a robot."""
+"""Study: a function of the point, or of a robot and the point."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def sweep(
 
     ``parameters``: a dict of lists is a grid, a list of dicts the points themselves.  ``study`` may name a method of the robot.
     ``workers``: a number of processes (None: one a core; 0: none, all in this one), or a Dask cluster by its address, its
-    ``Client`` or itself.  ``results``: a folder where each outcome is kept; the same sweep later computes what is not there.
-    ``version`` stands for the study's code, which is looked at otherwise: other code, other results.  ``errors``: "keep" them
+    ``Client`` or itself.  ``results``: a folder where each outcome is saved; the same sweep later computes only missing points.
+    ``version`` replaces the digest of the study's code: a new version gives new results.  ``errors``: "keep" them
     with their points, or "raise" the first.  ``progress``: a bar on stderr; None: where that is a terminal.
 
     Nothing is computed yet: iterating over the :class:`Sweep` gives outcomes as they come, ``.run()`` all in order.
@@ -82,7 +82,7 @@ def sweep(
 
 
 class Sweep:
-    """A study, its points and what is known of them; made by :func:`torsor.sweep`.
+    """A study, its points and their outcomes; made by :func:`torsor.sweep`.
 
     Leaving a loop over it, an interruption or the death of a worker loses no outcome that has come: iterating again gives
     those first, then computes the others.  A point that failed is tried again by the next sweep over the same folder.

@@ -1,4 +1,4 @@
-"""Canonical bases: the same vectors, in the same order and with the same signs, whatever LAPACK returns.
+"""Canonical bases: the same vectors, in the same order and with the same signs, for every LAPACK.
 
 A null space or the eigenvectors of a repeated eigenvalue have no basis of their own; LAPACK's differs between processors.
 Here a choice that rounding could turn (the largest of equal numbers) is replaced by the first candidate above a threshold that

@@ -109,7 +109,7 @@ def inverse_dynamics(body: Body, V: ArrayLike, dV: ArrayLike) -> np.ndarray:
 def forward_dynamics(body: Body, V: ArrayLike, F: ArrayLike) -> np.ndarray:
     """V̇ = G⁻¹(F + [ad_V]ᵀ G V) (..., 6) [rad/s², m/s²]: the motion of a wrench (MR 8.40, 8.43 solved; SLIDES).
 
-    A body without inertia about some axis (a point, a line) has no answer: SingularError.
+    SingularError for a body without inertia about some axis (a point, a line).
 
     >>> forward_dynamics(from_com(2, inertia=(3, 4, 5)), [0] * 6, [3, 4, 5, 2, 4, 6])
     array([1., 1., 1., 1., 2., 3.])

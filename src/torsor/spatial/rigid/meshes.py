@@ -118,8 +118,8 @@ def _check_closed(triangles: np.ndarray, n: int) -> None:
     edges, edge, count = np.unique(np.minimum(start, end) * n + np.maximum(start, end), return_inverse=True, return_counts=True)
     balance = np.bincount(edge.reshape(-1), weights=np.where(start < end, 1.0, -1.0), minlength=len(edges))
     if (count % 2).any():
-        raise ArgumentError(f"faces: the mesh is not closed: {int((count % 2).sum())} edges have a face on one side only")
+        raise ArgumentError(f"faces: the mesh is not closed: {int((count % 2).sum())} edges belong to only one face")
     if balance.any():
         raise ArgumentError(
-            f"faces: {int((balance != 0).sum())} edges have faces that face opposite ways; orient them all outwards"
+            f"faces: {int((balance != 0).sum())} edges have faces of opposite orientation; orient all faces outwards"
         )

@@ -78,6 +78,6 @@ def from_quaternion(q: ArrayLike) -> np.ndarray:
     a = read.array(q, (4,), "q")
     size = np.abs(a).max(axis=-1, keepdims=True)
     if not (size > 0).all():
-        raise ArgumentError("q: a quaternion of zeros (or NaN) is no rotation")
+        raise ArgumentError("q: a quaternion of zeros (or NaN) is not a rotation")
     a = a / size  # so that no square over- or underflows
     return read.matrix(Quaternion(*(a[..., i] for i in range(4))).matrix)

@@ -67,7 +67,7 @@ def rotation(x: ArrayLike, what: str) -> np.ndarray:
     R = array(x, (3, 3), what)
     off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
     if not (off < ROTATION_TOLERANCE).all():
-        raise ArgumentError(f"{what} is no rotation: RᵀR is off the identity by {off.max():.2g}")
+        raise ArgumentError(f"{what} is not a rotation: RᵀR differs from the identity by {off.max():.2g}")
     if not (np.linalg.det(R) > 0).all():
         raise ArgumentError(f"{what} is no rotation but a reflection: its determinant is −1")
     return R
