@@ -54,7 +54,7 @@ def test_help_options_work_everywhere(torsor, words, same):
 
 
 def test_the_list_of_robots_is_that_of_the_bundled_ones():
-    assert re.findall(r"\w+", " ".join(ABOUT.split("torsor: ")[1].split()).replace("and with closed loops", "")) == list(
+    assert re.findall(r"\w+", " ".join(ABOUT.split("bundled robot: ")[1].split()).replace("and with closed loops", "")) == list(
         bundled_robots()
     )
 

@@ -51,7 +51,7 @@ def simulate(
     seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False, mesh_root: Roots = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Simulate a robot: energy audit, plot, file of the motion, replay page."""
+    """Simulate a robot: energy audit, plot, file, replay page."""
     from torsor.cli import words
     from torsor.cli.out import emit
     from torsor.cli.outcome import Partial, Typed

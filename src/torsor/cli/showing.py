@@ -64,7 +64,7 @@ Page = Annotated[str, typer.Option("--replay", metavar="FILE", help="Path of the
 
 
 def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = False) -> None:
-    """Torques, matrices, speed and a simulated fall of a UR5; a replay page."""
+    """Torques, matrices, speed and a fall of a UR5; a replay page."""
     import contextlib
     import sys
 
