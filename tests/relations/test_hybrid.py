@@ -15,7 +15,7 @@ from torsor.checks.certify.lagrange import lagrange
 from torsor.errors import ArgumentError, UnknownName
 from torsor.robot import Robot
 from torsor.simulate import limits
-from torsor.simulate.system import Frozen, rigid
+from torsor.simulate.system import Frozen, RigidTree
 
 EPS = np.finfo(float).eps
 seeds = st.integers(0, 10**6)
@@ -117,7 +117,7 @@ def test_loops_are_refused():
 def test_stops_push_and_never_pull(seed):
     """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints that lean, no force at the others; by inverse dynamics."""
     rng = np.random.default_rng(seed)
-    robot, system = PANDA, rigid(PANDA, ())
+    robot, system = PANDA, RigidTree(PANDA, ())
     q, tau = robot.random_configuration(rng), 20 * rng.normal(size=robot.nv)
     rows = rng.choice(robot.nv, 4, replace=False).tolist()
     system.frozen = Frozen(np.zeros(robot.nv), [(r, int(rng.choice([-1, 1]))) for r in rows])

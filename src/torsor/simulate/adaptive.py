@@ -79,6 +79,7 @@ class Adaptive:
         self.solver: Any = None
         self.center = np.zeros(0)
         self.last: float | None = None
+        self.positions = system.singular_positions
 
     def restart(self) -> None:
         """After a jump, or a new force: nothing of the past counts."""
@@ -97,6 +98,16 @@ class Adaptive:
         return StepInterval(
             float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s))
         )
+
+    def check(self, start: float, q: Array, end: float, segment: StepInterval) -> None:
+        """SingularError where the step passes a singular position of a linkage."""
+        self.positions.check(start, end, segment.at, q)
+
+    def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Back onto the constraints; a method that is off them by more than its own error begins anew from there."""
+        if self.system.closure_error(q, t) > self.options["atol"]:
+            self.restart()
+        return self.system.project(q, v, t)
 
     def _begin(self, t: float, q: Array, v: Array, stop: float) -> None:
         self.center = q

@@ -128,7 +128,7 @@ def acceleration_at_stops(system: System, t: float, q: Array, v: Array, tau: Arr
     one_way = [(row, side) for row, side in leaning if (row, -side) not in leaning]  # lower = upper holds both ways
     held = {row for row, _ in leaning}
     for attempt in range(ALL_AT_ONCE + 2 ** min(len(one_way), 10)):
-        a, force = system.stopped(sorted(held), t, q, v, tau, *F)
+        a, force = system.held_acceleration(sorted(held), t, q, v, tau, *F)
         moves, pushes = a.tolist(), force.tolist()
         wrong = {row for row, side in one_way if side * (pushes if row in held else moves)[row] < 0}
         if not wrong:

@@ -1,8 +1,9 @@
-"""Records of a simulation: rows as they come, packed into arrays."""
+"""Records of a simulation: rows as they come, packed into arrays, and the times at which rows are recorded."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,64 @@ Array: TypeAlias = np.ndarray
 
 #: records kept as single arrays before they are packed into one
 BLOCK = 4096
+#: records per step of an adaptive integrator, whose steps are long; the end of the step is one of them
+WITHIN = 4
+
+
+class Schedule(Protocol):
+    """The times to record: grid times, times within a step, ends of steps; impacts and the end are recorded always."""
+
+    at_step_end: bool
+
+    def at_grid_time(self, k: int) -> bool:
+        """Whether to record grid time k."""
+
+    def within(self, start: float, end: float) -> Sequence[float]:
+        """Times to record between the ends of a step."""
+
+
+class GridTimes:
+    """Fixed steps: the grid times numbered in ``kept``; None for all."""
+
+    at_step_end = False
+
+    def __init__(self, kept: set[int] | None):
+        self.kept = kept
+
+    def at_grid_time(self, k: int) -> bool:
+        return self.kept is None or k in self.kept
+
+    def within(self, start: float, end: float) -> Sequence[float]:
+        return ()
+
+
+class EachStep:
+    """Adaptive steps, all of them: WITHIN records per step."""
+
+    at_step_end = True
+
+    def at_grid_time(self, k: int) -> bool:
+        return True
+
+    def within(self, start: float, end: float) -> Sequence[float]:
+        return (start + (end - start) * np.arange(1, WITHIN) / WITHIN).tolist()
+
+
+class Regular:
+    """Adaptive steps, recorded at the multiples of ``period`` [s]."""
+
+    at_step_end = False
+
+    def __init__(self, period: float, duration: float):
+        self.times = (np.arange(1, int(duration / period) + 1) * period).tolist()
+
+    def at_grid_time(self, k: int) -> bool:
+        return k == 0
+
+    def within(self, start: float, end: float) -> Sequence[float]:
+        inner = [t for t in self.times if start < t < end]
+        self.times = [t for t in self.times if t >= end]
+        return inner
 
 
 class Record:

@@ -28,6 +28,13 @@ FLAT, DIP = 1e-4, 0.02
 SAFETY = 2.0
 
 
+class NoSingularPositions:
+    """Of systems without constraints."""
+
+    def check(self, start: float, end: float, at: Callable[[float], tuple[Array, Array]], first: Array) -> None:
+        """There is nothing to check."""
+
+
 class SingularPositions:
     """Checks each step of a run: raises where the constraint rows lose rank, or nearly so and unresolved by the step."""
 
