@@ -1,7 +1,4 @@
-"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away.
-
-A stop counts as struck if the joint is beyond it at the end of a step: one that is struck and left within the step is not seen.
-"""
+"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ Array: TypeAlias = np.ndarray
 SHORTEST = 1e-6
 #: a start this far outside is on the stop [rad, m]
 OUTSIDE = 1e-9
-#: attempts at choosing all that lean at once
-ALL_AT_ONCE = 5
 
 
 class Stop(NamedTuple):
@@ -35,13 +30,17 @@ class Stop(NamedTuple):
     restitution: float
 
     def gap(self, t: float, q: Array, v: Array) -> float:
-        """How far the stop is away [rad, m]."""
+        """The distance to the stop [rad, m]."""
         return self.side * (float(q[self.q]) - self.bound)
+
+    def rate(self, t: float, q: Array, v: Array) -> float:
+        """The rate of the gap [rad/s, m/s]."""
+        return self.side * float(v[self.v])
 
     def short(self, v: Array, a: Array) -> bool:
         """Whether a bounce that leaves at v and returns at a would last no longer than SHORTEST [s]."""
         away, back = self.side * float(v[self.v]), -self.side * float(a[self.v])
-        return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # one that leans already has both 0
+        return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # a joint at rest has both 0
 
     @property
     def name(self) -> str:
@@ -130,22 +129,3 @@ def force_bounds(stops: Sequence[tuple[int, int]], n: int) -> tuple[Array, Array
 def joints_at_stops(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
     """The joints that stand at their stop."""
     return [(s.v, s.side) for s in stops if q[s.q] == s.bound and v[s.v] == 0]
-
-
-def acceleration_at_stops(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-    """a with forces λ ≥ 0 at the joints that lean on a stop, λᵢ aᵢ = 0, so that none accelerates into it.
-
-    Which of them a stop holds follows from all of them: release joints with λ < 0, hold joints that accelerate into their stop;
-    all at once first, then one at a time (Murty's rule, which terminates).
-    """
-    leaning = system.frozen.leaning
-    one_way = [(row, side) for row, side in leaning if (row, -side) not in leaning]  # lower = upper holds both ways
-    held = {row for row, _ in leaning}
-    for attempt in range(ALL_AT_ONCE + 2 ** min(len(one_way), 10)):
-        a, force = system.held_acceleration(sorted(held), t, q, v, tau, *F)
-        moves, pushes = a.tolist(), force.tolist()
-        wrong = {row for row, side in one_way if side * (pushes if row in held else moves)[row] < 0}
-        if not wrong:
-            break
-        held ^= wrong if attempt < ALL_AT_ONCE else {min(wrong)}
-    return a

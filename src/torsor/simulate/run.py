@@ -76,9 +76,8 @@ def simulate(
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
     sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    A stop that is struck and left again within one step is passed through unseen, like an event: reduce dt.
-    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; with static above
-    kinetic friction the time of break-away is not located, and every integrator is of first order.  ``damping=True``
+    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; the instants at which
+    joints come to rest, break away or leave their stops are located, so that integrators keep their order.  ``damping=True``
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
     ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
     currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
@@ -206,7 +205,8 @@ def _forces(
         windings = Windings(robot, drives, law, voltages)
         law = windings.law if voltages else law
         memories.append(windings)
-    return time_loop.Forces(law, sample, wrenches, box), memories
+    whole = system.of_whole_state
+    return time_loop.Forces(whole(law), whole(sample), [whole(w) for w in wrenches], box), memories
 
 
 def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:

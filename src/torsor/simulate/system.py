@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
     from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
+    from torsor.simulate.modes import Mode
 
 Array: TypeAlias = np.ndarray
 #: a function of (t, q, v)
@@ -28,8 +28,8 @@ Law = Callable[[float, Array, Array], Array]
 
 #: largest closure error [m, rad] and velocity residual [m/s, rad/s] of a start on the constraints
 OPEN = 1e-6
-#: largest force of a hard stop, relative to the largest force of the problem
-HARD = 1e4
+#: singular values of the mobility of held joints below this, relative to the largest, are redundant
+REDUNDANT = 1e-12
 
 
 class Memory(Protocol):
@@ -40,14 +40,6 @@ class Memory(Protocol):
     def begin(self, t: float, q: Array, v: Array, tau: Array) -> None: ...
     def states(self, t: float, q: Array, v: Array) -> list[Array]: ...
     def columns(self) -> dict[str, list[str]]: ...
-
-
-@dataclass
-class Frozen:
-    """Constant within a step: the velocities at its beginning, and the joints that rest on their stops."""
-
-    v: Array
-    leaning: list[tuple[int, int]] = field(default_factory=list)  # (row of v, +1 at a lower stop or −1 at an upper one)
 
 
 class System:
@@ -65,7 +57,6 @@ class System:
 
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
-        self.frozen = Frozen(np.zeros(0))
 
     @property
     def kernels(self) -> Kernels:
@@ -94,28 +85,42 @@ class System:
     ) -> tuple[Array, Array]:
         """(a, λ), (nv,) each: λ are the forces on ``rows`` that keep their accelerations zero.
 
-        a = a₀ + W λ,    W_rr λ_r = −a₀_r
+        a = a₀ + W λ
+        W_rr λ_r = −a₀_r
         """
         a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
-        if not rows:
-            return a, force
         W = self.mobility(q)
-        force[rows] = np.linalg.solve(W[np.ix_(rows, rows)], -a[rows])
+        force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=REDUNDANT)[0]
         a = a + W @ force
         a[rows] = 0.0
         return a, force
 
+    def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
+        """The levels of dry friction at a velocity, under joint forces τ."""
+        none = np.zeros(len(v))
+        return stiction.DryFriction((none, none), (none, none), none)
+
+    def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
+        """(a, λ), (nv,) each, in a mode: λ holds the joints at rest."""
+        if mode.held:
+            return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
+        return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
+
     def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        """a(t, q, v, τ) under wrenches that are functions of (t, q, v)."""
+        """a(t, q, v, τ) under wrenches that are functions of (t, q, v), of a system that has one mode only."""
 
         def accelerate(t: float, q: Array, v: Array, tau: Array) -> Array:
-            return self.acceleration(t, q, v, tau, *(w(t, *self.own(q, v)) for w in wrenches))
+            return self.acceleration(t, q, v, tau, *(w(t, q, v) for w in wrenches))
 
         return accelerate
 
     def own(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The coordinates of the robot, without those of its motors."""
         return q, v
+
+    def of_whole_state(self, law: Law) -> Law:
+        """A function of the robot's (t, q, v) as a function of the whole state."""
+        return law
 
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
         """The initial state on the whole manifold, from the robot's q and v and ``motors`` as users give them."""
@@ -171,44 +176,33 @@ class RigidTree(System):
             return self.robot.mass_matrix_inverse(q)
 
 
-class StickingTree(System):
-    """M a + h + φ = τ + Jᵀf, φ the friction of the joints' laws; which joints stick is solved with the accelerations.
+class StickingTree(RigidTree):
+    """M a + h + φ = τ + Jᵀf, φ the friction of the joints' laws (MR §8.9.4).
 
-    See :mod:`torsor.simulate.stiction`; LuGre friction has states beside the motion, see :mod:`torsor.simulate.bristles`.
+    Dry friction holds joints at rest and has one direction in each mode; LuGre friction has states beside the motion.
     """
 
     def __init__(self, robot: Robot, frames: tuple[str, ...]):
-        super().__init__(robot)
+        super().__init__(robot, frames)
+        self.one_kernel = False
         self.dry_rows = stiction.sticking_rows(robot.model)
         self.memories = self._bristles = (Bristles(robot),) if bristle_rows(robot.model) else ()
-        self._tree = RigidTree(robot, frames)  # friction is subtracted from τ, or solved for
-        self._terms = robot.kernels.kernel(Spec((("mass_matrix",), ("inverse_dynamics",)), frames)).__call__
-        self._still = np.zeros(robot.nv)
 
-    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        dry = stiction.dry_friction(self.model, v, load=tau)
-        bristles = [m.forces(t, q, v) for m in self._bristles]
-        if not self.dry_rows:
-            return self._tree.acceleration(t, q, v, sum(map(np.negative, bristles), tau - dry.drag), *F)
-        M, h = self._terms(q, v, self._still, *F)
-        f = sum(map(np.negative, bristles), tau - h)
-        if self.frozen.leaning:
-            dry = _widen_at_stops(dry, self.frozen.leaning, HARD * (1 + float(np.abs(f).max(initial=0.0))))
-        return stiction.accelerations(M, f, self.frozen.v, dry).x
+    def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
+        return stiction.dry_friction(self.model, v, load=tau)
 
-    def mobility(self, q: Array) -> Array:
-        return self.robot.mass_matrix_inverse(q) if self.dry_rows else self._tree.mobility(q)
+    def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
+        return super().motion(mode, t, q, v, tau - self._friction(t, q, v, tau, mode.side), *F)
 
+    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
+        accelerate, none = super().under_wrenches(wrenches), np.zeros(self.robot.nv)
+        return lambda t, q, v, tau: accelerate(t, q, v, tau - self._friction(t, q, v, tau, none))
 
-def _widen_at_stops(dry: stiction.DryFriction, rows: Sequence[tuple[int, int]], hard: float) -> stiction.DryFriction:
-    """The bounds of φ with those of a stop, which holds like friction that acts in one direction."""
-    low, high = dry.hold[0].copy(), dry.hold[1].copy()
-    for row, side in rows:
-        if side > 0:
-            low[row] -= hard
-        else:
-            high[row] += hard
-    return dry._replace(hold=(low, high))
+    def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
+        """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
+        dry = self.dry_friction(v, tau)
+        phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
+        return sum((b.forces(t, q, v) for b in self._bristles), phi)
 
 
 class ClosedLinkage(System):
@@ -302,6 +296,9 @@ class ElasticTree(System):
 
     def own(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[: self.robot.nq], v[: self.robot.nv]
+
+    def of_whole_state(self, law: Law) -> Law:
+        return lambda t, q, v: law(t, *self.own(q, v))
 
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
         """(q, θ), (v, ω): the motors start with their joints unless ``motors`` is given."""

@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from torsor.simulate import limits
+from torsor.simulate import limits, transitions
 from torsor.simulate.controllers import Law
-from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crossed, located
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval
+from torsor.simulate.modes import Mode, at_rest, decide, margin
 from torsor.simulate.progress import Progress
 from torsor.simulate.record import Record, Schedule
-from torsor.simulate.stages import Advance
-from torsor.simulate.system import Frozen, Memory, System
+from torsor.simulate.stages import Acceleration, Advance
+from torsor.simulate.system import Memory, System
 
 Array: TypeAlias = np.ndarray
 
 
-Signal = Callable[[float, Array, Array], float]
-#: what ends a segment: an event, a stop that is struck, a row of v with dry friction that comes to rest
-Cause: TypeAlias = Event | limits.Stop | int
-
-
 @dataclass
 class Forces:
-    """τ(t, q, v), through the drives, and the external wrenches; ``box`` holds the joint forces sampled at the last tick."""
+    """τ(t, q, v), through the drives, and the external wrenches, all of the whole state; ``box`` holds τ of the last tick."""
 
     law: Law
     sample: Law  #: the new content of the box
@@ -75,20 +70,43 @@ class Run:
     memories: list[Memory] = field(default_factory=list)  #: states beside the motion
 
     def __post_init__(self) -> None:
-        self.accelerate = self._at_stops if self.stops and not self.system.dry_rows else self._freely()
+        system, law = self.system, self.forces.law
+        self.modes = bool(self.stops or system.dry_rows)  #: whether joints may be held, or slide with dry friction
+        accelerate = self._accelerate_in_mode if self.modes else system.under_wrenches(self.forces.wrenches)
+        self.accelerate: Callable[[float, Array, Array, Array], Array] = accelerate
+        #: a(t, q, v) under the forces of this run
+        self.acceleration: Acceleration = lambda t, q, v: accelerate(t, q, v, law(t, q, v))
+        self._margin: tuple[Mode | None, float, float] = (None, 0.0, 0.0)
+        self.mode, self.decided = Mode((), np.zeros(len(self.v))), not self.modes
 
-    def _freely(self) -> Callable[[float, Array, Array, Array], Array]:
-        return self.system.under_wrenches(self.forces.wrenches)
+    def _accelerate_in_mode(self, t: float, q: Array, v: Array, tau: Array) -> Array:
+        return self.system.motion(self.mode, t, q, v, tau, *self.wrenches(t, q, v))[0]
 
-    def _at_stops(self, t: float, q: Array, v: Array, tau: Array) -> Array:
-        return limits.acceleration_at_stops(self.system, t, q, v, tau, *self.wrenches(t, q, v))
+    def decide_mode(self) -> None:
+        """The mode of the motion that follows the present state."""
+        self.mode = decide(self.system, self.stops, self.t, self.q, self.v, *self._forces(self.t, self.q, self.v))
+        self.decided = True
 
-    def acceleration(self, t: float, q: Array, v: Array) -> Array:
-        """a(t, q, v) under the forces of this run."""
-        return self.accelerate(t, q, v, self.forces.law(t, *self.system.own(q, v)))
+    def update_mode(self) -> bool:
+        """Decide the mode where an event, a tick or a jump of the forces may have changed it; whether it was decided."""
+        if self.decided and (not self.mode.held or self.margin(self.t, self.q, self.v) > 0):
+            return False
+        self.decide_mode()
+        return True
+
+    def margin(self, t: float, q: Array, v: Array) -> float:
+        """The least distance of the forces on held joints from their bounds; that of the last state is kept."""
+        known, state, value = self._margin
+        if known is not self.mode or state != t:
+            value = margin(self.system, self.mode, t, q, v, *self._forces(t, q, v))
+            self._margin = self.mode, t, value
+        return value
+
+    def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, list[Array]]:
+        return self.forces.law(t, q, v), self.wrenches(t, q, v)
 
     def wrenches(self, t: float, q: Array, v: Array) -> list[Array]:
-        return [w(t, *self.system.own(q, v)) for w in self.forces.wrenches]
+        return [w(t, q, v) for w in self.forces.wrenches]
 
     def keep(self) -> None:
         """Record the present state."""
@@ -97,15 +115,14 @@ class Run:
     def keep_state(self, t: float, q: Array, v: Array) -> None:
         """Record a state, its forces and the states beside the motion."""
         own = self.system.own(q, v)
-        self.record.add(
-            t, q, v, self.forces.law(t, *own), *self.wrenches(t, q, v), *(x for m in self.memories for x in m.states(t, *own))
-        )
+        tau, wrenches = self._forces(t, q, v)
+        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.memories for x in m.states(t, *own)))
 
     def begin_memories(self) -> None:
         """A step ends or begins here, as far as the states beside the motion are concerned."""
         if self.memories:
             own = self.system.own(self.q, self.v)
-            tau = self.forces.law(self.t, *own)
+            tau = self.forces.law(self.t, self.q, self.v)
             for memory in self.memories:
                 memory.begin(self.t, *own, tau)
 
@@ -150,17 +167,17 @@ def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool
     ``by_force``: the step takes the joint forces, held, in place of the first acceleration.
     """
     q, v, t, forces, system = run.q, run.v, run.t, run.forces, run.system
-    law, add, own, project, accelerate = forces.law, run.record.add, system.own, system.project, run.accelerate
+    law, add, project, accelerate = forces.law, run.record.add, system.project, run.accelerate
     times, widths, ticks, kept = grid
     try:
         for k, h in enumerate(widths):
             t = times[k]
             if k in ticks:
-                forces.tick(t, *own(q, v))
-            tau = law(t, *own(q, v))
+                forces.tick(t, q, v)
+            tau = law(t, q, v)
             a = tau if by_force else accelerate(t, q, v, tau)
             if kept is None or k in kept:
-                add(t, q, v, tau, *(w(t, *own(q, v)) for w in forces.wrenches))
+                add(t, q, v, tau, *(w(t, q, v) for w in forces.wrenches))
             state = project(*advance(q, v, t, h, a), times[k + 1])
             if not k & 255:
                 run.progress(t)
@@ -202,7 +219,8 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
     """
     for k, stop in enumerate(grid.times[1:]):
         if k in grid.ticks:
-            run.forces.tick(run.t, *run.system.own(run.q, run.v))
+            run.forces.tick(run.t, run.q, run.v)
+            run.decided = not run.modes
             method.restart()
         if schedule.at_grid_time(k):
             run.keep()
@@ -217,17 +235,18 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
 
 def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     """One segment, or its part before the first event in it."""
-    if _pressed(run):
+    if transitions.strike_joints_pressed(run):
         method.restart()
-    run.system.frozen = Frozen(run.v, limits.joints_at_stops(run.stops, run.q, run.v))
+    if run.update_mode():
+        method.restart()
     run.begin_memories()  # forces that are held may be new
-    segment = method.advance(run.t, run.q, run.v, stop)
-    found = _found(run, segment)
-    first = min((time for time, _ in found), default=segment.t)
-    if segment.t < first + TOLERANCE and any(isinstance(c, Event) and c.terminal for _, c in found):
+    segment, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
+    found = transitions.crossings(run, guards, segment)
+    first = min((c.t for c in found), default=segment.t)
+    if segment.t < first + TOLERANCE and any(c.guard.terminal for c in found):
         later = first + TOLERANCE  # no segment follows, so what comes at the same time behind this one is looked for here
-        found = _found(run, StepInterval(later, *segment.at(later), segment.at))
-    end = max((time for time, _ in found if time <= first + TOLERANCE), default=first)  # all of these have passed zero there
+        found = transitions.crossings(run, guards, StepInterval(later, *segment.at(later), segment.at))
+    end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
     method.check(run.t, run.q, end, segment)
     run.steps += 1
     for t in schedule.within(run.t, end):
@@ -235,117 +254,21 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     run.t, (run.q, run.v) = end, segment.at(end) if found else (segment.q, segment.v)
     run.begin_memories()
     run.q, run.v = method.settle(run.t, run.q, run.v)
+    if run.mode.held:
+        run.q, run.v = at_rest(run.mode, run.stops, run.q, run.v)
     if found:
-        _happen(run, [cause for time, cause in found if time <= end])
+        transitions.follow(run, [c for c in found if c.t <= end])
+        run.decided = not run.modes
         method.restart()
     elif schedule.at_step_end and run.t < stop:
         run.keep()
 
 
-def _found(run: Run, segment: StepInterval) -> list[tuple[float, Cause]]:
-    """Everything that passes through zero in a segment, and when."""
-    return [(time, c) for c, f, way in _guards(run, segment) if (time := _time(run, segment, f, way)) is not None]
-
-
-def _time(run: Run, segment: StepInterval, function: Signal, direction: int) -> float | None:
-    """When a function passes through zero in a segment, if it does."""
-
-    def value(t: float, q: Array, v: Array) -> float:
-        return function(t, *run.system.own(q, v))
-
-    t, before, after = run.t, value(run.t, run.q, run.v), value(segment.t, segment.q, segment.v)
-    if before == 0 and after < 0 and direction < 0:  # away from zero and back within the segment: a short bounce
-        width = segment.t - run.t
-        while before <= 0 and width > TOLERANCE:
-            width /= 2
-            t, before = run.t + width, value(run.t + width, *segment.at(run.t + width))
-        if before <= 0:
-            return run.t + width
-    return located(value, t, before, segment, after) if crossed(before, after, direction) else None
-
-
-def _guards(run: Run, segment: StepInterval) -> list[tuple[Cause, Signal, int]]:
-    """Causes of events to look for in a segment, each with a function and the way it passes zero; stops only if passed."""
-    return [
-        *((e, e.function, e.direction) for e in run.events),
-        *((s, s.gap, -1) for s in run.stops if s.gap(segment.t, segment.q, segment.v) <= 0),
-        *((k, partial(_speed, row=k), 0) for k in run.system.dry_rows),
-    ]
-
-
-def _happen(run: Run, causes: list[Cause]) -> None:
-    """All that comes at one time: impacts, together; joints that come to rest; events, which see the state behind them."""
-    if stops := [c for c in causes if isinstance(c, limits.Stop)]:
-        _put(run, stops)
-        _strike(run, stops)
-    if rows := [c for c in causes if isinstance(c, int)]:
-        run.v = run.v.copy()
-        run.v[rows] = 0.0  # friction decides at the next step whether they stay
-    events = [c for c in causes if isinstance(c, Event)]
-    run.occurrences += [_occurrence(run, e.name) for e in events]
-    if any(e.terminal for e in events):
-        run.ended = True
-        run.keep()
-
-
-def _occurrence(run: Run, name: str) -> Occurrence:
-    return Occurrence(name, run.t, *(x.copy() for x in run.system.own(run.q, run.v)))
-
-
-def _speed(t: float, q: Array, v: Array, row: int) -> float:
-    return float(v[row])
-
-
-def _pressed(run: Run) -> bool:
-    """Joints that stand at a stop and move into it, at the start or when two strike at once: struck before anything else."""
-    if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
-        _put(run, beyond)
-    into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
-    if into:
-        _strike(run, into)
-    return bool(beyond or into)
-
-
-def _put(run: Run, stops: list[limits.Stop]) -> None:
-    """Onto the stops, to the bit."""
-    run.q = run.q.copy()
-    for stop in stops:
-        run.q[stop.q] = stop.bound
-
-
-def _strike(run: Run, into: list[limits.Stop]) -> None:
-    """The blow, recorded before and after; joints whose bounce would be too short to see come to rest on their stops."""
-    recent = [s for s in run.stops if _again(run, s)]
-    _put(run, recent)
-    run.keep()
-    run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v)
-    run.system.frozen = Frozen(run.v, limits.joints_at_stops(run.stops, run.q, run.v))
-    a = run.acceleration(run.t, run.q, run.v)
-    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
-    short |= {s.v for s in recent}
-    if short:
-        run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short))
-    run.struck |= dict.fromkeys((s.name for s in into), run.t)
-    run.occurrences += [_occurrence(run, s.name) for s in into]
-    run.keep()
-
-
-def _again(run: Run, stop: limits.Stop) -> bool:
-    """Whether a joint is still at a stop it struck a moment ago: two that throw each other off would do so without end.
-
-    One that bounces off is leaving, and does not count.
-    """
-    lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
-    leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0
-    return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
-
-
 def likely_failed_row(run: Run, dt: float) -> int:
     """The row of v that most likely went wrong: a force that is no number, else the fastest."""
-    q, v = run.system.own(run.q, run.v)
     for ahead in (0.0, 0.5, 1.0):
         with suppress(Exception):  # whatever the controller does now, the state still says something
-            bad = np.flatnonzero(~np.isfinite(run.forces.law(run.t + ahead * dt, q, v)))
+            bad = np.flatnonzero(~np.isfinite(run.forces.law(run.t + ahead * dt, run.q, run.v)))
             if len(bad):
                 return int(bad[0])
-    return int(np.argmax(np.abs(v)))
+    return int(np.argmax(np.abs(run.system.own(run.q, run.v)[1])))
