@@ -133,6 +133,17 @@ def test_units_of_coordinates_do_not_matter():
     np.testing.assert_array_equal(w1 == 0, w == 0)
 
 
+@pytest.mark.parametrize("size", [1e-30, 7.5e-10, 1.0, 1e12])
+def test_size_of_the_problem_does_not_matter(size):
+    """Of an iCub that comes to rest: only the last joint moves into its stop, at 7.5e-10 rad/s."""
+    A = np.diag([240.416, 274.095, 4.039, 1639.337])
+    A[2, 3] = A[3, 2] = -1.927
+    x, w = solve(A, size * np.array([0.0, 0.0, 0.0, 1.0]), np.full(4, -INF), np.zeros(4))
+    held = np.linalg.solve(A[2:, 2:], [0.0, -size])
+    np.testing.assert_allclose(x, [0.0, 0.0, *held], rtol=1e-9)
+    assert (w == 0).all()
+
+
 def test_empty_problem_has_an_empty_solution():
     x, w = solve(np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
     assert x.shape == w.shape == (0,)

@@ -67,15 +67,15 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
     if len(rows):
         S, c = _eliminate(A * d[:, None] * d, (b + A @ at) * d, free, rows)
         sign = np.where(np.isfinite(lower[rows]), 1.0, -1.0)  # y = sign (x̂ − at/d) ≥ 0
-        width = (upper - lower)[rows] / d[rows]
-        inside, far = _within_box(S * sign[:, None] * sign, c * sign, width)
+        width, unit = (upper - lower)[rows] / d[rows], np.abs(c).max() or 1.0
+        inside, far = _within_box(S * sign[:, None] * sign, c * sign / unit, width / unit)
         between[rows] = inside
         x[rows[far]] = upper[rows[far]]
     F = np.flatnonzero(between)
     x[F] = 0.0
     x[F] = _solve(A[np.ix_(F, F)], -(A[F] @ x + b[F]))
     w = A @ x + b
-    size = ((np.abs(A) @ np.abs(x) + np.abs(b)) * d).max(initial=0.0) / d
+    size = ((np.abs(A) @ np.maximum(np.abs(x), np.abs(at)) + np.abs(b)) * d).max(initial=0.0) / d
     w[between | (np.abs(w) <= ROUNDING * size)] = 0.0
     _verify(x, w, lower, upper, size, fixed)
     return Solution(x, w)

@@ -86,21 +86,16 @@ def _time(run: Run, segment: StepInterval, guard: Guard) -> float | None:
 
 
 def _lowest(run: Run, segment: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
-    """The segment up to the least value of a guard that is positive at both ends, if that value may be negative.
+    """The segment up to the least value of a guard that is positive at both ends and falls first, then rises; else None.
 
-    The cubic through both values and slopes is accurate to O(h⁴); where its least value is above half of the smaller end, the
-    guard stays positive.  Else the zero of the slope is located.
+    A guard that is further from zero than its slopes at both ends would move it together cannot reach zero between them.
     """
     slope, h = guard.slope, segment.t - run.t
     assert slope is not None
-    s0, s1 = slope(run.t, run.q, run.v) * h, slope(segment.t, segment.q, segment.v) * h
-    if not s0 < 0 < s1:
+    first, last = slope(run.t, run.q, run.v), slope(segment.t, segment.q, segment.v)
+    if not first < 0 < last or min(before, after) > (last - first) * h:
         return None
-    x = np.linspace(0.0, 1.0, 33)
-    cubic = before * (1 + 2 * x) * (1 - x) ** 2 + s0 * x * (1 - x) ** 2 + after * x**2 * (3 - 2 * x) + s1 * x**2 * (x - 1)
-    if cubic.min() > min(before, after) / 2:
-        return None
-    t = located(slope, run.t, s0, segment, s1)
+    t = located(slope, run.t, first, segment, last)
     return StepInterval(t, *segment.at(t), segment.at)
 
 
