@@ -62,5 +62,5 @@ def _chunk(
     if end is not None and k[-1] == n:
         t[-1] = end
     run.steps, run.t, run.q, run.v = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
-    run.record.extend(t[kept], moved.q[kept], moved.v[kept], tau[np.minimum(k, n - 1)[kept]])
+    run.record.extend(t, moved.q, moved.v, tau[np.minimum(k, n - 1)], kept=kept)
     run.progress(run.t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from torsor.simulate.compiled_run import held_step, whole
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
-from torsor.simulate.record import EachStep, GridTimes, Record, Regular
+from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import ClosedLinkage, ElasticTree, Memory, RigidTree, StickingTree, System
@@ -112,6 +113,8 @@ def simulate(
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in memories for k, names in m.columns().items()}:
         info["states"] = columns
+    if record != "all" and every > 1:
+        run.record = SummingRecord(lambda columns: _result_of(columns, run, info, tuple(laws)))
     try:
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)
@@ -252,10 +255,15 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
 
 
 def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
-    robot, columns = run.system.robot, run.record.columns()
+    result = _result_of(run.record.columns(), run, info | {"steps": run.steps}, frames)
+    return replace(result, events=run.occurrences, flows=run.record.flows)
+
+
+def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
+    """Some rows of a run."""
+    robot = run.system.robot
     parts = records_from_columns(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
-    info = info | {"steps": run.steps}
-    return Result(**parts, events=run.occurrences, info=info, robot=robot, **run.system.result_fields())
+    return Result(**parts, info=info, robot=robot, **run.system.result_fields())
 
 
 def _stopped(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:

@@ -14,7 +14,7 @@ from torsor.simulate.controllers import Law
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin
 from torsor.simulate.progress import Progress
-from torsor.simulate.record import Record, Schedule
+from torsor.simulate.record import Record, Row, Schedule
 from torsor.simulate.stages import Acceleration, Advance
 from torsor.simulate.system import Memory, System
 
@@ -108,15 +108,16 @@ class Run:
     def wrenches(self, t: float, q: Array, v: Array) -> list[Array]:
         return [w(t, q, v) for w in self.forces.wrenches]
 
-    def keep(self) -> None:
-        """Record the present state."""
-        self.keep_state(self.t, self.q, self.v)
+    def keep(self, *, kept: bool = True) -> None:
+        """Add the present state to the record."""
+        self.keep_state(self.q, self.v, Row(self.t, True, kept))
 
-    def keep_state(self, t: float, q: Array, v: Array) -> None:
-        """Record a state, its forces and the states beside the motion."""
+    def keep_state(self, q: Array, v: Array, row: Row) -> None:
+        """Add a state, its forces and the states beside the motion to the record."""
+        t = row.t
         own = self.system.own(q, v)
         tau, wrenches = self._forces(t, q, v)
-        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.memories for x in m.states(t, *own)))
+        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.memories for x in m.states(t, *own)), **row.flags)
 
     def begin_memories(self) -> None:
         """A step ends or begins here, as far as the states beside the motion are concerned."""
@@ -176,8 +177,7 @@ def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool
                 forces.tick(t, q, v)
             tau = law(t, q, v)
             a = tau if by_force else accelerate(t, q, v, tau)
-            if kept is None or k in kept:
-                add(t, q, v, tau, *(w(t, q, v) for w in forces.wrenches))
+            add(t, q, v, tau, *(w(t, q, v) for w in forces.wrenches), kept=kept is None or k in kept)
             state = project(*advance(q, v, t, h, a), times[k + 1])
             if not k & 255:
                 run.progress(t)
@@ -222,8 +222,7 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
             run.forces.tick(run.t, run.q, run.v)
             run.decided = not run.modes
             method.restart()
-        if schedule.at_grid_time(k):
-            run.keep()
+        run.keep(kept=schedule.keeps_grid_time(k, run.t))
         while run.t < stop and not run.ended:
             _advance(run, method, stop, schedule)
             run.progress(run.t)
@@ -249,8 +248,8 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
     method.check(run.t, run.q, end, segment)
     run.steps += 1
-    for t in schedule.within(run.t, end):
-        run.keep_state(t, *run.system.project(*segment.at(t), t))
+    for row in schedule.within(run.t, end):
+        run.keep_state(*run.system.project(*segment.at(row.t), row.t), row)
     run.t, (run.q, run.v) = end, segment.at(end) if found else (segment.q, segment.v)
     run.begin_memories()
     run.q, run.v = method.settle(run.t, run.q, run.v)
@@ -260,8 +259,8 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         transitions.follow(run, [c for c in found if c.t <= end])
         run.decided = not run.modes
         method.restart()
-    elif schedule.at_step_end and run.t < stop:
-        run.keep()
+    elif run.t < stop:
+        run.keep(kept=schedule.keeps_step_end(run.t))
 
 
 def likely_failed_row(run: Run, dt: float) -> int:
