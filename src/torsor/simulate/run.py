@@ -83,7 +83,7 @@ def simulate(
     ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
     currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
     Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None);
-    adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
+    singular positions of a linkage are passed on the branch of arrival.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
     A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; it has the

@@ -65,7 +65,7 @@ class System:
 
     @property
     def singular_positions(self) -> SingularPositions | NoSingularPositions:
-        """The check of each step of an adaptive integrator for positions where constraint rows lose rank."""
+        """Finds positions where constraint rows lose rank in the steps of an adaptive integrator."""
         return NoSingularPositions()
 
     def result_fields(self) -> dict[str, Any]:
@@ -128,8 +128,12 @@ class System:
             raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
         return q, v
 
-    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+    def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state that satisfies the constraints."""
+        return q, v
+
+    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """The state after a step: :meth:`onto_constraints`, where that is how they are kept."""
         return q, v
 
     def closure_error(self, q: Array, t: float) -> float:
@@ -239,8 +243,11 @@ class ClosedLinkage(System):
     def mobility(self, q: Array) -> Array:
         return self.held.acceleration_projector(q) @ self.held.tree.mass_matrix_inverse(q)
 
+    def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        return self.held.project(q, v, time=self._time(t))
+
     def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        return self.held.project(q, v, time=self._time(t)) if self._projects else (q, v)
+        return self.onto_constraints(q, v, t) if self._projects else (q, v)
 
     def closure_error(self, q: Array, t: float) -> float:
         return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0

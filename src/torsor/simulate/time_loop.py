@@ -43,9 +43,6 @@ class Method(Protocol):
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step from (q, v) at t, no further than ``stop``."""
 
-    def check(self, start: float, q: Array, end: float, segment: StepInterval) -> None:
-        """Raise if the method cannot be trusted between ``start``, where the configuration is q, and ``end``."""
-
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The state at the end of a segment, on the constraints."""
 
@@ -204,9 +201,6 @@ class FixedStep:
 
         return StepInterval(stop, *at(stop), at)
 
-    def check(self, start: float, q: Array, end: float, segment: StepInterval) -> None:
-        """Short steps pass a singular position on its branch."""
-
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Each step is projected already."""
         return q, v
@@ -246,7 +240,6 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         later = first + TOLERANCE  # no segment follows, so what comes at the same time behind this one is looked for here
         found = transitions.crossings(run, guards, StepInterval(later, *segment.at(later), segment.at))
     end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
-    method.check(run.t, run.q, end, segment)
     run.steps += 1
     for row in schedule.within(run.t, end):
         run.keep_state(*run.system.project(*segment.at(row.t), row.t), row)
