@@ -27,7 +27,7 @@ def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
-def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
+def run_compiled(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
     """Forces that are constant, or given for each step, through rollouts of one robot; ``options`` are those of a rollout."""
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     rest = duration - (n - 1) * dt  # of the last step, where dt does not divide the duration

@@ -19,7 +19,7 @@ from torsor.simulate import adaptive, stiction, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
-from torsor.simulate.compiled_run import held_step, whole
+from torsor.simulate.compiled_run import held_step, run_compiled
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.progress import Progress
@@ -95,7 +95,7 @@ def simulate(
     True
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
-    every = _checked(duration, dt, tolerance, integrator, record, max_steps)
+    every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
     laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
@@ -139,7 +139,7 @@ def _known(steady: Control, dt: float) -> bool:
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
 
-def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
+def _check_arguments(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
     """Every how many steps a state is kept."""
     for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
@@ -208,8 +208,8 @@ def _forces(
         windings = Windings(robot, drives, law, voltages)
         law = windings.law if voltages else law
         memories.append(windings)
-    whole = system.of_whole_state
-    return time_loop.Forces(whole(law), whole(sample), [whole(w) for w in wrenches], box), memories
+    of = system.of_whole_state
+    return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), memories
 
 
 def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
@@ -218,7 +218,7 @@ def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int
     losses = {word: info[word] for word in ("damping", "friction")}
     watch = bool(run.events or run.stops or system.dry_rows or run.memories)
     if known is not _UNKNOWN and system.one_kernel and not watch:
-        whole(run, known, duration, dt, every, integrator=integrator, **losses)
+        run_compiled(run, known, duration, dt, every, integrator=integrator, **losses)
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
@@ -233,7 +233,7 @@ def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int
 
 def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
     """Steps as SciPy's methods choose them, from tick to tick."""
-    if any(m.felt for m in run.memories):
+    if any(m.affects_motion for m in run.memories):
         raise ArgumentError(
             "friction with a memory (LuGre) and motors with inductance or temperature under voltage have states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"

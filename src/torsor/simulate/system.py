@@ -35,7 +35,7 @@ REDUNDANT = 1e-12
 class Memory(Protocol):
     """First-order states beside the motion, solved from the beginning of a step to any time within it."""
 
-    felt: bool  #: whether the motion depends on them
+    affects_motion: bool
 
     def begin(self, t: float, q: Array, v: Array, tau: Array) -> None: ...
     def states(self, t: float, q: Array, v: Array) -> list[Array]: ...

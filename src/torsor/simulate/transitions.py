@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.simulate import limits
-from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crossed, located
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate
 
 if TYPE_CHECKING:
     from torsor.simulate.time_loop import Run
@@ -82,7 +82,7 @@ def _time(run: Run, segment: StepInterval, guard: Guard) -> float | None:
             return run.t + width
     if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, segment, guard, before, after)):
         end, after = lowest, value(lowest.t, lowest.q, lowest.v)
-    return located(value, t, before, end, after) if crossed(before, after, guard.direction) else None
+    return locate(value, t, before, end, after) if crosses(before, after, guard.direction) else None
 
 
 def _lowest(run: Run, segment: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
@@ -95,7 +95,7 @@ def _lowest(run: Run, segment: StepInterval, guard: Guard, before: float, after:
     first, last = slope(run.t, run.q, run.v), slope(segment.t, segment.q, segment.v)
     if not first < 0 < last or min(before, after) > (last - first) * h:
         return None
-    t = located(slope, run.t, first, segment, last)
+    t = locate(slope, run.t, first, segment, last)
     return StepInterval(t, *segment.at(t), segment.at)
 
 
