@@ -14,8 +14,9 @@ from torsor import algorithms as alg
 from torsor.checks.certify.lagrange import lagrange
 from torsor.errors import ArgumentError, UnknownName
 from torsor.robot import Robot
-from torsor.simulate import limits
-from torsor.simulate.system import Frozen, rigid
+from torsor.simulate.limits import Stop
+from torsor.simulate.modes import decide
+from torsor.simulate.system import RigidTree
 
 EPS = np.finfo(float).eps
 seeds = st.integers(0, 10**6)
@@ -115,17 +116,18 @@ def test_loops_are_refused():
 
 @given(seed=seeds)
 def test_stops_push_and_never_pull(seed):
-    """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints that lean, no force at the others; by inverse dynamics."""
+    """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints at rest on their stops, no force at the others; by inverse dynamics."""
     rng = np.random.default_rng(seed)
-    robot, system = PANDA, rigid(PANDA, ())
-    q, tau = robot.random_configuration(rng), 20 * rng.normal(size=robot.nv)
-    rows = rng.choice(robot.nv, 4, replace=False).tolist()
-    system.frozen = Frozen(np.zeros(robot.nv), [(r, int(rng.choice([-1, 1]))) for r in rows])
-    a = limits.acceleration_at_stops(system, 0.0, q, np.zeros(robot.nv), tau)
+    robot, system = PANDA, RigidTree(PANDA, ())
+    q, v, tau = robot.random_configuration(rng), np.zeros(robot.nv), 20 * rng.normal(size=robot.nv)
+    rows = rng.choice(7, 4, replace=False).tolist()
+    stops = [Stop(robot.joints[r], r, r, int(rng.choice([-1, 1])), float(q[r]), 0.0) for r in rows]
+    mode = decide(system, stops, 0.0, q, v, tau, ())
+    a, _ = system.motion(mode, 0.0, q, v, tau)
     force = robot.inverse_dynamics(q, np.zeros(robot.nv), a) - tau
     size = np.abs(force).max() + np.abs(tau).max()
     free = np.setdiff1d(np.arange(robot.nv), rows)
     assert np.abs(force[free]).max() <= 1e-9 * size
-    for row, side in system.frozen.leaning:
+    for row, side in mode.resting:
         assert a[row] == 0 or (side * a[row] > 0 and abs(force[row]) <= 1e-9 * size)
         assert side * force[row] >= -1e-9 * size

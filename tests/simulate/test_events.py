@@ -1,14 +1,12 @@
-"""Events and stops at the same time; the audit's estimate of its own error."""
+"""Events and stops at the same time."""
 
 from __future__ import annotations
-
-from math import isnan
 
 import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.simulate import Event, SampledController
+from torsor.simulate import Event
 
 
 def rails(delay=0.0):
@@ -53,55 +51,3 @@ def test_an_event_just_behind_the_step_that_a_terminal_one_ends_is_listed(integr
     run = rails().simulate([0, 0], [1.0, 1.0], 1.5, events=events, integrator=integrator, dt=0.01)
     assert [e.name for e in run.events] == ["first", "second"]
     assert 0.01 <= run.t[-1] <= 0.01 + 2e-10
-
-
-# -- the audit and the records -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def arm():
-    return ts.robots.two_link()
-
-
-def push(t, q, v):
-    return [0, 0, 0, np.cos(5 * t), 0, 0]
-
-
-CASES = {
-    "wrench": {"wrenches": {"tip": push}},
-    "controller": {"control": lambda t, q, v: 20 * (0.5 - q) - 5 * v},
-    "stops": {"control": lambda t, q, v: np.array([8 * np.sin(2 * t), 0.0]), "limits": 0.6},
-}
-
-
-def audit_of(robot, every, control=None, **words):
-    return robot.simulate([0.1, 0.1], [0, 0], 2.0, control, record=every, **words).audit()
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_audit_estimates_the_share_of_the_records(arm, case):
-    """Its discrepancy with few records, less that with all of them, is the error that the records make."""
-    robot = ts.robots.cart_pole() if case == "stops" else arm
-    every_step = audit_of(robot, 1, **CASES[case])
-    for every in (10, 20):
-        audit = audit_of(robot, every, **CASES[case])
-        there = np.searchsorted(every_step.t, audit.t)
-        error = np.abs(audit.discrepancy - every_step.discrepancy[there]).max()
-        assert error > 10 * every_step.worst  # the records' own, then
-        assert error / 4 < audit.quadrature < 4 * error
-    assert every_step.quadrature < 2 * every_step.worst + 1e-9
-
-
-def test_audit_of_held_forces_has_no_share_of_the_records_between_ticks(arm):
-    law = SampledController(lambda t, q, v: -20 * q - 5 * v, 50)
-    few, many = (audit_of(arm, every, law) for every in (20, 40))
-    assert few.quadrature == 0
-    assert few.worst < 1e-7  # the work of a force that is constant between records is exact
-    assert many.quadrature > 0.2 * many.worst > 1e-3  # every second tick is between two records
-
-
-def test_audit_with_too_few_records_knows_no_share(arm):
-    run = arm.simulate([0.1, 0.1], [0, 0], 0.1, lambda t, q, v: -q, record="last")
-    assert isnan(run.audit().quadrature)
-    assert "an unknown part of it from the distance of the records" in str(run.audit())
-    assert arm.simulate([0.1, 0.1], [0, 0], 0.1, record="last").audit().quadrature == 0

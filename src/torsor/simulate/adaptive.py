@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import MissingExtra, TorsorError
+from torsor.errors import ClosureError, MissingExtra, SingularError, TorsorError
 from torsor.simulate.events import StepInterval
+from torsor.simulate.passage import PLACE, step_through
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
 
@@ -26,6 +29,14 @@ EVALUATIONS, EVALUATED_STEPS = 20, 1000
 FARTHEST = 1.0
 
 
+#: a singular position is passed from so far away [rad, m], but no earlier and no later than this before it [s]
+REACH, LONGEST, NEAREST = 0.1, 0.5, 1e-7
+
+_PASSED = (
+    "the linkage is at a singular position at t = {:.6g} s: its constraint rows lose rank there, more motions are possible, "
+    "and no step through it meets the tolerance; stop before it (a terminal event), allow a larger tolerance, or take "
+    "integrator='rk4', which steps over it, and check result.audit() and result.q"
+)
 _ADVICE = (
     "forces that jump with the state (sign, if, a switch) make adaptive steps ever shorter: give the controller a rate, "
     "ts.simulate.SampledController(function, rate), smooth the jump, or take fixed steps, integrator='rk4'; otherwise a larger "
@@ -79,14 +90,55 @@ class Adaptive:
         self.solver: Any = None
         self.center = np.zeros(0)
         self.last: float | None = None
+        self.positions = system.singular_positions
 
     def restart(self) -> None:
         """After a jump, or a new force: nothing of the past counts."""
         self.solver = None
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
-        """One step, no further than ``stop``."""
+        """One step, no further than ``stop``; a singular position of a linkage is passed by a step of its own."""
         self.budget.spend(t)
+        reach = 1 / (np.abs(v).max(initial=0.0) / REACH + 1 / LONGEST)  # [s]
+        near = self.positions.find(t, t + reach, self._parabola(t, q, v))
+        if near is not None:
+            return self._pass(t, q, v, near, stop)
+        step = self._step(t, q, v, stop)
+        far = self.positions.find(t, step.t, lambda s: q if s == t else step.at(s)[0])
+        if far is None:
+            return step
+        self.restart()  # the stages of that step are on both sides
+        return self._step(t, q, v, far - min(reach, far - t) / 2)
+
+    def _parabola(self, t: float, q: Array, v: Array) -> Callable[[float], Array]:
+        """q at other times, q ⊕ (v s + a s²/2), from the nearest state on the constraints; evaluated only if it is called."""
+        start = cache(lambda: self.system.onto_constraints(q, v, t))
+        acceleration = cache(lambda: self.acceleration(t, *start()))
+        return lambda s: self.moved(start()[0], (start()[1] + acceleration() * ((s - t) / 2)) * (s - t))
+
+    def _pass(self, t: float, q: Array, v: Array, singular: float, stop: float) -> StepInterval:
+        """The step through a singular position, on the branch of arrival; else a step half of the way to it."""
+        if singular - t < NEAREST:
+            raise SingularError(_PASSED.format(singular))
+        self.restart()
+        (q, w), center = self.system.onto_constraints(q, v, t), q
+        self.center, y = q, np.concatenate([np.zeros(self.nv), w])
+        passage, tolerance = None, self.options["atol"] + self.options["rtol"] * float(np.abs(v).max())
+        with suppress(ClosureError, SingularError):  # no solution of the constraints near a stage
+            passage = step_through(self._rate_on_constraints, t, y, (singular - t) / PLACE, tolerance)
+        if passage is None:
+            return self._step(t, center, v, min(stop, (t + singular) / 2))
+        end = min(stop, t + passage.h)
+        return StepInterval(end, *self._state(q, passage.at(end)), lambda s: self._state(q, passage.at(s)))
+
+    def _rate_on_constraints(self, t: float, y: Array) -> Array:
+        self.budget.evaluate()
+        theta = y[: self.nv]
+        q, v = self.system.onto_constraints(self.moved(self.center, theta), y[self.nv :], t)
+        return np.concatenate([self.chart(self.center, theta, v)[1], self.acceleration(t, q, v)])
+
+    def _step(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
+        """One step of SciPy's method."""
         if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._far():
             self._begin(t, q, v, stop)
         message = self.solver.step()
@@ -97,6 +149,12 @@ class Adaptive:
         return StepInterval(
             float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s))
         )
+
+    def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Back onto the constraints; a method that is off them by more than its own error begins anew from there."""
+        if self.system.closure_error(q, t) > self.options["atol"]:
+            self.restart()
+        return self.system.project(q, v, t)
 
     def _begin(self, t: float, q: Array, v: Array, stop: float) -> None:
         self.center = q

@@ -40,7 +40,7 @@ class Bristles:
     there; elsewhere it is of order 2 at most, and no step is too long for stiff bristles.  The load is that of t₀.
     """
 
-    felt = True
+    affects_motion = True
 
     def __init__(self, robot: Robot):
         self.robot, self.rows = robot, bristle_rows(robot.model)

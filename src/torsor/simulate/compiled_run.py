@@ -27,7 +27,7 @@ def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
-def whole(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
+def run_compiled(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
     """Forces that are constant, or given for each step, through rollouts of one robot; ``options`` are those of a rollout."""
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     rest = duration - (n - 1) * dt  # of the last step, where dt does not divide the duration
@@ -62,5 +62,5 @@ def _chunk(
     if end is not None and k[-1] == n:
         t[-1] = end
     run.steps, run.t, run.q, run.v = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
-    run.record.extend(t[kept], moved.q[kept], moved.v[kept], tau[np.minimum(k, n - 1)[kept]])
+    run.record.extend(t, moved.q, moved.v, tau[np.minimum(k, n - 1)], kept=kept)
     run.progress(run.t)

@@ -75,12 +75,12 @@ class StepInterval(NamedTuple):
     at: Callable[[float], tuple[Array, Array]]
 
 
-def crossed(before: float, after: float, direction: int) -> bool:
+def crosses(before: float, after: float, direction: int) -> bool:
     """Whether zero lies between; a value that begins at zero has passed it already."""
     return (before < 0 <= after and direction >= 0) or (before > 0 >= after and direction <= 0)
 
 
-def located(
+def locate(
     function: Callable[[float, Array, Array], float], t: float, before: float, segment: StepInterval, after: float
 ) -> float:
     """The time behind a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""

@@ -52,7 +52,8 @@ def _groups(result: Result) -> dict[str, Array]:
     beside = {f"state:{k}": x for k, x in result.states.items()}
     residual = {"residual": result.residual} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
-    return {**states, **motors, **wrenches, **beside, **result.energies, **residual}
+    flows = result.flows if result.robot is None else result.summed_flows
+    return {**states, **motors, **wrenches, **beside, **result.energies, **residual, **flows}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
         k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual") if k in groups
     }
     parts: dict[str, Any] = {**states, "wrenches": wrenches, "states": beside, "events": events, "info": info}
-    return Result(**parts, robot=robot, stored=stored)
+    return Result(**parts, robot=robot, stored=stored, flows={k: groups[k] for k in ("work", "lost") if k in groups})
 
 
 # -- formats -------------------------------------------------------------------------------------------------

@@ -1,16 +1,14 @@
-"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away.
-
-A stop counts as struck if the joint is beyond it at the end of a step: one that is struck and left within the step is not seen.
-"""
+"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
+from torsor.simulate import complementarity
 from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
@@ -19,8 +17,6 @@ Array: TypeAlias = np.ndarray
 SHORTEST = 1e-6
 #: a start this far outside is on the stop [rad, m]
 OUTSIDE = 1e-9
-#: attempts at choosing all that lean at once
-ALL_AT_ONCE = 5
 
 
 class Stop(NamedTuple):
@@ -34,13 +30,17 @@ class Stop(NamedTuple):
     restitution: float
 
     def gap(self, t: float, q: Array, v: Array) -> float:
-        """How far the stop is away [rad, m]."""
+        """The distance to the stop [rad, m]."""
         return self.side * (float(q[self.q]) - self.bound)
+
+    def rate(self, t: float, q: Array, v: Array) -> float:
+        """The rate of the gap [rad/s, m/s]."""
+        return self.side * float(v[self.v])
 
     def short(self, v: Array, a: Array) -> bool:
         """Whether a bounce that leaves at v and returns at a would last no longer than SHORTEST [s]."""
         away, back = self.side * float(v[self.v]), -self.side * float(a[self.v])
-        return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # one that leans already has both 0
+        return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # a joint at rest has both 0
 
     @property
     def name(self) -> str:
@@ -83,55 +83,49 @@ def inside(stops: list[Stop], q: Array) -> Array:
 
 
 def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
-    """v⁺ = v + M⁻¹Σ eᵢ ιᵢ with vᵢ⁺ = −e vᵢ⁻ for every joint that runs into the stop it is at (Newton's restitution).
+    """v⁺ = v + W ι, one problem for all joints that move into the stop they are at, or rest on it (Newton's restitution).
 
-    A blow may press another joint into a stop it leans on: that one takes its share, and does not bounce.
+        w_i = v_i⁺ + e_i v_i⁻ ≥ 0,   ι_i ≥ 0,   w_i ι_i = 0
+
+    Only hits bounce: e_i counts where v_i⁻ < 0.  The impulses push, so the kinetic energy changes by
+    −½ Σ (1 − e_i) ι_i |v_i⁻| ≤ 0.  A joint that leaves its stop takes no part; if it is thrown back, that is the next impact.
     """
     at = [s for s in stops if q[s.q] == s.bound]
-    hit = [s for s in at if s.side * v[s.v] < 0]
-    if not hit:
-        return v
-    held = {s.v for s in at if any(o.v == s.v and o.side != s.side for o in at)}  # lower = upper: nowhere to bounce to
-    W, wanted = system.mobility(q), {s.v: 0.0 if s.v in held else -s.restitution * float(v[s.v]) for s in hit}
-    for _ in range(len(at) + 1):
-        rows = list(wanted)
-        impulse = np.linalg.solve(W[np.ix_(rows, rows)], np.array([wanted[r] - v[r] for r in rows]))
-        after = v + W[:, rows] @ impulse
-        after[rows] = [wanted[r] for r in rows]  # to the bit: a joint that stops has v = 0
-        pressed = [s.v for s in at if s.v not in wanted and s.side * after[s.v] < 0]
-        if not pressed:
-            return after
-        wanted |= dict.fromkeys(pressed, 0.0)
-    return after
+    rows = sorted({s.v for s in at if s.side * v[s.v] <= 0})
+    lower, upper = force_bounds([(s.v, s.side) for s in at], len(v))
+    e = np.zeros(len(v))
+    for s in at:
+        if np.isinf(lower[s.v]) != np.isinf(upper[s.v]):  # a joint between coinciding stops has nowhere to bounce
+            e[s.v] = s.restitution
+    return _after_impulses(system, q, v, rows, -e[rows] * v[rows], lower[rows], upper[rows])
 
 
 def stop_joints(system: System, q: Array, v: Array, rows: list[int]) -> Array:
-    """v after the impulses at some joints that bring them to rest together."""
+    """v⁺ = v + W ι with v_i⁺ = 0 in some rows: impulses of either sign bring these joints to rest together."""
+    infinite = np.full(len(rows), np.inf)
+    return _after_impulses(system, q, v, rows, np.zeros(len(rows)), -infinite, infinite)
+
+
+def _after_impulses(system: System, q: Array, v: Array, rows: list[int], target: Array, lower: Array, upper: Array) -> Array:
+    """v⁺ = v + W ι, ι within bounds and complementary to v⁺ − target, in some rows."""
     W = system.mobility(q)
-    after = v - W[:, rows] @ np.linalg.solve(W[np.ix_(rows, rows)], v[rows])
-    after[rows] = 0.0
+    impulse, above = complementarity.solve(W[np.ix_(rows, rows)], v[rows] - target, lower, upper)
+    after = v + W[:, rows] @ impulse
+    after[rows] = np.where(above == 0, target, after[rows])  # to the bit: a joint that stops has v = 0
     return after
+
+
+def force_bounds(stops: Sequence[tuple[int, int]], n: int) -> tuple[Array, Array]:
+    """Bounds of the forces of stops on n rows, from (row, side) of each: [0, ∞) at a lower stop, (−∞, 0] at an upper one."""
+    lower, upper = np.zeros(n), np.zeros(n)
+    for row, side in stops:
+        if side > 0:
+            upper[row] = np.inf
+        else:
+            lower[row] = -np.inf
+    return lower, upper
 
 
 def joints_at_stops(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
     """The joints that stand at their stop."""
     return [(s.v, s.side) for s in stops if q[s.q] == s.bound and v[s.v] == 0]
-
-
-def acceleration_at_stops(system: System, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-    """a with forces λ ≥ 0 at the joints that lean on a stop, λᵢ aᵢ = 0, so that none accelerates into it.
-
-    Which of them a stop holds follows from all of them: release joints with λ < 0, hold joints that accelerate into their stop;
-    all at once first, then one at a time (Murty's rule, which terminates).
-    """
-    leaning = system.frozen.leaning
-    one_way = [(row, side) for row, side in leaning if (row, -side) not in leaning]  # lower = upper holds both ways
-    held = {row for row, _ in leaning}
-    for attempt in range(ALL_AT_ONCE + 2 ** min(len(one_way), 10)):
-        a, force = system.stopped(sorted(held), t, q, v, tau, *F)
-        moves, pushes = a.tolist(), force.tolist()
-        wrong = {row for row, side in one_way if side * (pushes if row in held else moves)[row] < 0}
-        if not wrong:
-            break
-        held ^= wrong if attempt < ALL_AT_ONCE else {min(wrong)}
-    return a

@@ -1,45 +1,174 @@
-"""Records of a simulation: rows as they come, packed into arrays."""
+"""Records of a simulation: rows as they come, packed into arrays, and the times at which rows are recorded."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+
+from torsor.simulate.energy_flows import FlowSum
+
+if TYPE_CHECKING:
+    from torsor.simulate.result import Result
 
 Array: TypeAlias = np.ndarray
 
 #: records kept as single arrays before they are packed into one
 BLOCK = 4096
+#: records per step of an adaptive integrator, whose steps are long; the end of the step is one of them
+WITHIN = 4
+
+
+class Row(NamedTuple):
+    """A state to evaluate within a step: ``step`` where work and losses are summed, ``kept`` where it is recorded."""
+
+    t: float
+    step: bool
+    kept: bool
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        return {"step": self.step, "kept": self.kept}
+
+
+class Schedule(Protocol):
+    """The times to record.  Impacts and the end are recorded always."""
+
+    def keeps_grid_time(self, k: int, t: float) -> bool:
+        """Whether to record grid time number k."""
+
+    def keeps_step_end(self, t: float) -> bool:
+        """Whether to record the end of a step that is not a grid time."""
+
+    def within(self, start: float, end: float) -> Sequence[Row]:
+        """States to evaluate between the ends of a step."""
+
+
+class GridTimes:
+    """Fixed steps: the grid times numbered in ``kept``; None for all."""
+
+    def __init__(self, kept: set[int] | None):
+        self.kept = kept
+
+    def keeps_grid_time(self, k: int, t: float) -> bool:
+        return self.kept is None or k in self.kept
+
+    def keeps_step_end(self, t: float) -> bool:
+        return False
+
+    def within(self, start: float, end: float) -> Sequence[Row]:
+        return ()
+
+
+class EachStep:
+    """Adaptive steps, all of them: WITHIN records per step."""
+
+    def keeps_grid_time(self, k: int, t: float) -> bool:
+        return True
+
+    def keeps_step_end(self, t: float) -> bool:
+        return True
+
+    def within(self, start: float, end: float) -> Sequence[Row]:
+        times = (start + (end - start) * np.arange(1, WITHIN) / WITHIN).tolist()
+        return [Row(t, True, True) for t in times]
+
+
+class Regular:
+    """Adaptive steps, recorded at the multiples of ``period`` [s]; work and losses are summed as if each step were."""
+
+    def __init__(self, period: float, duration: float):
+        self.times = (np.arange(int(duration / period) + 1) * period).tolist()
+
+    def keeps_grid_time(self, k: int, t: float) -> bool:
+        return self._take(t)
+
+    def keeps_step_end(self, t: float) -> bool:
+        return self._take(t)
+
+    def within(self, start: float, end: float) -> Sequence[Row]:
+        inner = [t for t in self.times if start < t < end]
+        self.times = [t for t in self.times if t >= end]
+        return sorted(
+            [*(row._replace(kept=False) for row in EachStep().within(start, end)), *(Row(t, False, True) for t in inner)]
+        )
+
+    def _take(self, t: float) -> bool:
+        """Whether t is the next time to record, which it then no longer is."""
+        if not self.times or self.times[0] != t:
+            return False
+        del self.times[0]
+        return True
 
 
 class Record:
-    """Rows (t, q, v, τ, *wrenches), packed as they come."""
+    """Rows (t, q, v, τ, *wrenches, *states) of every step, packed as they come."""
 
     def __init__(self) -> None:
+        self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows where all steps are kept
         self.rows: list[tuple] = []
         self.blocks: list[list[Array]] = []
+        self.latest: float | None = None  #: the time of the last row that is kept
 
-    def add(self, *row: Any) -> None:
+    def add(self, *row: Any, step: bool = True, kept: bool = True) -> None:
+        """A state, ``step`` where work and losses are summed, ``kept`` where it is recorded: both for all rows here."""
         self.rows.append(row)
+        self.latest = row[0]
         if len(self.rows) == BLOCK:
             self._pack()
 
-    def extend(self, *columns: Array) -> None:
+    def extend(self, *columns: Array, kept: Array) -> None:
+        """Many rows."""
         self._pack()
-        self.blocks.append(list(columns))
+        self.blocks, self.latest = [*self.blocks, list(columns)], float(columns[0][-1])
+
+    def columns(self) -> list[Array]:
+        """All rows, by column."""
+        self._pack()
+        return [np.concatenate(parts) for parts in zip(*self.blocks, strict=True)]
 
     def _pack(self) -> None:
         if self.rows:
             block = [np.array(column) for column in zip(*self.rows, strict=True)]
             self.blocks, self.rows = [*self.blocks, block], []  # no call between the two: Ctrl-C finds each row once
 
-    def columns(self) -> list[Array]:
-        self._pack()
-        return [np.concatenate(parts) for parts in zip(*self.blocks, strict=True)]
 
-    @property
-    def latest(self) -> float | None:
-        """The time of the last row."""
+class SummingRecord(Record):
+    """Some rows only, with work and losses summed over all: memory is needed for one block of steps."""
+
+    def __init__(self, result_of: Callable[[Sequence[Array]], Result]):
+        super().__init__()
+        self.flags: list[tuple[bool, bool]] = []
+        self.sums = FlowSum(result_of)
+
+    def add(self, *row: Any, step: bool = True, kept: bool = True) -> None:
+        self.rows.append(row)
+        self.flags.append((step, kept))
+        self.latest = row[0] if kept else self.latest
+        if len(self.rows) == BLOCK:
+            self._pack()
+
+    def extend(self, *columns: Array, kept: Array) -> None:
+        self._pack()
+        self._sum(columns, np.ones(len(kept), bool), kept)
+        if kept.any():
+            self.latest = float(columns[0][kept][-1])
+
+    def columns(self) -> list[Array]:
+        """The recorded rows, by column; afterwards ``flows`` has their sums, and no row can be added."""
+        self._pack()
+        self._sum([], np.zeros(0, bool), np.zeros(0, bool), final=True)
+        *columns, work, lost = (np.concatenate(parts) for parts in zip(*self.blocks, strict=True))
+        self.flows = {"work": work, "lost": lost}
+        return columns
+
+    def _pack(self) -> None:
         if self.rows:
-            return float(self.rows[-1][0])
-        return float(self.blocks[-1][0][-1]) if self.blocks and len(self.blocks[-1][0]) else None
+            step, kept = np.array(self.flags).T
+            rows, self.rows, self.flags = self.rows, [], []
+            self._sum([np.array(column) for column in zip(*rows, strict=True)], step, kept)
+
+    def _sum(self, columns: Sequence[Array], step: Array, kept: Array, *, final: bool = False) -> None:
+        if block := self.sums.add(columns, step, kept, final):
+            self.blocks = [*self.blocks, block]

@@ -83,6 +83,7 @@ class Result:
     held: ConstrainedRobot | None = None
     elastic: ElasticJoints | None = None
     stored: dict[str, Array] = field(default_factory=dict)  #: of a file: energies and residuals as they were saved
+    flows: dict[str, Array] = field(default_factory=dict)  #: "work" and "lost" (T,) [J]; empty where every step is recorded
 
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
@@ -131,8 +132,15 @@ class Result:
             return np.zeros((len(self.t), 0))
         return self.held.residual(self.q, time=self.t if self.held.solver.equations.depends_on_time else None)
 
+    @cached_property
+    def summed_flows(self) -> dict[str, Array]:
+        """``work`` of joint forces and wrenches, and energy ``lost`` between impacts, (T,) each [J], summed over all steps."""
+        from torsor.simulate.energy_flows import summed_flows
+
+        return self.flows or summed_flows(self)
+
     def audit(self) -> Audit:
-        """dE = work − dissipated, integrated over the records; returns the discrepancy, and its share due to ``record=``."""
+        """dE = work − dissipated, summed over all steps, whichever are recorded; the discrepancy is the integrator's error."""
         return self._audited
 
     @cached_property

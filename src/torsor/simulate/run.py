@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,18 +15,17 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
 from torsor.kernels.one_state import one_state
-from torsor.simulate import adaptive
+from torsor.simulate import adaptive, stiction, time_loop
 from torsor.simulate import limits as hard_stops
-from torsor.simulate import system as systems
-from torsor.simulate import time_loop as march
 from torsor.simulate.adaptive import METHODS
-from torsor.simulate.compiled_run import held_step, whole
-from torsor.simulate.controllers import Control, HeldForces, control_of, limit_by_drives, wrench_laws
+from torsor.simulate.bristles import bristle_rows
+from torsor.simulate.compiled_run import held_step, run_compiled
+from torsor.simulate.controllers import Control, HeldForces, Law, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
-from torsor.simulate.record import Record
+from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
-from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import StepNotConverged, advance, stages
+from torsor.simulate.system import ClosedLinkage, ElasticTree, Memory, RigidTree, StickingTree, System
 from torsor.simulate.windings import COMMANDS, Windings
 from torsor.support.progress import Progress
 
@@ -70,19 +70,20 @@ def simulate(
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
-    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the
-    frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's. Functions get copies of
-    q and v. ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's
-    "dop853", "rk45", "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per
-    dt or sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`. ``limits``: the restitution, 0 to 1,
-    at the joints' limits, or {joint: restitution}; None for no stops. A stop that is passed and left again within one step is
-    not detected, like an event: reduce dt. Friction laws that the robot has count (true dry friction, with stiction), unless
-    ``friction=False``; with static above kinetic friction the time of break-away is not located, and every integrator is of
-    first order.  ``damping=True`` counts the model's viscous damping instead, and ``result.notes`` lists the damping that was
-    left out. ``drives={joint: Drive}`` limit forces to those of a motor, or with ``command="voltage"`` take the control's
-    entries as volts, currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with
-    the joints. Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to
-    drift (None); adaptive integrators stop before a singular position of a linkage, which they might leave on another branch.
+    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v),
+    in the frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's.
+    Functions get copies of q and v.
+    ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
+    "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
+    sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
+    ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
+    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; the instants at which
+    joints come to rest, break away or leave their stops are located, so that integrators keep their order.  ``damping=True``
+    counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
+    ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
+    currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
+    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None);
+    singular positions of a linkage are passed on the branch of arrival.
     ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
 
     A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; it has the
@@ -94,14 +95,14 @@ def simulate(
     True
     """
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
-    every = _checked(duration, dt, tolerance, integrator, record, max_steps)
+    every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
     laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
-    at, speed = _started(system, start, motors)
-    run = march.Run(
+    at, speed = system.start(start[0], start[1], motors)
+    run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.inside(stops, at), speed, memories=memories,
     )  # fmt: skip
@@ -112,6 +113,8 @@ def simulate(
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in memories for k, names in m.columns().items()}:
         info["states"] = columns
+    if record != "all" and every > 1:
+        run.record = SummingRecord(lambda columns: _result_of(columns, run, info, tuple(laws)))
     try:
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)
@@ -136,7 +139,7 @@ def _known(steady: Control, dt: float) -> bool:
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
 
-def _checked(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
+def _check_arguments(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
     """Every how many steps a state is kept."""
     for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
@@ -164,8 +167,8 @@ def _system(
     stabilization: Any,
     springs: Any,
     losses: Losses,
-) -> systems.System:
-    """Which equations of motion these words ask for."""
+) -> System:
+    """The equations of motion that these arguments choose."""
     if springs is not None:
         from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
@@ -174,76 +177,63 @@ def _system(
         if losses.friction:
             refuse_laws(robot.model, None, "springs=")
         bare = robot.with_friction(None) if robot.model.joints_with_friction else robot
-        return systems.on_springs(springs if isinstance(springs, ElasticJoints) else elastic_joints(bare, springs), frames)
+        return ElasticTree(springs if isinstance(springs, ElasticJoints) else elastic_joints(bare, springs), frames)
     if robot.loops or constraints:
         if losses.friction:
             refuse_laws(robot.model, None, "a simulation with loops or constraints")
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return systems.closed_system(robot, constraints, frames, losses.damping, stabilization)
-    return systems.sticking(robot, frames) if losses.friction else systems.rigid(robot, frames, losses)
+        return ClosedLinkage(robot, constraints, frames, losses.damping, stabilization)
+    if losses.friction and (stiction.sticking_rows(robot.model) or bristle_rows(robot.model)):
+        return StickingTree(robot, frames)
+    return RigidTree(robot, frames, losses)
 
 
 def _forces(
-    system: systems.System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
-) -> tuple[march.Forces, list[march.Memory]]:
+    system: System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
+) -> tuple[time_loop.Forces, list[Memory]]:
     """The joint forces, through the drives, and the states beside the motion that they and friction have."""
     if command not in COMMANDS:
         raise UnknownName("command", command, COMMANDS)
     voltages = command == "voltage"
-    if voltages and (not drives or system.elastic):
+    if voltages and (not drives or system.inertias):
         raise ArgumentError('command="voltage" wants drives={joint: Drive}, and joints without springs=')
     robot, box = system.robot, [np.zeros(system.robot.nv)]
-    sample = steady.sample if isinstance(steady, HeldForces) else None
-    law = steady if sample is None else lambda t, q, v: box[0]
-    memories: list[march.Memory] = [system.bristles] if system.bristles else []
+    held: Law = lambda t, q, v: box[0]  # noqa: E731
+    law, sample = (held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
+    memories = list(system.memories)
     if drives and not voltages:
         law = limit_by_drives(robot, law, drives)
     if voltages or any(d.motor.thermal for d in drives.values()):
         windings = Windings(robot, drives, law, voltages)
         law = windings.law if voltages else law
         memories.append(windings)
-    return march.Forces(law, sample, wrenches, box), memories
+    of = system.of_whole_state
+    return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), memories
 
 
-def _started(system: systems.System, start: list[Array], motors: Any) -> tuple[Array, Array]:
-    """The start on the whole manifold: on the constraints, and with the motors where the joints are unless said."""
-    q, v = systems.consistent_start(system, start[0], start[1], 0.0)
-    if system.elastic is None:
-        if motors is not None:
-            raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
-        return q, v
-    joints = [system.robot.joint(n) for n in system.elastic.joints]
-    theta, omega = (np.asarray(x, float) for x in motors) if motors else (
-        np.array([q[j.q_slice.start] for j in joints]), np.array([v[j.v_slice.start] for j in joints])
-    )  # fmt: skip
-    if theta.shape != (len(joints),) or omega.shape != (len(joints),):
-        raise ArgumentError(f"motors are (θ, ω), ({len(joints)},) each, for {', '.join(system.elastic.joints)}")
-    return np.concatenate([q, theta]), np.concatenate([v, omega])
-
-
-def _fixed(run: march.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
+def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: all in machine code if the forces are known; a kernel a step if they are held; else a kernel a stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
-    watch = bool(run.events or run.stops or system.sticking or run.memories)
-    if known is not _UNKNOWN and system.direct and not watch:
-        whole(run, known, duration, dt, every, integrator=integrator, **losses)
+    watch = bool(run.events or run.stops or system.dry_rows or run.memories)
+    if known is not _UNKNOWN and system.one_kernel and not watch:
+        run_compiled(run, known, duration, dt, every, integrator=integrator, **losses)
         return
-    grid = march.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
-    if info["held"] and system.direct and not watch and not isinstance(STEPS[integrator], Midpoint):
-        march.run_without_events(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
+    grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
+    if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
+        time_loop.run_without_events(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
         return
-    step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.quickest())
+    step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.acceleration)
     if watch:
-        march.run_with_events(run, grid, march.FixedStep(run, step))
+        time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), GridTimes(grid.kept))
     else:
-        march.run_without_events(run, grid, step)
+        time_loop.run_without_events(run, grid, step)
 
 
-def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
+def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
     """Steps as SciPy's methods choose them, from tick to tick."""
-    if any(m.felt for m in run.memories):
+    if any(m.affects_motion for m in run.memories):
         raise ArgumentError(
             "friction with a memory (LuGre) and motors with inductance or temperature under voltage have states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
@@ -251,41 +241,43 @@ def _adaptive(run: march.Run, info: dict[str, Any], steady: Control, every: int,
     duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
     period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
-    if run.events or run.stops or run.system.sticking:
+    if run.events or run.stops or run.system.dry_rows:
         longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
     if run.memories:
         longest = min(longest, 10 * dt)  # temperatures take currents as linear in a step
-    if run.system.held is not None:
-        run.positions = SingularPositions(run.system.held)
     most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    method = adaptive.Adaptive(run.system, info["integrator"], run.quickest(), tolerance, longest, budget)
+    method = adaptive.Adaptive(run.system, info["integrator"], run.acceleration, tolerance, longest, budget)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
-    grid = march.Grid(times, [], set(range(len(times))), None)
-    dense = [] if all_steps else [*(np.arange(1, int(duration / (every * dt)) + 1) * (every * dt)).tolist(), np.inf]
-    march.run_with_events(run, grid, method, dense)
+    grid = time_loop.Grid(times, [], set(range(len(times))), None)
+    time_loop.run_with_events(run, grid, method, EachStep() if all_steps else Regular(every * dt, duration))
 
 
-def _result(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
-    robot, columns = run.system.robot, run.record.columns()
+def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
+    result = _result_of(run.record.columns(), run, info | {"steps": run.steps}, frames)
+    return replace(result, events=run.occurrences, flows=run.record.flows)
+
+
+def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
+    """Some rows of a run."""
+    robot = run.system.robot
     parts = records_from_columns(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
-    info = info | {"steps": run.steps}
-    return Result(**parts, events=run.occurrences, info=info, robot=robot, held=run.system.held, elastic=run.system.elastic)
+    return Result(**parts, info=info, robot=robot, **run.system.result_fields())
 
 
-def _stopped(run: march.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
+def _stopped(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
     """The error with its place in time, and what was computed."""
     if not run.steps and not isinstance(error, NotFinite):
         return error  # nothing was computed: the arguments are to blame
-    joint, result = info["coordinates"][march.likely_failed_row(run, info["dt"])], _result(run, info, frames)
+    joint, result = info["coordinates"][time_loop.likely_failed_row(run, info["dt"])], _result(run, info, frames)
     overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
     return SimulationStopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
 
 
-def _interrupted(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
+def _interrupted(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
     """Ctrl-C with what was computed until then; None where nothing was."""
     with suppress(Exception, KeyboardInterrupt):  # the controller may fail, or be interrupted, once more
         if run.steps and (run.record.latest or 0.0) < run.t:
@@ -296,13 +288,9 @@ def _interrupted(run: march.Run, info: dict[str, Any], frames: tuple[str, ...]) 
     return Interrupted(f"the simulation of {info['robot']!r} was {when}", _result(run, info, frames), run.t, run.steps)
 
 
-def _advice(run: march.Run, error: TorsorError) -> str:
+def _advice(run: time_loop.Run, error: TorsorError) -> str:
     """Another integrator for a step that was not solved; a linkage may be near a singular position, which has none."""
-    if not isinstance(error, StepNotConverged):
-        return ""
-    if run.system.held is None:
-        return ", or an adaptive integrator"
-    return ", or integrator='rk4'; is the linkage near a singular position (robot.constrained().mobility(q).rank)?"
+    return run.system.advice if isinstance(error, StepNotConverged) else ""
 
 
 def _wild(result: Result, dt: float) -> str:

@@ -1,31 +1,28 @@
 """Joints that stick: dry friction as the set-valued law that it is, solved for all joints at once (MR §8.9.4).
 
-Friction at rest is not a function of velocity.  It is whatever holds the joint, within what the law can hold, so which joints
-stand and which slide is found together with the motion: M x + φ = f with
+Friction at rest is not a function of velocity.  It is whatever holds the joint, within the levels of its law, so which joints
+stand and which slide is found together with the motion:
 
-    φ_i = F₊ where x_i > 0,    φ_i = −F₋ where x_i < 0,    φ_i ∈ [−F₋, F₊] where x_i = 0.
+    M x + φ = f                                                                          (1)
+    φ_i = F₊ where x_i > 0,    φ_i = −F₋ where x_i < 0,    φ_i ∈ [−F₋, F₊] where x_i = 0   (2)
 
-These are the conditions of the least ½xᵀM x − fᵀx + Σ max(F₊ x, −F₋ x).  It is strictly convex where M is positive definite, so
-the answer exists and is the only one.  x is the acceleration of joints at rest (:func:`accelerations`), or the velocity after a
-step of time (:func:`velocities`); what sticks has x_i = 0 exactly, so nothing creeps and nothing chatters.
+With the joint forces −φ as unknowns this is the problem of :mod:`torsor.simulate.complementarity`, A = M⁻¹ and b = M⁻¹f.  M is
+positive definite, so the solution exists and is unique.  x is the acceleration of joints at rest (:func:`accelerations`), or
+the velocity after a step of time (:func:`velocities`); a joint that sticks has x_i = 0 exactly: it neither creeps nor chatters.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.errors import ArgumentError, SingularError
 from torsor.model import Model
+from torsor.simulate import complementarity
 
-#: an answer violates no condition by more than this, against the largest force, or acceleration, of the problem
-ROUNDING = 1e-12
-#: how often the number of violated conditions may fail to fall before conditions are mended one at a time
-PATIENCE = 10
-#: the side of a coordinate whose friction is given, and whose x may have either sign
-FREE = 2
+#: (lower, upper) bounds of a force, (n,) each
+Levels = tuple[np.ndarray, np.ndarray]
 
 
 class Sliding(NamedTuple):
@@ -90,12 +87,12 @@ def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction)
     >>> accelerations(M, np.array([2.9]), v, dry).x, accelerations(M, np.array([3.1]), v, dry).x.round(9)
     (array([0.]), array([0.55]))
     """
-    M, f, v = _checked(M, f, v)
+    M, f, v = _check(M, f, v)
     moving = v != 0
     held = np.where(v > 0, dry.slide[1], dry.slide[0])  # a joint that slides has one friction, whichever way it accelerates
     lower = np.where(moving, held, dry.hold[0])
     upper = np.where(moving, held, dry.hold[1])
-    return _released(M, f - dry.drag, lower, upper, dry.slide, moving, np.where(moving, FREE, 0))
+    return _solve_with_break_away(M, f - dry.drag, (lower, upper), dry.slide, moving)
 
 
 def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: DryFriction) -> Sliding:
@@ -107,90 +104,65 @@ def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: DryF
     """
     if not (np.isfinite(dt) and dt > 0):
         raise ArgumentError(f"dt must be a positive number [s], not {dt!r}")
-    M, f, v = _checked(M, f, v)
+    M, f, v = _check(M, f, v)
     moving = v != 0
     lower = np.where(moving, dry.slide[0], dry.hold[0])
     upper = np.where(moving, dry.slide[1], dry.hold[1])
-    return _released(M / dt, f - dry.drag + M @ v / dt, lower, upper, dry.slide, moving, np.sign(v).astype(int))
+    return _solve_with_break_away(M / dt, f - dry.drag + M @ v / dt, (lower, upper), dry.slide, moving)
 
 
-def _released(
-    M: np.ndarray,
-    f: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    slide: tuple[np.ndarray, np.ndarray],
-    broken: np.ndarray,
-    guess: np.ndarray,
-) -> Sliding:
-    """The answer in which every joint that moves has left its static level; each turn at least one more has, so n + 1 turns."""
-    while True:
-        answer = solve(M, f, lower, upper, guess)
-        fresh = ~(answer.stuck | broken)
-        if not fresh.any():
-            return answer
-        broken = broken | fresh
-        lower, upper = np.where(fresh, slide[0], lower), np.where(fresh, slide[1], upper)
-
-
-def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, guess: np.ndarray | None = None) -> Sliding:
+def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Sliding:
     """x and φ with M x + φ = f, φ = upper where x > 0, lower where x < 0, between the two where x = 0.
-
-    Exact, by block principal pivoting: guess which coordinates stick, solve, mend every condition violated; while their number
-    does not fall for some turns, mend the last one only, which is Murty's rule and ends for every positive definite M
-    (Murty 1974; Júdice & Pires 1994).  ``guess`` is where to begin, 1 forward, −1 backward, 0 stuck (all, by default), or
-    ``FREE`` for a coordinate with φ = lower = upper whatever x is.
 
     >>> import numpy as np
     >>> solve(np.eye(2), np.array([3.0, -0.5]), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
     Sliding(x=array([2., 0.]), friction=array([ 1. , -0.5]), stuck=array([False,  True]))
     """
-    n = len(f)
-    side = np.zeros(n, int) if guess is None else guess.copy()
-    free = side == FREE
-    best, patience = n + 1, PATIENCE
-    small = ROUNDING * max(np.abs(f).max(initial=0.0), upper.max(initial=0.0), -lower.min(initial=0.0))
-    for _ in range(100 + 50 * n):
-        x, phi = _solve_active_set(M, f, lower, upper, side)
-        still = ROUNDING * np.abs(x).max(initial=0.0)
-        up, down = phi > upper + small, phi < lower - small  # of what slides, neither
-        stop = (side * x < -still) & ~free
-        wrong = np.flatnonzero(up | down | stop)
-        if not len(wrong):
-            return Sliding(x, phi, side == 0)
-        if len(wrong) < best:
-            best, patience = len(wrong), PATIENCE
-        elif patience:
-            patience -= 1
-        else:
-            wrong = wrong[-1:]
-        side[wrong] = np.where(up[wrong], 1, np.where(down[wrong], -1, 0))
-    raise SingularError(
-        "which joints stick could not be decided: the mass matrix is close to singular, so that rounding decides; "
-        "add inertia or an armature to the joints that move least mass"
-    )
+    W = _inverse(M)
+    return _sliding(complementarity.solve(W, W @ f, -upper, -lower), lower, upper)
 
 
-def _solve_active_set(
-    M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """x and φ if these joints stick and those slide: M_ss x_s = f_s − φ_s, x = 0 elsewhere, φ = f − M x there."""
-    phi = np.where(side > 0, upper, lower)
-    x = np.zeros(len(f))
-    slides = np.flatnonzero(side)
-    if len(slides):
-        try:
-            x[slides] = np.linalg.solve(M[np.ix_(slides, slides)], f[slides] - phi[slides])
-        except np.linalg.LinAlgError:
-            raise SingularError("the mass matrix is singular: some joint moves no mass; add inertia or an armature") from None
-    return x, np.where(side == 0, f - M @ x, phi)
+def _solve_with_break_away(M: np.ndarray, f: np.ndarray, levels: Levels, slide: Levels, broken: np.ndarray) -> Sliding:
+    W = _inverse(M)
+    found, (lower, upper) = solve_with_break_away(W, W @ f, (-levels[1], -levels[0]), (-slide[1], -slide[0]), broken)
+    return _sliding(found, -upper, -lower)
 
 
-def _checked(M: np.ndarray, f: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_with_break_away(
+    A: np.ndarray, b: np.ndarray, hold: Levels, slide: Levels, broken: np.ndarray
+) -> tuple[complementarity.Solution, Levels]:
+    """w = A x + b, x within ``hold`` where w = 0 and at a bound of ``slide`` elsewhere; and the bounds that were used.
+
+    ``broken`` are the coordinates whose bounds are not static levels.  A joint that breaks away falls to its kinetic level,
+    which may release others; at least one more does each time, so n + 1 problems are solved at most.
+    """
+    lower, upper = hold
+    while True:
+        found = complementarity.solve(A, b, lower, upper)
+        fresh = ~(found.held | broken)
+        if not fresh.any():
+            return found, (lower, upper)
+        broken = broken | fresh
+        lower, upper = np.where(fresh, slide[0], lower), np.where(fresh, slide[1], upper)
+
+
+def _sliding(found: complementarity.Solution, lower: np.ndarray, upper: np.ndarray) -> Sliding:
+    """As friction φ = −x; coordinates with lower = upper slide, whatever their x is."""
+    return Sliding(found.w, -found.x, found.held & (lower < upper))
+
+
+def _inverse(M: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(M)
+    except np.linalg.LinAlgError:
+        raise SingularError("the mass matrix is singular: some joint moves no mass; add inertia or an armature") from None
+
+
+def _check(M: np.ndarray, f: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     M, f, v = (np.asarray(x, dtype=float) for x in (M, f, v))
     n = len(v) if v.ndim == 1 else -1
     if M.shape != (n, n) or f.shape != (n,):
         raise ArgumentError(f"one state at a time: M {M.shape}, f {f.shape}, v {v.shape} must be (n, n), (n,), (n,)")
-    if not math.isfinite(M.sum() + f.sum() + v.sum()):  # one number tells
+    if not np.isfinite(M.sum() + f.sum() + v.sum()):  # one sum is enough
         raise ArgumentError("M, f and v must be finite")
     return M, f, v

@@ -1,220 +1,318 @@
-"""The simulated system: acceleration of a rigid, sticking, constrained or elastic robot."""
+"""Equations of motion to simulate: one class each for the rigid tree, sticking joints, closed loops and elastic joints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
-from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot, Stabilization
-from torsor.model.model import Model
+from torsor.mechanics.constraints.constrained_robot import Stabilization
 from torsor.simulate import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
 from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.singular import NoSingularPositions, SingularPositions
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
     from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
+    from torsor.simulate.modes import Mode
 
 Array: TypeAlias = np.ndarray
+#: a function of (t, q, v)
+Law = Callable[[float, Array, Array], Array]
 
-#: a loop open by more than this [m, rad], or torn at more [m/s, rad/s], is no start of a simulation
+#: largest closure error [m, rad] and velocity residual [m/s, rad/s] of a start on the constraints
 OPEN = 1e-6
-#: what a hard stop can hold, against the largest force there is
-HARD = 1e4
+#: singular values of the mobility of held joints below this, relative to the largest, are redundant
+REDUNDANT = 1e-12
 
 
-@dataclass
-class Frozen:
-    """What does not change within a step: which joints slid, and which way, when it began; which lean on their stops."""
+class Memory(Protocol):
+    """First-order states beside the motion, solved from the beginning of a step to any time within it."""
 
-    v: Array
-    leaning: list[tuple[int, int]] = field(default_factory=list)  # (row of v, +1 at a lower stop or −1 at an upper one)
+    affects_motion: bool
+
+    def begin(self, t: float, q: Array, v: Array, tau: Array) -> None: ...
+    def states(self, t: float, q: Array, v: Array) -> list[Array]: ...
+    def columns(self) -> dict[str, list[str]]: ...
 
 
-@dataclass
 class System:
-    """A manifold and a(t, q, v, τ, *wrenches) on it; ``inertias`` belong to coordinates behind those of the model."""
+    """M(q) a + h(q, v) = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
-    robot: Robot
-    model: Model
-    dynamics: Callable[..., Array]
-    mobility: Callable[[Array], Array]  #: M⁻¹ of what may move, (nv, nv)
-    holding: Callable[..., tuple[Array, Array]] | None = None  #: (a, joint forces) of (t, q, v, τ, held, *wrenches), quickly
-    inertias: tuple[float, ...] = ()
-    project: Callable[[Array, Array, float], tuple[Array, Array]] | None = None
-    held: ConstrainedRobot | None = None
-    elastic: ElasticJoints | None = None
-    sticking: tuple[int, ...] = ()  #: rows of v with dry friction
-    direct: Callable[[], Callable[..., Array]] | None = None  #: makes a(q, v, τ), where that is all there is to it
-    bristles: Bristles | None = None  #: of joints whose friction has a memory
-    frozen: Frozen = field(default_factory=lambda: Frozen(np.zeros(0)))
+    A subclass gives ``acceleration`` and ``mobility``.  The rest is for systems whose coordinates are not those of the
+    robot's tree (``inertias``, ``own``, ``start``) or not independent (``project``, ``closure_error``).
+    """
+
+    inertias: tuple[float, ...] = ()  #: of coordinates behind those of the model
+    dry_rows: tuple[int, ...] = ()  #: rows of v with dry friction
+    memories: tuple[Memory, ...] = ()  #: states beside the motion
+    one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
+    advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
+
+    def __init__(self, robot: Robot):
+        self.robot, self.model = robot, robot.model
 
     @property
     def kernels(self) -> Kernels:
-        """Those of steps and charts, kept with the robot, or with its elastic joints."""
-        return (self.robot if self.elastic is None else self.elastic).kernels.of(QUANTITIES)
+        """Kernels of steps and charts."""
+        return self.robot.kernels.of(QUANTITIES)
 
-    def stopped(self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
-        """a, with some joints held where they are, and what holds them: (a, λ), (nv,) each; λ counts in the rows held."""
-        if self.holding is not None:
-            held = np.zeros(len(v))
-            held[rows] = 1.0
-            return self.holding(t, q, v, tau, held, *F)
-        a, force = self.dynamics(t, q, v, tau, *F), np.zeros(len(v))
-        if not rows:
-            return a, force
+    @property
+    def singular_positions(self) -> SingularPositions | NoSingularPositions:
+        """Finds positions where constraint rows lose rank in the steps of an adaptive integrator."""
+        return NoSingularPositions()
+
+    def result_fields(self) -> dict[str, Any]:
+        """Objects that the result needs to compute energies and residuals."""
+        return {}
+
+    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        """a (nv,) at one state, under joint forces τ and wrenches F."""
+        raise NotImplementedError
+
+    def mobility(self, q: Array) -> Array:
+        """∂a/∂τ (nv, nv): M⁻¹ of a tree."""
+        raise NotImplementedError
+
+    def held_acceleration(
+        self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array
+    ) -> tuple[Array, Array]:
+        """(a, λ), (nv,) each: λ are the forces on ``rows`` that keep their accelerations zero.
+
+        a = a₀ + W λ
+        W_rr λ_r = −a₀_r
+        """
+        a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
         W = self.mobility(q)
-        force[rows] = np.linalg.solve(W[np.ix_(rows, rows)], -a[rows])
+        force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=REDUNDANT)[0]
         a = a + W @ force
         a[rows] = 0.0
         return a, force
 
+    def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
+        """The levels of dry friction at a velocity, under joint forces τ."""
+        none = np.zeros(len(v))
+        return stiction.DryFriction((none, none), (none, none), none)
 
-def rigid(robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES) -> System:
-    """a = M⁻¹(τ − h + Jᵀf − losses), one kernel; another one where joints are held."""
-    still = np.zeros(robot.nv)
+    def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
+        """(a, λ), (nv,) each, in a mode: λ holds the joints at rest."""
+        if mode.held:
+            return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
+        return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
 
-    @cache
-    def entry(*names: str) -> Callable[..., Any]:
-        return robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses)).__call__
+    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
+        """a(t, q, v, τ) under wrenches that are functions of (t, q, v), of a system that has one mode only."""
 
-    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        return entry("forward_dynamics")(q, v, tau, *F)
+        def accelerate(t: float, q: Array, v: Array, tau: Array) -> Array:
+            return self.acceleration(t, q, v, tau, *(w(t, q, v) for w in wrenches))
 
-    def holding(t: float, q: Array, v: Array, tau: Array, held: Array, *F: Array) -> tuple[Array, Array]:
-        a, force = entry("hybrid_acceleration", "hybrid_force")(q, v, still, tau, held, *F)
+        return accelerate
+
+    def own(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The coordinates of the robot, without those of its motors."""
+        return q, v
+
+    def of_whole_state(self, law: Law) -> Law:
+        """A function of the robot's (t, q, v) as a function of the whole state."""
+        return law
+
+    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
+        """The initial state on the whole manifold, from the robot's q and v and ``motors`` as users give them."""
+        if motors is not None:
+            raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
+        return q, v
+
+    def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """The nearest state that satisfies the constraints."""
+        return q, v
+
+    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """The state after a step: :meth:`onto_constraints`, where that is how they are kept."""
+        return q, v
+
+    def closure_error(self, q: Array, t: float) -> float:
+        """max |φ(q)| [m, rad], the error that :meth:`project` removes."""
+        return 0.0
+
+
+class RigidTree(System):
+    """M a + h = τ + Jᵀf − losses, one kernel; hybrid dynamics where joints are held (F&O 11–14)."""
+
+    def __init__(self, robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES):
+        super().__init__(robot)
+        self.one_kernel = not frames
+        self._still = np.zeros(robot.nv)
+
+        @cache
+        def entry(*names: str) -> Callable[..., Any]:
+            return robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses)).__call__
+
+        self._entry = entry
+
+    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        return self._entry("forward_dynamics")(q, v, tau, *F)
+
+    def held_acceleration(
+        self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array
+    ) -> tuple[Array, Array]:
+        held = np.zeros(len(v))
+        held[rows] = 1.0
+        a, force = self._entry("hybrid_acceleration", "hybrid_force")(q, v, self._still, tau, held, *F)
         return a, force - tau
 
-    def mobility(q: Array) -> Array:
-        """For impacts, which are few: M is the shorter kernel; the other one says which joint moves no mass."""
+    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
+        if wrenches:
+            return super().under_wrenches(wrenches)
+        entry = self._entry("forward_dynamics")
+        return lambda t, q, v, tau: entry(q, v, tau)
+
+    def mobility(self, q: Array) -> Array:
+        """M⁻¹; M is the shorter kernel, and the kernel of M⁻¹ names the joint that moves no mass."""
         try:
-            return np.linalg.inv(robot.mass_matrix(q))
+            return np.linalg.inv(self.robot.mass_matrix(q))
         except np.linalg.LinAlgError:
-            return robot.mass_matrix_inverse(q)
-
-    direct = None if frames else lambda: entry("forward_dynamics")
-    return System(robot, robot.model, dynamics, mobility, holding, direct=direct)
+            return self.robot.mass_matrix_inverse(q)
 
 
-def sticking(robot: Robot, frames: tuple[str, ...]) -> System:
-    """True dry friction: which joints stick is solved with the accelerations (:mod:`torsor.simulate.stiction`)."""
-    model = robot.model
-    rows = stiction.sticking_rows(model)
-    bristles = Bristles(robot) if bristle_rows(model) else None
-    if rows:
-        return _held(robot, frames, rows, bristles)
-    return rigid(robot, frames, Losses(friction=True)) if bristles is None else _bending(robot, frames, bristles)
+class StickingTree(RigidTree):
+    """M a + h + φ = τ + Jᵀf, φ the friction of the joints' laws (MR §8.9.4).
+
+    Dry friction holds joints at rest and has one direction in each mode; LuGre friction has states beside the motion.
+    """
+
+    def __init__(self, robot: Robot, frames: tuple[str, ...]):
+        super().__init__(robot, frames)
+        self.one_kernel = False
+        self.dry_rows = stiction.sticking_rows(robot.model)
+        self.memories = self._bristles = (Bristles(robot),) if bristle_rows(robot.model) else ()
+
+    def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
+        return stiction.dry_friction(self.model, v, load=tau)
+
+    def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
+        return super().motion(mode, t, q, v, tau - self._friction(t, q, v, tau, mode.side), *F)
+
+    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
+        accelerate, none = super().under_wrenches(wrenches), np.zeros(self.robot.nv)
+        return lambda t, q, v, tau: accelerate(t, q, v, tau - self._friction(t, q, v, tau, none))
+
+    def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
+        """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
+        dry = self.dry_friction(v, tau)
+        phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
+        return sum((b.forces(t, q, v) for b in self._bristles), phi)
 
 
-def _bending(robot: Robot, frames: tuple[str, ...], bristles: Bristles) -> System:
-    """LuGre friction, whose bristles are a state beside the motion, and perhaps viscous laws; no joint sticks for good."""
-    system = rigid(robot, frames, NO_LOSSES)  # friction is subtracted from τ below
-    bare = system.dynamics
+class ClosedLinkage(System):
+    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7).
 
-    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        drag = stiction.dry_friction(robot.model, v, load=tau).drag
-        return bare(t, q, v, tau - drag - bristles.forces(t, q, v), *F)
+    ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
+    """
 
-    return replace(system, dynamics=dynamics, holding=None, bristles=bristles, direct=None)
+    advice = ", or integrator='rk4'; is the linkage near a singular position (robot.constrained().mobility(q).rank)?"
 
+    def __init__(
+        self, robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
+    ):
+        super().__init__(robot)
+        self.held, self.frames, self.damping = robot.constrained(*constraints), frames, damping
+        self._projects = stabilization == "projection"
+        self._gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
+        self._timed = self.held.solver.equations.depends_on_time
 
-def _held(robot: Robot, frames: tuple[str, ...], rows: tuple[int, ...], bristles: Bristles | None) -> System:
-    """Joints that dry friction can hold, on these rows of v."""
-    model = robot.model
-    kernel = robot.kernels.kernel(Spec((("mass_matrix",), ("inverse_dynamics",)), frames))  # friction is solved for
-    terms, still = kernel.__call__, np.zeros(model.nv)
+    @property
+    def singular_positions(self) -> SingularPositions:
+        return SingularPositions(self.held)
 
-    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        M, h = terms(q, v, still, *F)
-        f, dry = tau - h, stiction.dry_friction(model, v, load=tau)
-        if bristles is not None:
-            f = f - bristles.forces(t, q, v)
-        if system.frozen.leaning:
-            dry = _leaning(dry, system.frozen.leaning, HARD * (1 + float(np.abs(f).max(initial=0.0))))
-        return stiction.accelerations(M, f, system.frozen.v, dry).x
+    def result_fields(self) -> dict[str, Any]:
+        return {"held": self.held}
 
-    system = System(robot, model, dynamics, robot.mass_matrix_inverse, sticking=rows, bristles=bristles)
-    return system
+    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        if self.damping:
+            tau = tau - self.robot.damping_force(v)
+        wrenches = dict(zip(self.frames, F, strict=True)) or None
+        time = self._time(t)
+        return self.held.forward_dynamics(q, v, tau, wrenches, time=time, stabilization=self._gains, friction=False).a
 
+    def mobility(self, q: Array) -> Array:
+        return self.held.acceleration_projector(q) @ self.held.tree.mass_matrix_inverse(q)
 
-def _leaning(dry: stiction.DryFriction, rows: Sequence[tuple[int, int]], hard: float) -> stiction.DryFriction:
-    """A stop holds like friction that acts one way only."""
-    low, high = dry.hold[0].copy(), dry.hold[1].copy()
-    for row, side in rows:
-        if side > 0:
-            low[row] -= hard
-        else:
-            high[row] += hard
-    return dry._replace(hold=(low, high))
+    def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        return self.held.project(q, v, time=self._time(t))
 
+    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        return self.onto_constraints(q, v, t) if self._projects else (q, v)
 
-def closed_system(
-    robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
-) -> System:
-    """M a + h = τ + Aᵀλ (MR §8.7); drift is projected away, pulled back (Baumgarte), or left (None)."""
-    held = robot.constrained(*constraints)
-    timed = held.solver.equations.depends_on_time
-    gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
+    def closure_error(self, q: Array, t: float) -> float:
+        return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0
 
-    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        if damping:
-            tau = tau - robot.damping_force(v)
-        wrenches = dict(zip(frames, F, strict=True)) or None
-        clock = t if timed else None
-        return held.forward_dynamics(q, v, tau, wrenches, time=clock, stabilization=gains, friction=False).a
+    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
+        """The initial state, on the constraints to rounding; one that is not near them is refused."""
+        q, v = super().start(q, v, motors)
+        held, time = self.held, self._time(0.0)
+        gap, slip = held.residual(q, time=time), held.slip(q, v, time=time)
+        if np.abs(gap).max(initial=0.0) > OPEN:
+            row = held.rows[int(np.argmax(np.abs(gap)))]
+            raise ClosureError(
+                f"the initial q violates constraint {row!r} by {np.abs(gap).max():.3g} [m, rad]; use robot.assemble(q)"
+            )
+        if np.abs(slip).max(initial=0.0) > OPEN:
+            row = held.rows[int(np.argmax(np.abs(slip)))]
+            raise ArgumentError(
+                f"the initial v violates constraint {row!r} by {np.abs(slip).max():.3g} [m/s, rad/s]; "
+                "use robot.constrained().project_velocity(q, v)"
+            )
+        return held.project(q, v, time=time)
 
-    def project(q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        return held.project(q, v, time=t if timed else None)
-
-    def mobility(q: Array) -> Array:
-        return held.acceleration_projector(q) @ held.tree.mass_matrix_inverse(q)
-
-    projected = project if stabilization == "projection" else None
-    return System(robot, robot.model, dynamics, mobility, project=projected, held=held)
+    def _time(self, t: float) -> float | None:
+        return t if self._timed else None
 
 
-def consistent_start(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-    """The start, on the constraints to rounding; one that is not near them is refused."""
-    held = system.held
-    if held is None:
-        return q, v
-    clock = {"time": t} if held.solver.equations.depends_on_time else {}
-    gap, slip = held.residual(q, **clock), held.slip(q, v, **clock)
-    if np.abs(gap).max(initial=0.0) > OPEN:
-        row = held.rows[int(np.argmax(np.abs(gap)))]
-        raise ClosureError(
-            f"the initial q violates constraint {row!r} by {np.abs(gap).max():.3g} [m, rad]; use robot.assemble(q)"
-        )
-    if np.abs(slip).max(initial=0.0) > OPEN:
-        row = held.rows[int(np.argmax(np.abs(slip)))]
-        raise ArgumentError(
-            f"the initial v violates constraint {row!r} by {np.abs(slip).max():.3g} [m/s, rad/s]; "
-            "use robot.constrained().project_velocity(q, v)"
-        )
-    return held.project(q, v, **clock)
+class ElasticTree(System):
+    """Motors and links with springs between them (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
 
+    def __init__(self, elastic: ElasticJoints, frames: tuple[str, ...]):
+        super().__init__(elastic.robot)
+        self.elastic, self.model = elastic, elastic.elastic.model
+        self.inertias = tuple(float(t.B) for t in elastic.elastic.transmissions)
+        self._entry = elastic.kernels("forward_dynamics", frames=frames).__call__
 
-def on_springs(elastic: ElasticJoints, frames: tuple[str, ...]) -> System:
-    """Motors and links apart, springs between (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
-    robot = elastic.robot
-    n, k = robot.nq, robot.nv
-    entry = elastic.kernels("forward_dynamics", frames=frames).__call__
+    @property
+    def kernels(self) -> Kernels:
+        return self.elastic.kernels.of(QUANTITIES)
 
-    def dynamics(t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        return np.concatenate(entry(q[:n], v[:k], q[n:], v[k:], tau, *F))
+    def result_fields(self) -> dict[str, Any]:
+        return {"elastic": self.elastic}
 
-    def mobility(q: Array) -> Array:
+    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
+        n, k = self.robot.nq, self.robot.nv
+        return np.concatenate(self._entry(q[:n], v[:k], q[n:], v[k:], tau, *F))
+
+    def mobility(self, q: Array) -> Array:
+        k, B = self.robot.nv, np.array(self.inertias)
         out = np.zeros((k + len(B), k + len(B)))
-        out[:k, :k] = np.linalg.inv(elastic.kernels("mass_matrix")(q[:n]))
-        out[range(k, len(out)), range(k, len(out))] = 1 / np.array(B)
+        out[:k, :k] = np.linalg.inv(self.elastic.kernels("mass_matrix")(q[: self.robot.nq]))
+        out[range(k, len(out)), range(k, len(out))] = 1 / B
         return out
 
-    B = tuple(float(t.B) for t in elastic.elastic.transmissions)
-    return System(robot, elastic.elastic.model, dynamics, mobility, inertias=B, elastic=elastic)
+    def own(self, q: Array, v: Array) -> tuple[Array, Array]:
+        return q[: self.robot.nq], v[: self.robot.nv]
+
+    def of_whole_state(self, law: Law) -> Law:
+        return lambda t, q, v: law(t, *self.own(q, v))
+
+    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
+        """(q, θ), (v, ω): the motors start with their joints unless ``motors`` is given."""
+        joints = [self.robot.joint(n) for n in self.elastic.joints]
+        theta, omega = (np.asarray(x, float) for x in motors) if motors else (
+            np.array([q[j.q_slice.start] for j in joints]), np.array([v[j.v_slice.start] for j in joints])
+        )  # fmt: skip
+        if theta.shape != (len(joints),) or omega.shape != (len(joints),):
+            raise ArgumentError(f"motors are (θ, ω), ({len(joints)},) each, for {', '.join(self.elastic.joints)}")
+        return np.concatenate([q, theta]), np.concatenate([v, omega])

@@ -47,7 +47,7 @@ class Windings:
         self.moved = robot.kernels("difference").__call__
         self.names, motors = list(drives), [d.motor for _, d in self.rows]
         self.warm = [k for k, m in enumerate(motors) if m.thermal is not None]
-        self.felt = voltages and any(m.inductance or m.thermal for m in motors)
+        self.affects_motion = voltages and any(m.inductance or m.thermal for m in motors)
         self.I, self.V, self.t, self.q = np.zeros(len(motors)), np.zeros(len(motors)), 0.0, np.zeros(0)
         self.T = np.array([m.thermal.ambient if m.thermal else 0 for m in motors], float)
 

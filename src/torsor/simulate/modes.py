@@ -1,0 +1,83 @@
+"""Modes: which joints are held at rest and which way the others slide; constant between events, so that motion is smooth.
+
+A joint at rest is held by its stop or by dry friction while the force that this takes is within bounds,
+
+    a_i = 0,   l_i ≤ λ_i ≤ u_i        (1)
+
+and is released at the instant at which λ_i passes a bound.  A joint that slides has friction of one direction until its
+velocity passes zero.  Both instants are located like events, so integrators keep their order.  At each of them
+:func:`decide` finds the next mode from the complementarity problem of all joints at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.simulate.limits import Stop, force_bounds, joints_at_stops
+from torsor.simulate.stiction import Levels, solve_with_break_away
+from torsor.simulate.system import System
+
+Array: TypeAlias = np.ndarray
+
+#: a held joint is released when λ is outside its bounds by more than this, relative to the largest force: well above
+#: rounding, so that the problem that decides the next mode agrees
+SLACK = 1e-10
+
+
+class Mode(NamedTuple):
+    """``held`` rows of v have a = 0; ``side`` (nv,) is the direction of sliding in rows with dry friction, else 0."""
+
+    held: tuple[int, ...]
+    side: Array
+    resting: tuple[tuple[int, int], ...] = ()  #: (row, side) of each stop that a joint rests on
+
+
+def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> Mode:
+    """The mode of the motion that follows a state: w = A λ + b for the joints at rest, A = W_rr, b their free accelerations."""
+    resting = tuple(joints_at_stops(stops, q, v))
+    dry = np.zeros(len(v), bool)
+    dry[list(system.dry_rows)] = True
+    mode = Mode((), np.where(dry, np.sign(v), 0.0), resting)
+    rows = np.array(sorted({row for row, _ in resting} | set(np.flatnonzero(dry & (v == 0)).tolist())), int)
+    if not len(rows):
+        return mode
+    W = system.mobility(q)
+    b, _ = system.motion(mode, t, q, v, tau, *F)
+    hold, slide = (_part(levels, rows) for levels in _bounds(system, mode, v, tau))
+    found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows])
+    mode.side[rows] = np.where(dry[rows], np.sign(found.w), 0.0)
+    return mode._replace(held=tuple(rows[found.held].tolist()))
+
+
+def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> float:
+    """The least distance of λ from its bounds (1) [N·m, N], in the rows held; negative where one must be released."""
+    rows = np.array(mode.held, int)
+    _, force = system.motion(mode, t, q, v, tau, *F)
+    lower, upper = _part(_bounds(system, mode, v, tau)[0], rows)
+    finite = [np.abs(x[np.isfinite(x)]) for x in (lower, upper, force[rows], tau)]
+    largest = max(float(x.max(initial=0.0)) for x in finite)
+    return float(np.minimum(force[rows] - lower, upper - force[rows]).min()) + SLACK * largest
+
+
+def at_rest(mode: Mode, stops: list[Stop], q: Array, v: Array) -> tuple[Array, Array]:
+    """The state with held joints at rest and on their stops to the bit, which projection onto loops leaves by rounding."""
+    q, v = q.copy(), v.copy()
+    v[list(mode.held)] = 0.0
+    for s in stops:
+        if s.v in mode.held and (s.v, s.side) in mode.resting:
+            q[s.q] = s.bound
+    return q, v
+
+
+def _bounds(system: System, mode: Mode, v: Array, tau: Array) -> tuple[Levels, Levels]:
+    """Bounds of λ (nv,) at rest and while sliding: those of the stops less those of friction, which is −λ."""
+    lower, upper = force_bounds(mode.resting, len(v))
+    dry = system.dry_friction(v, tau)
+    return (lower - dry.hold[1], upper - dry.hold[0]), (lower - dry.slide[1], upper - dry.slide[0])
+
+
+def _part(levels: Levels, rows: Array) -> Levels:
+    return levels[0][rows], levels[1][rows]

@@ -1,0 +1,178 @@
+"""Events within a segment: the functions to watch, the instants at which they pass zero, and what follows.
+
+Watched are users' events, the gaps of hard stops, the velocities of sliding joints and the forces on held ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from torsor.simulate import limits
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate
+
+if TYPE_CHECKING:
+    from torsor.simulate.time_loop import Run
+
+Array: TypeAlias = np.ndarray
+Signal = Callable[[float, Array, Array], float]
+
+
+class Guard(NamedTuple):
+    """``function(t, q, v)`` passes zero: upwards (``direction`` 1), downwards (−1) or either way (0).
+
+    ``follow(run, causes)`` is called with the causes of all guards of its kind that pass zero at one time.
+    """
+
+    cause: Any
+    function: Signal
+    direction: int
+    follow: Callable[[Run, list[Any]], None]
+    terminal: bool = False
+    slope: Signal | None = None  #: the rate of the function, where it may pass zero and return within a segment
+
+
+class Crossing(NamedTuple):
+    """A guard and the time at which it has passed zero."""
+
+    t: float
+    guard: Guard
+
+
+def guards_of(run: Run) -> list[Guard]:
+    """Everything to watch in the next segment."""
+    system, mode = run.system, run.mode
+
+    def owned(event: Event) -> Signal:
+        return lambda t, q, v: event.function(t, *system.own(q, v))
+
+    return [
+        *(Guard(e, owned(e), e.direction, list_events, e.terminal) for e in run.events),
+        *(Guard(s, s.gap, -1, strike_stops, slope=s.rate) for s in run.stops if s.v not in mode.held),
+        *(Guard(k, partial(_speed, row=k, side=mode.side[k]), -1, bring_to_rest) for k in system.dry_rows if mode.side[k]),
+        *([Guard(mode, run.margin, -1, release)] if mode.held else []),
+    ]
+
+
+def crossings(run: Run, guards: list[Guard], segment: StepInterval) -> list[Crossing]:
+    """The guards that pass zero in a segment."""
+    return [Crossing(t, g) for g in guards if (t := _time(run, segment, g)) is not None]
+
+
+def follow(run: Run, found: list[Crossing]) -> None:
+    """The consequences of everything at one time: impacts first, users' events last, which see the state behind the others."""
+    for kind in (strike_stops, bring_to_rest, release, list_events):
+        if causes := [c.guard.cause for c in found if c.guard.follow is kind]:
+            kind(run, causes)
+
+
+def _time(run: Run, segment: StepInterval, guard: Guard) -> float | None:
+    """When a guard passes zero in a segment, if it does."""
+    value, t, end = guard.function, run.t, segment
+    before, after = value(t, run.q, run.v), value(end.t, end.q, end.v)
+    if before == 0 and after < 0 and guard.direction < 0:  # away from zero and back within the segment: a short bounce
+        width = segment.t - run.t
+        while before <= 0 and width > TOLERANCE:
+            width /= 2
+            t, before = run.t + width, value(run.t + width, *segment.at(run.t + width))
+        if before <= 0:
+            return run.t + width
+    if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, segment, guard, before, after)):
+        end, after = lowest, value(lowest.t, lowest.q, lowest.v)
+    return locate(value, t, before, end, after) if crosses(before, after, guard.direction) else None
+
+
+def _lowest(run: Run, segment: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
+    """The segment up to the least value of a guard that is positive at both ends and falls first, then rises; else None.
+
+    A guard that is further from zero than its slopes at both ends would move it together cannot reach zero between them.
+    """
+    slope, h = guard.slope, segment.t - run.t
+    assert slope is not None
+    first, last = slope(run.t, run.q, run.v), slope(segment.t, segment.q, segment.v)
+    if not first < 0 < last or min(before, after) > (last - first) * h:
+        return None
+    t = locate(slope, run.t, first, segment, last)
+    return StepInterval(t, *segment.at(t), segment.at)
+
+
+def _speed(t: float, q: Array, v: Array, row: int, side: float) -> float:
+    return side * float(v[row])
+
+
+# -- what follows ------------------------------------------------------------------------------------------------
+
+
+def list_events(run: Run, events: list[Event]) -> None:
+    """Users' events; a terminal one ends the run."""
+    run.occurrences += [_occurrence(run, e.name) for e in events]
+    if any(e.terminal for e in events):
+        run.ended = True
+        run.keep()
+
+
+def bring_to_rest(run: Run, rows: list[int]) -> None:
+    """Sliding joints whose velocity passes zero; the next mode decides whether friction holds them."""
+    run.v = run.v.copy()
+    run.v[rows] = 0.0
+
+
+def release(run: Run, modes: list[Any]) -> None:
+    """A held joint whose force passes a bound: nothing jumps, the next mode releases it."""
+
+
+def strike_stops(run: Run, stops: list[limits.Stop]) -> None:
+    """Joints that reach their stops."""
+    _put(run, stops)
+    _strike(run, stops)
+
+
+def strike_joints_pressed(run: Run) -> bool:
+    """Impacts of joints that stand at a stop and move into it, at the start or after another impact; whether there are any."""
+    if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
+        _put(run, beyond)
+    into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
+    if into:
+        _strike(run, into)
+    return bool(beyond or into)
+
+
+def _put(run: Run, stops: list[limits.Stop]) -> None:
+    """Onto the stops, to the bit."""
+    run.q = run.q.copy()
+    for stop in stops:
+        run.q[stop.q] = stop.bound
+
+
+def _strike(run: Run, into: list[limits.Stop]) -> None:
+    """The impact, recorded before and after; joints whose bounce would be shorter than SHORTEST come to rest on their stops."""
+    recent = [s for s in run.stops if _again(run, s)]
+    _put(run, recent)
+    run.keep()
+    run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v)
+    run.decide_mode()
+    a = run.acceleration(run.t, run.q, run.v)
+    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
+    short |= {s.v for s in recent}
+    if short:
+        run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short))
+    run.struck |= dict.fromkeys((s.name for s in into), run.t)
+    run.occurrences += [_occurrence(run, s.name) for s in into]
+    run.keep()
+
+
+def _again(run: Run, stop: limits.Stop) -> bool:
+    """Whether a joint is still at a stop that it struck less than SHORTEST ago.
+
+    Two joints that throw each other off their stops would do so without end.  A joint that bounces off does not count.
+    """
+    lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
+    leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0
+    return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
+
+
+def _occurrence(run: Run, name: str) -> Occurrence:
+    return Occurrence(name, run.t, *(x.copy() for x in run.system.own(run.q, run.v)))

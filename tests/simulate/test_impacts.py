@@ -1,0 +1,86 @@
+"""Impacts at several stops at once: one problem for all of them, which gains no energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torsor as ts
+from torsor.simulate.limits import Stop, impact_velocities, stop_joints
+from torsor.simulate.system import RigidTree
+
+PANDA = ts.robots.panda()
+SYSTEM = RigidTree(PANDA, ())
+
+
+def random_impact(seed):
+    """Some joints of a Panda at stops, moving into them, resting on them or leaving them."""
+    rng = np.random.default_rng(seed)
+    q, v = PANDA.random_configuration(rng), rng.normal(size=PANDA.nv)
+    rows = rng.choice(7, rng.integers(1, 7), replace=False).tolist()
+    v[[r for r in rows if rng.random() < 0.3]] = 0.0
+    e = float(rng.choice([0.0, 1.0])) if rng.random() < 0.3 else None
+    stops = [
+        Stop(PANDA.joints[r], r, r, int(rng.choice([-1, 1])), float(q[r]), rng.uniform() if e is None else e) for r in rows
+    ]
+    return q, v, stops
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6))
+def test_impact_at_several_stops_pushes_and_gains_no_energy(seed):
+    """Impulses act at the stops that are struck or rested on, away from them; each bounces at least as Newton's law says."""
+    q, v, stops = random_impact(seed)
+    after = impact_velocities(SYSTEM, stops, q, v)
+    M = PANDA.mass_matrix(q)
+    impulse = M @ (after - v)
+    small = 1e-10 * (1 + np.abs(M @ v).max()) * np.linalg.cond(M) ** 0.5
+    assert after @ M @ after <= v @ M @ v * (1 + 1e-12)
+    closing = {s.v: s for s in stops if s.side * v[s.v] <= 0}
+    for row in range(PANDA.nv):
+        if row not in closing:
+            assert abs(impulse[row]) < small
+            continue
+        s = closing[row]
+        assert s.side * impulse[row] > -small
+        assert s.side * (after[row] + s.restitution * v[row]) >= -1e-12
+        if s.side * impulse[row] > small:
+            assert after[row] == -s.restitution * v[row]
+
+
+def test_stop_that_would_have_to_pull_is_released():
+    """Two joints strike at once and the impulse of the first throws the second off its stop by more than it would bounce."""
+    found = 0
+    for seed in range(300):
+        q, v, stops = random_impact(seed)
+        after = impact_velocities(SYSTEM, stops, q, v)
+        impulse = PANDA.mass_matrix(q) @ (after - v)
+        hit = [s for s in stops if s.side * v[s.v] < 0]
+        thrown = [s for s in hit if s.side * (after[s.v] + s.restitution * v[s.v]) > 1e-6]
+        found += len(thrown)
+        for s in thrown:
+            assert abs(impulse[s.v]) < 1e-9
+    assert found > 10
+
+
+def test_joint_between_coinciding_stops_does_not_bounce():
+    q, v = PANDA.neutral(), np.full(PANDA.nv, 0.3)
+    both = [Stop("panda_joint2", 1, 1, side, float(q[1]), 0.9) for side in (1, -1)]
+    after = impact_velocities(SYSTEM, both, q, v)
+    assert after[1] == 0
+    np.testing.assert_allclose(stop_joints(SYSTEM, q, v, [1]), after, atol=1e-14)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_coupled_joints_that_strike_at_one_time_share_one_impact(integrator):
+    """A cart on a cart, e = 1, both at their stops at 1 s: M (v⁺ − v⁻) has both impulses, and the energy is kept."""
+    build = ts.Builder("carts").link("ground").link("a", mass=1.0).link("b", mass=2.0)
+    build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=-1.0, upper=1.0)
+    build.joint("y", "prismatic", "a", "b", axis=(1, 0, 0), lower=-1.0, upper=2.0)
+    run = build.build().simulate([0, 0], [1.0, 2.0], 1.5, limits=1.0, integrator=integrator, dt=7e-3)
+    assert [e.name for e in run.events[:2]] == ["x: upper stop", "y: upper stop"]
+    np.testing.assert_allclose([e.t for e in run.events[:2]], 1.0, atol=3e-10)
+    np.testing.assert_allclose(run.v[-1], [-1.0, -2.0], rtol=1e-9)
+    assert abs(run.audit().impacts) < 1e-9
