@@ -27,7 +27,7 @@ LARGEST = repr(sys.float_info.max)
 PLAIN = "write a plain decimal such as 1.5 or 2e-3"
 XACRO = (
     "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
-    "(xacro robot.urdf.xacro > robot.urdf) and load what it writes"
+    "(xacro robot.urdf.xacro > robot.urdf) and load its output"
 )
 DOCTYPE = "declares a DOCTYPE; DTDs and entities are refused, remove it"
 INDEPENDENT = "mimic=False makes such joints independent"

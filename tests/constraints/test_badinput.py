@@ -126,7 +126,7 @@ REFUSED = {
     "no moving joint named 'nose'": lambda: [C.coupling("nose", "joint1")],
     "cannot follow itself": lambda: [C.coupling("joint1", "joint1")],
     "nonholonomic rows": lambda: [C.prescribed(C.pfaffian(lambda q: [1, 2]), lambda t: t)],
-    "cannot be driven: what a joint measures": lambda: [C.prescribed(C.fixed_pose("tip"), lambda t: [t] * 6)],
+    "cannot be prescribed: the rate of its error": lambda: [C.prescribed(C.fixed_pose("tip"), lambda t: [t] * 6)],
 }
 
 

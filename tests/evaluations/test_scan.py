@@ -192,7 +192,7 @@ def test_wiring_that_does_not_fit_is_refused():
     s = Scan(step, carry={"x": "sum"})
     with pytest.raises(ArgumentError, match="takes 2 arrays"):
         s(1.0)
-    with pytest.raises(ArgumentError, match="number of steps"):
+    with pytest.raises(ArgumentError, match="no array with a step axis"):
         s(1.0, 2.0)
     with pytest.raises(ArgumentError, match="y has shape"):
         s(1.0, np.ones(3), steps=4)

@@ -115,7 +115,7 @@ SAMPLE = [
     "tests/evaluations/test_compiler.py::test_binary_functions_and_comparisons",
     "tests/evaluations/test_compiler.py::test_sin_and_cos_are_right_beyond_the_reduction",
     "tests/evaluations/test_evaluations.py::test_one_state_batch_lists_and_replay[inverse_dynamics-fixed tree]",
-    "tests/evaluations/test_evaluations.py::test_float32[mass_matrix]",
+    "tests/evaluations/test_evaluations.py::test_float32_kernels_agree_with_float64[mass_matrix]",
     "tests/evaluations/test_scan.py::test_sums_over_a_tree",
     "tests/relations/test_hybrid.py::test_batch_wrenches_and_damping",
     "tests/relations/test_trees.py::test_forward_dynamics_of_inverse_dynamics",

@@ -344,9 +344,9 @@ def test_every_way_of_calling_gives_the_bits_of_the_positional_call(subject):
 def test_table_of_quantities_has_every_quantity_of_a_kernel_that_is_a_method():
     """A kernel of nothing is refused with the names of all quantities."""
     robot = ts.robots.two_link()
-    with pytest.raises(ts.ArgumentError, match="one or more of: ") as refusal:
+    with pytest.raises(ts.ArgumentError, match="one or more quantities of the kernel: ") as refusal:
         robot.kernel()
-    names = str(refusal.value).split("one or more of: ")[1].split(", ")
+    names = str(refusal.value).split("one or more quantities of the kernel: ")[1].split(", ")
     assert len(names) > 25
     assert {name for name in names if hasattr(type(robot), name)} <= set(METHODS)
 

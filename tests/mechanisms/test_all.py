@@ -85,7 +85,7 @@ def test_power_is_the_rate_of_energy(mechanism):
         (lambda: mechanisms.five_bar(ground=2.0), "do not meet"),
         (lambda: mechanisms.slider_crank(offset=1.5), "cannot reach a line 1.5 m away"),
         (lambda: mechanisms.pantograph(ratio=0.5), "ratio must be above one"),
-        (lambda: mechanisms.peaucellier(arm=0.7), "make no rhombus"),
+        (lambda: mechanisms.peaucellier(arm=0.7), "cannot form a rhombus"),
         (lambda: mechanisms.n_four_bar(0), "whole number from 1"),
         (lambda: mechanisms.bricard(mass=-1.0), "mass must be above zero"),
         (lambda: mechanisms.stewart_platform(height=0.0), "height must be above zero"),

@@ -174,7 +174,7 @@ def test_attach_and_payload_equal_building_in_one_step():
 
 def test_attach_needs_a_prefix_for_duplicate_names():
     d = arm(Builder("arm")).description()
-    with pytest.raises(ModelError, match=r"link or frame named 'upper', 'lower', 'wrist'; give attach.*prefix"):
+    with pytest.raises(ModelError, match=r"link or frame named 'upper', 'lower', 'wrist'; distinguish.*attach.*prefix"):
         attach(d, d, "wrist")
     with pytest.raises(ModelError, match="both robots have a joint named 'elbow'"):
         attach(d, Builder("r").link("a").link("b").joint("elbow", "revolute", "a", "b").description(), "wrist")

@@ -87,5 +87,5 @@ def test_page_of_an_elastic_robot_slides_pushes_and_plays():
     np.testing.assert_allclose(sum(part.tau for part in session.parts()), look.tau, atol=1e-9)
     session.slide(0, 0.2)
     assert len(session.look().q) == 2
-    with pytest.raises(ArgumentError, match="elastic links"):
+    with pytest.raises(ArgumentError, match="flexible links"):
         session.load(arm.robot.simulate([0.0, 0.0], [0.0, 0.0], 0.01))

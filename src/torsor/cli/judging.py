@@ -45,7 +45,7 @@ def check(
     if density is not None and repair is None:
         raise Typed("--density needs --repair OUT --only mass-from-density")
     if repair is not None and robot in bundled_robots():
-        raise Typed(f"--repair needs a file; {robot} is a bundled_robots robot")
+        raise Typed(f"--repair needs a file; {robot} is a bundled robot")
     subject: Any = bundled_robots()[robot]() if robot in bundled_robots() else source(robot)
     how: Any = {"roots": tuple(mesh_root or ()), "base": base}
     if repair is not None and xacro is not None:

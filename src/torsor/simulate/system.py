@@ -215,7 +215,7 @@ class ClosedLinkage(System):
     ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
     """
 
-    advice = ", or integrator='rk4'; is the linkage near a singular position (robot.constrained().mobility(q).rank)?"
+    advice = ", or integrator='rk4'; the linkage may be near a singular position; its mobility(q) has the rank"
 
     def __init__(
         self, robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
