@@ -78,7 +78,7 @@ class Bristles:
         return zip(self.z.tolist(), self.rows, strict=True)
 
 
-def stored(model: Model, z: Array) -> Array:
+def stored_energy(model: Model, z: Array) -> Array:
     """Σ ½σ₀z² [J], of z (T, nz): (T,)."""
     return 0.5 * z**2 @ np.array([float(r.law.stiffness) for r in bristle_rows(model)])
 

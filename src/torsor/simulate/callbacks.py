@@ -54,7 +54,7 @@ def as_vector(value: Any, name: str, size: int, meaning: str, verbs: tuple[str, 
         array = np.empty(0, object)
     if array.shape != (size,) or array.dtype.kind not in "fiu" or is_masked_array(value):
         given, must = verbs
-        raise ArgumentError(f"{name} {given} {_described(value)}; it must {must} {meaning}: real numbers, shape ({size},)")
+        raise ArgumentError(f"{name} {given} {_describe(value)}; it must {must} {meaning}: real numbers, shape ({size},)")
     return array.astype(float)
 
 
@@ -62,13 +62,13 @@ def _as_number(value: Any, name: str) -> float:
     kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else ""
     if kind not in ("f", "i", "u"):
         raise ArgumentError(
-            f"{name} returned {_described(value)}; it must return one real number that changes its sign at the event, such as "
+            f"{name} returned {_describe(value)}; it must return one real number that changes its sign at the event, such as "
             "q[0] - 1.0"
         )
     return float(value)
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     """A value as an error message shows it: shape and type of arrays, else the value itself, shortened."""
     if isinstance(value, np.ndarray) and value.ndim:
         mask = "a masked array" if is_masked_array(value) else "an array"

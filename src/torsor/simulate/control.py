@@ -48,7 +48,7 @@ def pd(robot: Robot) -> Law:
     @record_once
     def spring(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
         e = difference(model, list(q), list(target))
-        return _pulled(e, v, kp, kd)
+        return _spring_damper(e, v, kp, kd)
 
     return spring
 
@@ -79,13 +79,13 @@ def computed_torque(robot: Robot) -> Law:
     ) -> list[Any]:
         e = difference(tree, list(q), list(target))
         vd, ad = _each(target_velocity, model.nv), _each(target_acceleration, model.nv)
-        wanted = _pulled(e, [x - y for x, y in zip(v, vd, strict=True)], kp, kd)
+        wanted = _spring_damper(e, [x - y for x, y in zip(v, vd, strict=True)], kp, kd)
         return rnea(model, list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
 
     return tracks
 
 
-def _pulled(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:
+def _spring_damper(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:
     n = len(e)
     return [p * x - d * y for p, x, d, y in zip(_each(kp, n), e, _each(kd, n), v, strict=True)]
 

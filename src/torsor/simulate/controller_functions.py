@@ -126,9 +126,9 @@ class Controller:
             if not _recording(given):
                 raise
             raise ArgumentError(f"controller {_name(self.function)} cannot be recorded: {error}; {_HELP}") from error
-        return self._checked(tau)
+        return self._check_forces(tau)
 
-    def _checked(self, tau: Any) -> list[Any]:
+    def _check_forces(self, tau: Any) -> list[Any]:
         name = _name(self.function)
         if isinstance(tau, np.ndarray) and tau.ndim:
             tau = list(tau)

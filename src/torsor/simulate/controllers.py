@@ -73,7 +73,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
             )
         return HeldForces(_stateful(control, robot.nv), 1 / control.rate)
     if callable(control):
-        return guarded_law(control, _named(control), robot.nv, FORCES)
+        return guarded_law(control, _name(control), robot.nv, FORCES)
     table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
@@ -93,10 +93,10 @@ def _constant(tau: Array) -> HeldForces:
 
 
 def _stateful(controller: SampledController, nv: int) -> Law:
-    name = _named(controller.function)
+    name = _name(controller.function)
     if controller.state is None:
         return guarded_law(controller.function, name, nv, FORCES)
-    memory = [_copied(controller.state)]
+    memory = [_copy_state(controller.state)]
 
     def law(t: float, q: Array, v: Array) -> Array:
         returned = controller.function(t, q.copy(), v.copy(), memory[0])
@@ -108,7 +108,7 @@ def _stateful(controller: SampledController, nv: int) -> Law:
     return law
 
 
-def _copied(state: Any) -> Any:
+def _copy_state(state: Any) -> Any:
     """A copy, so that a controller that writes into its state does not change where the next simulation begins."""
     try:
         return copy.deepcopy(state)
@@ -120,7 +120,7 @@ def _copied(state: Any) -> Any:
 FORCES = "joint forces [N·m, N]"
 
 
-def _named(function: Callable[..., Any]) -> str:
+def _name(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", "<lambda>")
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
@@ -149,10 +149,10 @@ def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict
 def _in_frame_axes(robot: Robot, frame: str, law: Law) -> Law:
     """A wrench given in the world's axes, in the frame's own: (Rᵀm, Rᵀf)."""
 
-    def turned(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def in_frame(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return (np.reshape(law(t, q, v), (2, 3)) @ robot.pose(q, frame)[:3, :3]).ravel()
 
-    return turned
+    return in_frame
 
 
 def _wrench(frame: str, F: Any) -> Law:

@@ -102,7 +102,7 @@ def interval_flows(result: Result, at: Intervals) -> tuple[Array, Array]:
     power = _power(tau, _at_motors(result, v, width, at))
     if result.wrenches or _moving(result):
         power = power + _power(_smooth(result.t, _external(result), at), v)
-    return power * h, _lost(result, v, h, at) * h
+    return power * h, _mean_loss(result, v, h, at) * h
 
 
 def _triple(v: Array, moved: Array, width: Array, at: Intervals) -> list[Array]:
@@ -163,7 +163,7 @@ def _at_motors(result: Result, v: list[Array], width: Array, at: Intervals) -> l
     return out
 
 
-def _lost(result: Result, v: list[Array], h: Array, at: Intervals) -> Array:
+def _mean_loss(result: Result, v: list[Array], h: Array, at: Intervals) -> Array:
     """The mean power of damping, friction or springs' dampers over each interval."""
     robot, lost = result.require_robot(), np.zeros(len(h))
     if result.info.get("damping"):

@@ -107,7 +107,7 @@ def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], li
     return names, columns, meta | {"groups": {k: None if x.ndim == 1 else x.shape[1] for k, x in groups.items()}}
 
 
-def _grouped(columns: list[Array], meta: dict[str, Any]) -> dict[str, Array]:
+def _group(columns: list[Array], meta: dict[str, Any]) -> dict[str, Array]:
     groups, k = {}, 0
     for name, width in meta["groups"].items():
         groups[name] = columns[k] if width is None else np.stack(columns[k : k + width], axis=1)
@@ -136,7 +136,7 @@ def _from_parquet(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 def _of_table(table: tables.Table) -> tuple[dict[str, Array], dict[str, Any]]:
-    return _grouped(table.columns, table.meta), table.meta
+    return _group(table.columns, table.meta), table.meta
 
 
 #: by the ending of the name

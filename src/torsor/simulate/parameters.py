@@ -102,11 +102,11 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Vari
         for name, values in rows.items():
             shape = _shape(robot, what, name)
             key = Varied(what, name, robot.description.link(name).inertia if what == "mass" else None)
-            out[key] = Argument(key.label, shape), _checked(key.label, values)
+            out[key] = Argument(key.label, shape), _check_values(key.label, values)
     return out
 
 
-def varied(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
+def vary_model(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
     """The model with scalars of any kind where it had its constants."""
     for key, scalars in changes:
         model = VARIATIONS[key.what].changed(model, key, scalars)
@@ -127,7 +127,7 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
     return () if freedoms == 1 else (freedoms,)
 
 
-def _checked(name: str, values: Any) -> Spread:
+def _check_values(name: str, values: Any) -> Spread:
     given = with_axes(name, values)
     if given.steps:
         raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")

@@ -116,7 +116,7 @@ class Result:
         robot = self.require_robot()
         both = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
         rigid = dict(zip(("kinetic", "potential"), both, strict=True))
-        return rigid | ({"bristles": bristles.stored(robot.model, self.states["z"])} if "z" in self.states else {})
+        return rigid | ({"bristles": bristles.stored_energy(robot.model, self.states["z"])} if "z" in self.states else {})
 
     @property
     def energy(self) -> Array:
@@ -141,10 +141,10 @@ class Result:
 
     def audit(self) -> Audit:
         """dE = work − dissipated, summed over all steps, whichever are recorded; the discrepancy is the integrator's error."""
-        return self._audited
+        return self._audit
 
     @cached_property
-    def _audited(self) -> Audit:
+    def _audit(self) -> Audit:
         from torsor.simulate.audit import audit
 
         return audit(self)

@@ -104,11 +104,11 @@ def rollout(
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses)
-    scan, step, every = _kept(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
+    scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
     try:
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
-        raise step.explained(scan, q, v, float(dt), error) from None
+        raise step.explain(scan, q, v, float(dt), error) from None
     return Rollout(np.arange(every, T + 1, every) * float(dt), qs, vs)
 
 
@@ -222,14 +222,14 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _kept(robot: Robot, plan: Plan) -> Scan:
+def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
     """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
 
     A controller that promises to read nothing that changes is recorded when its kernel is made; any other one each time.
     """
     promised = plan.controller is not None and plan.controller.unchanging
     if not promised:
-        plan = plan.recorded(robot.model)
+        plan = plan.with_recording(robot.model)
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    check = partial(plan.recorded, robot.model) if promised else None
+    check = partial(plan.with_recording, robot.model) if promised else None
     return robot.kernels.of(QUANTITIES).scan(Spec((("rollout", plan),)), {"q0": "q", "v0": "v"}, fixed, check)

@@ -119,11 +119,11 @@ def simulate(
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)
         else:
-            _fixed(run, info, steady, every, control if _known(steady, dt) and not drives else _UNKNOWN)
+            _run_fixed_steps(run, info, steady, every, control if _forces_are_known(steady, dt) and not drives else _UNKNOWN)
     except TorsorError as error:
-        raise _stopped(run, error, info, tuple(laws)) from error
+        raise _stop_error(run, error, info, tuple(laws)) from error
     except KeyboardInterrupt as stop:
-        raise _interrupted(run, info, tuple(laws)) or stop from None
+        raise _interruption(run, info, tuple(laws)) or stop from None
     finally:
         run.progress.close()
     return _result(run, info, tuple(laws))
@@ -132,7 +132,7 @@ def simulate(
 _UNKNOWN = object()
 
 
-def _known(steady: Control, dt: float) -> bool:
+def _forces_are_known(steady: Control, dt: float) -> bool:
     """Whether the joint forces of every step are known beforehand."""
     if not isinstance(steady, HeldForces):
         return False
@@ -212,7 +212,7 @@ def _forces(
     return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), memories
 
 
-def _fixed(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
+def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: all in machine code if the forces are known; a kernel a step if they are held; else a kernel a stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
@@ -266,7 +266,7 @@ def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any
     return Result(**parts, info=info, robot=robot, **run.system.result_fields())
 
 
-def _stopped(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
+def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
     """The error with its place in time, and what was computed."""
     if not run.steps and not isinstance(error, NotFinite):
         return error  # nothing was computed: the arguments are to blame
@@ -277,7 +277,7 @@ def _stopped(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frame
     return SimulationStopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
 
 
-def _interrupted(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
+def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
     """Ctrl-C with what was computed until then; None where nothing was."""
     with suppress(Exception, KeyboardInterrupt):  # the controller may fail, or be interrupted, once more
         if run.steps and (run.record.latest or 0.0) < run.t:

@@ -50,7 +50,7 @@ def _explicit(kernels: Sequence[Callable[..., Any]], acceleration: Acceleration)
     if not rest:
         return lambda q, v, t, dt, a: first(q, v, dt, a)
 
-    def advanced(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
+    def advance_one(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
         given, kernel = [a], first
         for after in rest:
             there, fast, later = kernel(q, v, dt, *given)
@@ -58,13 +58,13 @@ def _explicit(kernels: Sequence[Callable[..., Any]], acceleration: Acceleration)
             kernel = after
         return kernel(q, v, dt, *given)
 
-    return advanced
+    return advance_one
 
 
 def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Acceleration) -> Advance:
     begin, improve, end = kernels
 
-    def advanced(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
+    def advance_one(q: Array, v: Array, t: float, dt: float, a: Array) -> tuple[Array, Array]:
         half, least = t + dt / 2, np.inf
         w, middle = begin(q, v, dt, a)
         for _ in range(MOST):
@@ -82,4 +82,4 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
             f"changes by {change:.1e}); take a smaller dt"
         )
 
-    return advanced
+    return advance_one

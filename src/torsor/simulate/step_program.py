@@ -60,7 +60,7 @@ class Plan(NamedTuple):
         """What is fed, by name."""
         return {a.name: x for (a, _), x in zip(self.fed, fed, strict=True)}
 
-    def recorded(self, model: Model) -> Plan:
+    def with_recording(self, model: Model) -> Plan:
         """With the controller's program, if what it records may change; random numbers in it are refused either way.
 
         It is recorded twice: one draw of random numbers would count for all robots and steps.
@@ -106,7 +106,7 @@ def next_state(
 ) -> tuple[list[Any], list[Any]]:
     """The state a step later, over any scalar."""
     given = plan.by_name(fed)
-    moving = _varied(plan, model, given)
+    moving = _with_inputs(plan, model, given)
     given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
@@ -123,13 +123,13 @@ def next_state(
     return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
 
 
-def _varied(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
+def _with_inputs(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
     """The model with those of its constants that are inputs."""
     if not plan.vary:
         return model
-    from torsor.simulate.parameters import varied
+    from torsor.simulate.parameters import vary_model
 
-    return varied(model, [(key, given[key.label]) for key in plan.vary])
+    return vary_model(model, [(key, given[key.label]) for key in plan.vary])
 
 
 class StepProgram:
@@ -140,7 +140,7 @@ class StepProgram:
 
     # -- what went wrong -------------------------------------------------------------------------------------
 
-    def explained(self, scan: Scan, q: np.ndarray, v: np.ndarray, dt: float, error: NotFinite) -> TorsorError:
+    def explain(self, scan: Scan, q: np.ndarray, v: np.ndarray, dt: float, error: NotFinite) -> TorsorError:
         """The robot, step, time and joint of a state that is not finite; that robot alone is run again up to there."""
         at, k = error.state, error.step
         axes = [1, 1, *(len(f.argument.shape) + f.stepped for f in self.feeds)]

@@ -58,13 +58,13 @@ class Windings:
 
     def begin(self, t: float, q: Array, v: Array, tau: Array) -> None:
         """A step begins here."""
-        V = self._commanded(t, q, v)
+        V = self._command_voltages(t, q, v)
         I = self._currents(t, q, v, V)
         self.T, self.I, self.V, self.t, self.q = self._temperatures(t, I), I, V, t, q
 
     def states(self, t: float, q: Array, v: Array) -> list[Array]:
         """[I, V, T] at a time within the step, T of those that have one; V is what the motor gets, after all limits."""
-        V = self._commanded(t, q, v)
+        V = self._command_voltages(t, q, v)
         I = self._currents(t, q, v, V)
         for n, (k, drive) in enumerate(self.rows):
             m = drive.motor
@@ -75,12 +75,12 @@ class Windings:
     def law(self, t: float, q: Array, v: Array) -> Array:
         """The joint forces that the voltages make."""
         tau = np.array(self.command(t, q, v))
-        I = self._currents(t, q, v, self._commanded(t, q, v))
+        I = self._currents(t, q, v, self._command_voltages(t, q, v))
         for i, (k, drive) in zip(I.tolist(), self.rows, strict=True):
             tau[k] = drive.torque(drive.motor.torque(i), float(v[k]))
         return tau
 
-    def _commanded(self, t: float, q: Array, v: Array) -> Array:
+    def _command_voltages(self, t: float, q: Array, v: Array) -> Array:
         """Voltages within their limits; 0 where the control says torques."""
         if not self.voltages:
             return np.zeros(len(self.rows))
@@ -112,7 +112,7 @@ class Windings:
         if dt > 0 and len(self.q):
             square = (self.I**2 + self.I * I + I**2) / 3  # the mean of I², I changing linearly
             for n in self.warm:
-                T[n] = warmed(self.rows[n][1].motor, float(T[n]), math.sqrt(square[n]), dt)
+                T[n] = warm_up(self.rows[n][1].motor, float(T[n]), math.sqrt(square[n]), dt)
         return T
 
 
@@ -126,7 +126,7 @@ def risen(I: float, start: float, end: float, R: float, L: float, dt: float) -> 
     return (end - lag) / R + (I - (start - lag) / R) * math.exp(-R * dt / L)
 
 
-def warmed(motor: Motor, T: float, I: float, dt: float) -> float:
+def warm_up(motor: Motor, T: float, I: float, dt: float) -> float:
     """T after dt at a constant current, R(T) growing with it: a linear equation, solved exactly."""
     thermal = motor.thermal
     assert thermal is not None

@@ -134,7 +134,7 @@ class Formula:
         entries = [n.python for n in self.names]
         return c_function(rename_outputs(self.program, ["out"]), prefix + self.part.function, entries=entries)
 
-    def _shown(self, values: Sequence[Any], positions: Sequence[int]) -> list[tuple[tuple[int, ...], Any]]:
+    def _nonzero_entries(self, values: Sequence[Any], positions: Sequence[int]) -> list[tuple[tuple[int, ...], Any]]:
         """(index from one, value) of the entries at these positions that are not zero."""
         index = list(product(*(range(1, n + 1) for n in self.shape)))
         return [(index[k], values[k]) for k in positions if str(values[k]) != "0"]
@@ -175,14 +175,14 @@ class ProgramText(Formula):
         out: list[str] = []
         for title, lines in sections:
             out += [f"# {title}", *(f"{name} = {right}" for name, right in lines), ""]
-        rows = self._shown(results, self.terms.entries_to_show)
+        rows = self._nonzero_entries(results, self.terms.entries_to_show)
         return "\n".join([*out, "# Result", *(f"{self._entry(i)} = {text}" for i, text in rows)])
 
     def blocks(self, digits: int = 6) -> list[tuple[str, str]]:
         """The sections, constants to ``digits`` figures (``python()`` has them in full)."""
         sections, results = self.terms.write(latex_language(digits), attrgetter("latex"))
         blocks = [(title, latex_aligned([f"{name} &= {right}" for name, right in lines])) for title, lines in sections]
-        rows = self._shown(results, self.terms.entries_to_show)
+        rows = self._nonzero_entries(results, self.terms.entries_to_show)
         last = [f"{self._latex_entry(i)} &= {text}" for i, text in rows] or [f"{self.part.latex} &= 0"]
         return [*blocks, ("Result", latex_aligned(last))]
 
@@ -255,7 +255,7 @@ class ExpandedFormula(Formula):
     def _rows(self) -> list[tuple[tuple[int, ...], Any]]:
         table = {a.function: a.symbol for a in self._abbreviations}
         short = [e.xreplace(table) for e in self.entries]
-        return self._shown(short, entries_to_show(short, self.shape))
+        return self._nonzero_entries(short, entries_to_show(short, self.shape))
 
     def text(self) -> str:
         """A line per entry, then the sines and cosines that the abbreviations stand for."""

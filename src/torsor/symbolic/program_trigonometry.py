@@ -199,7 +199,7 @@ def _difference(terms: Terms) -> bool:
         letters = [a for a, _ in m if a.kind in "cs"]
         for a in letters:
             for b in letters:
-                if a.angle <= b.angle or a.kind == b.kind == "s" or not _related(a.angle, b.angle):
+                if a.angle <= b.angle or a.kind == b.kind == "s" or not _are_related(a.angle, b.angle):
                     continue
                 rest = _times(m, {a: -1, b: -1})
                 other = _times(rest, {_partner(a): 1, _partner(b): 1})
@@ -243,7 +243,7 @@ def _partner(a: Atom) -> Atom:
     return Atom("s" if a.kind == "c" else "c", a.angle)
 
 
-def _related(a: Angle, b: Angle) -> bool:
+def _are_related(a: Angle, b: Angle) -> bool:
     """Whether one angle is the other with more joints added: their difference is then a sum of joint angles."""
     return a != b and (set(a) <= set(b) or set(b) <= set(a))
 

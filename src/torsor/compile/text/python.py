@@ -124,17 +124,17 @@ def math_function(
         if mine:
             lines.append(f"{', '.join(mine)}{',' if len(mine) == 1 else ''} = {a.name}")
     head = f"def {name}({', '.join([*arguments, *(['*', *keywords] if keywords else [])])}):"
-    lines = [*([f'"""{doc}"""'] if doc else []), *lines, *body, f"return {_nested(results, program.outputs[0].shape, '    ')}"]
+    lines = [*([f'"""{doc}"""'] if doc else []), *lines, *body, f"return {_nest(results, program.outputs[0].shape, '    ')}"]
     return "\n".join([head, *(f"    {line}" for line in lines)])
 
 
-def _nested(texts: Sequence[str], shape: Sequence[int], indent: str) -> str:
+def _nest(texts: Sequence[str], shape: Sequence[int], indent: str) -> str:
     """Entries in C order as nested Python lists, one row per line."""
     if len(shape) == 0:
         return texts[0]
     if len(shape) == 1:
         return f"[{', '.join(texts)}]"
     step = len(texts) // shape[0] if shape[0] else 0
-    rows = [_nested(texts[k * step : (k + 1) * step], shape[1:], indent + "    ") for k in range(shape[0])]
+    rows = [_nest(texts[k * step : (k + 1) * step], shape[1:], indent + "    ") for k in range(shape[0])]
     inner = "".join(f"{indent}    {row},\n" for row in rows)
     return f"[\n{inner}{indent}]"

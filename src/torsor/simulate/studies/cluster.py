@@ -12,7 +12,7 @@ from torsor.compile.parcel import Parcel
 from torsor.errors import ArgumentError, MissingExtra, TorsorError
 from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
-from torsor.simulate.studies.study import compute, lost
+from torsor.simulate.studies.study import compute, record_lost
 from torsor.version import __version__
 
 #: tasks sent ahead to each thread of the cluster, so that none waits for the network
@@ -23,7 +23,7 @@ EVERY = 1.0
 GONE = "the connection to the Dask cluster was lost; what had come is kept, and the same sweep goes on from there"
 
 
-def computed(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[tuple[str, Record]]:
+def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[tuple[str, Record]]:
     """(key, outcome) of each task as it comes.
 
     Dask gives a task whose worker died to another, and gives up those that were there at several deaths: the one that kills,
@@ -44,7 +44,7 @@ def computed(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> 
                 yield task[0], record
         for suspect in suspects:
             for (key, point), record in _in_flight(distributed, client, parcel, [suspect]):
-                yield key, record or lost(point)
+                yield key, record or record_lost(point)
     except TorsorError:
         raise
     except Exception as error:  # Dask has many ways to say that it is gone

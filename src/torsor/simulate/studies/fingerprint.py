@@ -84,7 +84,7 @@ def _pieces(thing: Any, home: str) -> Iterator[Any]:
         yield from (getattr(thing, f.name) for f in fields(thing) if f.compare)
     else:
         yield type(thing)
-        yield from _reduced(thing)
+        yield from _parts_of(thing)
 
 
 def _function(function: FunctionType, home: str) -> Iterator[Any]:
@@ -110,7 +110,7 @@ def _source(thing: Any) -> Any:
         return code if code is not None else _Said(repr(sorted(vars(thing))))
 
 
-def _reduced(thing: Any) -> Iterator[Any]:
+def _parts_of(thing: Any) -> Iterator[Any]:
     """What pickle would make it of: a name in a module; or a function, its arguments, a state, and items."""
     try:
         reduced = thing.__reduce_ex__(4)

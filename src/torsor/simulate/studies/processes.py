@@ -19,7 +19,7 @@ from torsor.compile.threads import threads
 from torsor.errors import TorsorError
 from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
-from torsor.simulate.studies.study import compute, lost
+from torsor.simulate.studies.study import compute, record_lost
 
 #: processes that may die over one point before it is given up, or in a row before they are ready
 ATTEMPTS = 3
@@ -52,7 +52,7 @@ class Worker:
         self.process.join()
 
 
-def computed(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> Iterator[tuple[str, Record]]:
+def compute_all(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> Iterator[tuple[str, Record]]:
     """(key, outcome) of each task as it comes; a task whose process died is given to another."""
     waiting, deaths = deque(tasks), Counter[str]()
     crew: dict[Connection, Worker] = {}
@@ -80,7 +80,7 @@ def computed(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> 
                     if task is not None and deaths[key] < ATTEMPTS:
                         waiting.appendleft(task)
                     elif task is not None:
-                        yield key, lost(task[1])
+                        yield key, record_lost(task[1])
                     continue
                 deaths[NEVER_STARTED] = 0
                 if waiting:

@@ -58,7 +58,7 @@ class Folder:
         if not path.exists():
             return None
         try:
-            record = _checked(key, read_bytes(path, UNPACKED).decode(), _arrays(self._path(key, "npz")))
+            record = _check_record(key, read_bytes(path, UNPACKED).decode(), _arrays(self._path(key, "npz")))
             decode(record)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as error:
             raise FileError(
@@ -80,7 +80,7 @@ class Folder:
 _FILE = re.compile(r'\{"\$record":(.*),"\$digest":"([0-9a-f]{32})"\}\n?', re.DOTALL)
 
 
-def _checked(key: str, text: str, arrays: list[np.ndarray]) -> Record:
+def _check_record(key: str, text: str, arrays: list[np.ndarray]) -> Record:
     found = _FILE.fullmatch(text)
     record = Record(found[1] if found else text, arrays)
     if found and found[2] != digest(key, record):

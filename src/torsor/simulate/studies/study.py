@@ -35,7 +35,7 @@ class Study:
         try:
             return encode({"point": point, "value": self(point)}, "outcome")
         except (Exception, SystemExit) as error:
-            return failed(point, type(error).__name__, str(error), traceback.format_exc())
+            return record_failure(point, type(error).__name__, str(error), traceback.format_exc())
 
 
 def study_of(subject: Any, study: Callable[..., Any] | str | None) -> Study:
@@ -52,15 +52,15 @@ def study_of(subject: Any, study: Callable[..., Any] | str | None) -> Study:
     return Study(study, subject)
 
 
-def failed(point: Point, kind: str, message: str, trace: str = "") -> Record:
+def record_failure(point: Point, kind: str, message: str, trace: str = "") -> Record:
     """The record of a point that has no value."""
     return encode({"point": point, "error": {"type": kind, "message": message, "traceback": trace}})
 
 
-def lost(point: Point) -> Record:
+def record_lost(point: Point) -> Record:
     """The record of a point that no worker survives."""
     why = "every worker process that had this point died: killed from outside, out of memory, or crashed"
-    return failed(point, "WorkerLost", why)
+    return record_failure(point, "WorkerLost", why)
 
 
 def compute(parcel: Parcel, point: Point) -> Record:

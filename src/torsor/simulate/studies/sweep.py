@@ -76,9 +76,9 @@ def sweep(
     made = study_of(subject, study)
     points, shape = points_of(parameters)
     if results is None:
-        return Sweep(made, points, shape, Memory(), "", _checked(workers), errors, progress)
+        return Sweep(made, points, shape, Memory(), "", _check_workers(workers), errors, progress)
     said = version if version is not None else fingerprint(made) + __version__
-    return Sweep(made, points, shape, Folder(results), digest(_name(made), said), _checked(workers), errors, progress)
+    return Sweep(made, points, shape, Folder(results), digest(_name(made), said), _check_workers(workers), errors, progress)
 
 
 class Sweep:
@@ -127,9 +127,9 @@ class Sweep:
                 del todo[key]
                 yield key, outcome
         if todo:
-            yield from self._computed(todo, total - len(todo))
+            yield from self._compute(todo, total - len(todo))
 
-    def _computed(self, todo: dict[str, Point], known: int) -> Iterator[tuple[str, Outcome]]:
+    def _compute(self, todo: dict[str, Point], known: int) -> Iterator[tuple[str, Outcome]]:
         failed = 0
         progress = Progress(known + len(todo), "computed", "points", wanted=self._progress)
         coming = self._coming(list(todo.items()))
@@ -155,10 +155,10 @@ class Sweep:
         if isinstance(self._workers, int):
             from torsor.simulate.studies import processes
 
-            return processes.computed(parcel, tasks, self._workers)
+            return processes.compute_all(parcel, tasks, self._workers)
         from torsor.simulate.studies import cluster
 
-        return cluster.computed(self._workers, parcel, tasks)
+        return cluster.compute_all(self._workers, parcel, tasks)
 
     def run(self) -> list[Outcome]:
         """Every outcome, in the order of the points; computes those that are missing."""
@@ -177,7 +177,7 @@ class Sweep:
         return values.reshape(*self.shape, *values.shape[1:])
 
 
-def _checked(workers: Any) -> Any:
+def _check_workers(workers: Any) -> Any:
     if workers is None:
         return threads.count()
     if isinstance(workers, bool) or (isinstance(workers, int) and workers < 0):
