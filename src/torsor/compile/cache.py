@@ -1,7 +1,7 @@
 """Compiled code on disk, so that the second process starts at once.
 
 A file is a digest and object code.  Its name is the hash of everything the code depends on, the digest covers name and
-content, and nothing is loaded before it has been checked.  Errors of the disk cost time, but do not affect results.
+content, and a file is loaded only after it has been checked.  Disk errors cost time, but do not affect results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAGIC = b"torsor1\n"
 DIGEST = 32
 #: files kept; the least recently written go first
 CAPACITY = 10_000
-#: hexadecimal digits of a name that are 0 where storing it looks for too many files: one store in 16, since listing takes long
+#: number of leading hexadecimal zeros in a name at which a store also prunes the folder: one store in 16, since listing is slow
 PRUNING = 1
 #: of a file [bytes]; the largest program that is compiled takes a tenth of it
 LARGEST = 256 << 20
@@ -103,7 +103,7 @@ def store(name: str, image: bytes) -> None:
 def _read(path: Path) -> bytes:
     """The contents of a regular file that the user owns and only the user can write; otherwise OSError with the reason.
 
-    It is opened once, and judged by what was opened: a file planted while the folder was open to others belongs to them, and
+    It is opened once, and the open file checked: a file planted while others could write to the folder has another owner, and
     opening a pipe does not wait for a writer.
     """
     with open(os.open(path, _FLAGS), "rb") as file:

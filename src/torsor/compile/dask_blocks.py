@@ -31,7 +31,7 @@ def over_blocks(
 ) -> Any:
     """function(*values) block by block, not computed yet; one array, or a tuple of as many as there are ``outputs``.
 
-    Blocks follow the batch axes; the axes of a state are brought into one block.  A state's result has the bits it has in a
+    Blocks follow the batch axes; the axes of a state are merged into one block.  The result of a state is bit for bit that of a
     NumPy batch, for any blocks.
     """
     import dask.array as da
@@ -87,7 +87,7 @@ def _whole(argument: Argument, value: Any) -> Any:
 
 
 def _stand_in(value: Any) -> Any:
-    """An array of the same type and shape that takes no memory; a length that Dask does not know yet is taken as 1."""
+    """An array of the same type and shape that takes no memory; a length that is still unknown to Dask is taken as 1."""
     if not is_lazy(value):
         return value
     shape = tuple(1 if math.isnan(n) else int(n) for n in value.shape)

@@ -80,7 +80,7 @@ def fill(library: Library, dtype: np.dtype, python: bool) -> None:
 
 
 def _addresses() -> dict[str, int]:
-    """What ``@call`` needs of CPython and NumPy, by its name in the module's table."""
+    """Addresses in CPython and NumPy that ``@call`` needs, by name in the module's table."""
     objects = {
         "array_type": np.ndarray, "float_type": float, "float64_type": np.float64, "int_type": int, "list_type": list,
         "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "out": OUT[0], "only_out": OUT,
@@ -141,7 +141,7 @@ class Entry(EntryInfo):
         )  # fmt: skip
         self.function, self.parameters, self._choose = function, signature, choose
         self._rows = rows
-        self._kept: list[Any] = [None] * self._most  # what the rows point to
+        self._kept: list[Any] = [None] * self._most  # the objects that the rows point to
         self._next = 0  # the row that the next route is written to
         self._limits = limits
         self._direct: Kernel | None = None
@@ -165,7 +165,7 @@ class Entry(EntryInfo):
         return self.function(*args, **named)
 
     def __reduce__(self) -> Any:
-        """A built-in function is pickled as (its owner, its name): the owner to look it up on is whose method it stands for."""
+        """A built-in function is pickled as (its owner, its name): the owner is the object whose method it replaces."""
         return _same, (self.function.__self__,)  # type: ignore[attr-defined]  # a bound method
 
     def _start(self) -> None:
@@ -249,7 +249,7 @@ _absent = object()
 
 
 def decline(*args: Any, **named: Any) -> Any:
-    """In place of a careful function: what the machine code does not take is not computed at all."""
+    """Replaces a careful function: arguments that the machine code does not accept are not computed."""
     return NotImplemented
 
 

@@ -63,7 +63,7 @@ class Kernel:
     ((1000, 2, 2), (1000, 2))
 
     Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
-    What that function does not take goes to :meth:`call_carefully`.
+    Arguments that this function does not accept go to :meth:`call_carefully`.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
@@ -128,7 +128,7 @@ class Kernel:
         if one is not None and not one.read(WORK):
             self.info.one = one.address["one"]
         if batch is not None and not batch.read(WORK):
-            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
             self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
@@ -151,7 +151,7 @@ class Kernel:
         result: type | None = None,
         guards: Mapping[str, float] | None = None,
     ) -> Callable[..., Any]:
-        """A built-in function that runs this kernel; ``careful`` is called, with the same arguments, for what it does not take.
+        """A built-in function that runs this kernel; arguments it does not accept are passed to ``careful``.
 
         Several results come as a ``result``, a NamedTuple class, instead of a plain tuple.  ``guards={output: limit}`` are the
         last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
@@ -163,7 +163,7 @@ class Kernel:
 
     @cached_property
     def _attempt(self) -> Callable[..., Any]:
-        """The machine code's own entry, which returns NotImplemented for what it does not take."""
+        """The machine code's own entry, which returns NotImplemented for arguments that it does not accept."""
         return self.builtin("attempt", "", entry.decline)
 
     @_OfInstances
@@ -220,7 +220,7 @@ class Kernel:
         return (*values, *(given[a.name] for a in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
-        """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
+        """New arrays, or the caller's own if no other argument shares their memory."""
         outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]

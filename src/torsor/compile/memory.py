@@ -1,4 +1,4 @@
-"""Memory that LLVM is about to take, compared with what there is: LLVM ends the process when an allocation fails."""
+"""Compare the memory that LLVM needs with the memory available: LLVM ends the process when an allocation fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def available() -> float:
     """Bytes that this process can still allocate, by its limits and the machine's memory; inf if unknown."""
     left = math.inf
     if resource is not None:
-        limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and where /proc/self/statm has what counts towards them
+        limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and the index of the size in /proc/self/statm that counts towards it
         low = {place: resource.getrlimit(getattr(resource, name))[0] for name, place in limits.items()}
         low = {place: limit for place, limit in low.items() if limit != resource.RLIM_INFINITY}
         pages = _words("/proc/self/statm") if low else []

@@ -90,7 +90,7 @@ def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -
 def spread_out(records: list[Record], count: int) -> list[Record]:
     """Products in an order in which a value is read DISTANCE records after it was written, where others can go between.
 
-    A processor waits for what it has just written.  Few records are held back at a time, so values do not live much longer, and
+    A processor waits to read a value just written.  Few records are held back at a time, so values do not live much longer, and
     records of other kinds stay where they are.
     """
     placed: list[Record] = []
@@ -212,7 +212,7 @@ class TapeWriter:
 
 
 class Check:
-    """0·x of what is checked, summed into the flags: NaN there means that something was not finite."""
+    """0·x of the checked values, summed into the flags: NaN there means that a value was not finite."""
 
     def __init__(self, writer: TapeWriter, code: Code, results: Sequence[int], single: bool):
         self.writer, self.code = writer, code
@@ -230,7 +230,7 @@ class Check:
             self.add(v)
 
     def inputs(self) -> None:
-        """Flags to zero, then the inputs that are checked or that nothing depends on."""
+        """Flags to zero, then the inputs that are checked or that no output depends on."""
         w = self.writer
         zero = w.constant(0.0)
         for flag in w.flags[1:]:  # the driver does it for the first
@@ -292,7 +292,7 @@ def allocate(writer: TapeWriter) -> Tape:
     for k, v in enumerate(fixed):
         slot[v], last[v] = k, len(writer.records)  # these keep their slots
     zero = slot[writer.constant(0.0)]
-    runs = Runs((0, zero, zero, 0))  # flag = 0·0 + flag changes nothing
+    runs = Runs((0, zero, zero, 0))  # flag = 0·0 + flag leaves the flag unchanged
     free: list[int] = []
     top = len(fixed)
     places: list[Place] = []
@@ -311,7 +311,7 @@ def allocate(writer: TapeWriter) -> Tape:
                 slot[v] = free.pop()
         runs.add(kind, [slot[v] for v in results] + inside)
         if kind == SINCOS:
-            free += [slot[v] for v in results if last[v] < 0]  # nothing reads this half
+            free += [slot[v] for v in results if last[v] < 0]  # this half is never read
         elif kind in (GROUP, SINGLE):
             places.append(place)
     runs.fill()

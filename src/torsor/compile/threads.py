@@ -22,7 +22,7 @@ from torsor.errors import ArgumentError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-#: operations that are worth a thread of their own: about a tenth of a millisecond, three times what starting it costs
+#: operations that are worth a thread of their own: about a tenth of a millisecond, three times the cost of starting it
 WORTHWHILE = 2_000_000
 #: pieces a thread's share is cut into
 PIECES = 2
@@ -91,7 +91,7 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
     """work(start, end, stop) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
 
     The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:
-    a thread that wakes up late, or shares its core, delays nobody.  A piece that takes longer than ``LONGEST_PIECE``
+    a thread that starts late, or shares its core, does not delay the others.  A piece that takes longer than ``LONGEST_PIECE``
     operations must return soon after ``stop`` is no longer 0.
 
     When this returns or raises, for whatever reason, no thread runs ``work``.  ``work`` must own all it reads and writes: if

@@ -31,7 +31,7 @@ def as_array(
             if array.dtype.kind in "cSUMmV":  # NumPy would drop imaginary parts, and read numbers out of text
                 raise TypeError(f"{array.dtype} is not a type of real numbers")
             array = array.astype(dtype, copy=False)
-    except Exception as error:  # any library's own: a torch tensor that wants gradients raises RuntimeError
+    except Exception as error:  # errors of any library: a torch tensor that requires gradients raises RuntimeError
         raise ArgumentError(f"{name} must be {expected}; {error}") from None
     words = _labels(value)
     return array if words is None else array[..., _order(name, words, labels)]
@@ -68,7 +68,7 @@ def is_masked_array(value: Any) -> bool:
 
 
 def _masked_array() -> type | None:
-    """``np.ma.MaskedArray``; None while nobody has imported ``numpy.ma``, which NumPy itself does when first needed."""
+    """``np.ma.MaskedArray``; None before ``numpy.ma`` is imported; NumPy imports it on first use."""
     return getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
 
 

@@ -32,7 +32,7 @@ def lazy(package: str, homes: Mapping[str, str], modules: Mapping[str, str] | No
 class ShortNames(MetaPathFinder):
     """Finds modules by a short name too: ``import torsor.constraints`` gives ``torsor.mechanics.constraints``.
 
-    It is the same module object under both names; nothing is executed twice.  Modules inside it have their own name only.
+    It is the same module object under both names; its code is executed once.  Modules inside it have their own name only.
     """
 
     def __init__(self, homes: Mapping[str, str]):

@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor.errors import printable
 
-#: a run that is over sooner shows nothing [s]
+#: shorter runs show no progress [s]
 PATIENCE = 1.0
 #: between two pictures of the bar [s]
 EVERY = 0.2

@@ -1,6 +1,6 @@
 """Tables of numbers in files: named columns and JSON metadata, in CSV and NPZ; :mod:`torsor.support.parquet` has Parquet.
 
-To the last bit in both directions; nothing is pickled.  CSV and Parquet are also read in pieces, for files larger than the
+Numbers are kept bit for bit in both directions; no pickle.  CSV and Parquet are also read in pieces, for files larger than the
 memory.  Files written here carry a digest of their numbers (:mod:`torsor.support.digests`), checked when they are read;
 in pieces, after the last one.  :mod:`torsor.simulate.files` and :mod:`torsor.logs` interpret the columns.
 """
@@ -23,7 +23,7 @@ from torsor.errors import FileError
 from torsor.support.digests import MARK, OfTable, damaged_error, of_arrays
 
 Array: TypeAlias = np.ndarray
-#: the arrays of an NPZ, which is read whole, are no larger than this together [bytes]
+#: largest total size of the arrays of an NPZ, which is read whole [bytes]
 UNPACKED = 4 << 30
 #: bytes at the end of an NPZ that list its entries, at most
 LISTED = 1 << 20
@@ -36,9 +36,9 @@ MANY = 100_000
 
 
 class Table(NamedTuple):
-    """Columns of equal length by name, and what was said beside them; ``row`` is the number of its first row in the file.
+    """Columns of equal length by name, and metadata; ``row`` is the number of its first row in the file.
 
-    ``passed_over`` names the columns nobody wanted: they may hold anything.
+    ``passed_over`` names the columns that were not requested: they may hold anything.
     """
 
     names: list[str]
@@ -54,7 +54,7 @@ def all_columns(name: str) -> bool:
 
 
 def json_beside(text: str | bytes) -> dict[str, Any]:
-    """The JSON beside the numbers; ValueError where it is no mapping, or nested beyond reason."""
+    """The JSON metadata of a table; ValueError if it is not a mapping, or nested too deeply."""
     try:
         meta = json.loads(text)
     except RecursionError:
@@ -115,7 +115,7 @@ def _csv_head(names: Sequence[str], meta: Mapping[str, Any] | None) -> bytes:
 
 
 def csv_rows(columns: Sequence[Array]) -> bytes:
-    """A row a line, each number the shortest decimal that reads back to the same bits, as Python writes it.
+    """One line per row; each number is the shortest decimal that reads back to the same bits, as Python writes it.
 
     Where pyarrow is installed and there are many numbers it writes the same bytes, three times as fast.
 
@@ -152,7 +152,7 @@ def _words(column: Array) -> Any:
 
 
 def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = all_columns) -> Iterator[Table]:
-    """A CSV file in tables of so many rows; at least one, which may be empty."""
+    """A CSV file in tables of at most ``rows`` rows; at least one table, which may be empty."""
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
         digest, meta, names, line = _head(text, file)
@@ -246,7 +246,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
             return out
     except ValueError:
         pass
-    for k, cells in enumerate(csv.reader(lines)):  # again, to say what is wrong and where
+    for k, cells in enumerate(csv.reader(lines)):  # parse again, to report the error with its line
         if cells and len(cells) != width:
             raise FileError(f"has {len(cells)} cells in this line and {width} columns", file=file, line=line + k)
         for n in kept if cells else ():
@@ -259,7 +259,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
 
 
 def _as_wide(lines: list[str], width: int) -> bool:
-    """Whether every line has so many cells."""
+    """Whether every line that is not empty has ``width`` cells."""
     return all(len(cells) in (0, width) for cells in csv.reader(lines))
 
 
@@ -283,7 +283,7 @@ def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
 
 
 def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
-    """(arrays, meta); no meta is none.  What is damaged, or holds objects, is a ValueError; none of those is made."""
+    """(arrays, meta); meta is empty if missing.  ValueError if the file is damaged or holds objects; none is created."""
     try:
         with np.load(stream, allow_pickle=False) as stored:
             if not hasattr(stored, "files"):
@@ -308,6 +308,6 @@ def _is_marked(stream: IO[bytes]) -> bool:
 
 
 def _check_unpacked(entries: Sequence[Any]) -> None:
-    """A megabyte can unpack to a gigabyte of zeros; zipfile reads no more of an entry than its head says."""
+    """Limit the unpacked size: a megabyte can unpack to a gigabyte.  zipfile reads at most the size in an entry's header."""
     if sum(entry.file_size for entry in entries) > UNPACKED:
         raise ValueError(f"its arrays are more than {UNPACKED >> 30} GB; CSV and Parquet can be read in chunks")

@@ -15,12 +15,12 @@ WIDTH = 120
 
 
 def short(x: Any) -> str:
-    """A number in four digits, a symbol as it is."""
+    """A number in four digits, a symbol unchanged."""
     return f"{x:.4g}" if isinstance(x, (int, float)) else str(x)
 
 
 def plain(x: Any) -> Any:
-    """A number as a float, a symbol as it is."""
+    """A number as a float, a symbol unchanged."""
     return float(x) if isinstance(x, (int, float)) else x
 
 
@@ -31,7 +31,7 @@ def numbers(rows: Any) -> np.ndarray:
 
 
 def count(n: int, thing: str) -> str:
-    """So many of a thing.
+    """A number with its noun, in the plural if needed.
 
     >>> count(1, "joint"), count(2, "joint")
     ('1 joint', '2 joints')

@@ -1,6 +1,6 @@
 """Structs in Thrift's compact protocol, as Parquet files have them in footers and page headers.
 
-pyarrow decodes them too, but some damaged ones end the process when Python asks for their fields.
+pyarrow decodes them too, but some damaged ones end the process when Python reads their fields.
 """
 
 from __future__ import annotations

@@ -28,12 +28,12 @@ busy = new_lock()
 
 @cache
 def host() -> Host:
-    """The target of the code generator: this machine's processor, or what TORSOR_TARGET names."""
+    """The target of the code generator: this machine's processor, or the one named by TORSOR_TARGET."""
     llvm = _llvm()
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     try:
         found = dict(llvm.get_host_cpu_features())
-    except RuntimeError:  # llvmlite cannot ask some systems; the CPU's name still selects its instructions
+    except RuntimeError:  # llvmlite cannot query some systems; the CPU's name still selects its instructions
         found = {}
     arm = triple.startswith(("aarch64", "arm64"))
     width = 8 if found.get("avx512f") else 4 if found.get("avx2") or found.get("avx") else 2

@@ -1,6 +1,6 @@
 """The loop that inverts a matrix, as LLVM IR.
 
-With the rows of M packed as :class:`torsor.compile.rolled.Tree` says, M = Lᵀ D L is factored in place, from the deepest rows to
+With the rows of M packed as in :class:`torsor.compile.rolled.Tree`, M = Lᵀ D L is factored in place, from the deepest rows to
 the first (Featherstone 2005).  Then the rows of X = M⁻¹ follow from the first to the last: left of the diagonal
 x_i = −Σ L_ij x_j over the ancestors j of i, with columns as lanes; the diagonal is x_ii = 1/D_i − Σ L_ij x_ij.  Each entry is
 written twice, to row and column.
