@@ -77,7 +77,7 @@ def _blame(d: Description, items: list[_Read], file: str) -> None:
 
 
 def write_loops(description: Description, path: str | os.PathLike[str] | None = None) -> str:
-    """The side-file text of a robot's loops; with a path, also written there, all or nothing."""
+    """The side-file text of a robot's loops; with a path, also written there, atomically."""
     import yaml
 
     data = {"loops": [_to_yaml(loop) for loop in description.loops]}
@@ -153,7 +153,7 @@ def _to_yaml(loop: Loop) -> dict[str, Any]:
 def _end(link: str, X: Transform, who: str) -> Mapping[str, Any]:
     R, p = X.pose
     for x in flat(R, p):
-        _plain(x, who)  # refuses symbols, before their angles are asked for
+        _plain(x, who)  # refuses symbols, before angles are computed from them
     out: dict[str, Any] = {"link": link}
     if p != ZERO:
         out["xyz"] = [_plain(x, who) for x in p]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from torsor.errors import FileError
 
-#: what people call a quantity, the first word being ours
+#: column names in use for each quantity; the first one is written by torsor
 WORDS = {
     "q": ("q", "position", "positions", "pos"),
     "v": ("v", "qd", "dq", "velocity", "velocities", "vel"),

@@ -22,11 +22,11 @@ MAKES: dict[str, tuple[tuple[str, ...], int]] = {
 }  # fmt: skip
 #: other attributes that size a buffer: no more than this each
 SIZES = {"nsample": 100_000, "cellcount": 1_000}
-#: larger numbers overflow when they are squared and summed; nothing of a robot has them
+#: larger numbers overflow when they are squared and summed; robots do not need them
 LARGEST_NUMBER = 1e100
 #: attributes of two ends: an end may be infinite, and the first is not above the second
 RANGES = frozenset(("range", "ctrlrange", "forcerange", "actrange", "lengthrange", "actuatorfrcrange"))
-#: what is lost to a joint is never negative; further numbers of damping are a polynomial's, and may be
+#: attributes that must not be negative; further numbers of damping are coefficients of a polynomial, and may be
 LOSSES = {"joint": ("armature", "damping", "frictionloss")}
 #: attributes that are words, whatever they look like
 WORDS = frozenset((
@@ -35,7 +35,7 @@ WORDS = frozenset((
     "target", "refsite", "cranksite", "slidersite", "jointinparent", "objname", "refname", "frame", "file", "key", "value",
     "data", "plugin", "instance", "sidesite", "subtree", "sensor", "flex",
 ))  # fmt: skip
-#: what C reads as a number and no person writes as one
+#: spellings that C reads as numbers and that are refused here
 _ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
 
 
@@ -60,7 +60,7 @@ def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
 
 
 def _value(word: str) -> float:
-    """Zero of a word that is no number."""
+    """The number that a word spells, or zero."""
     try:
         return float(word)
     except ValueError:
@@ -108,5 +108,5 @@ class Bounds:
 
 
 def _product(text: str) -> float:
-    """Of the numbers in an attribute; what is none is MuJoCo's to complain of."""
+    """The product of the numbers in an attribute; MuJoCo reports words that are not numbers."""
     return math.prod(max(abs(_value(word)), 1.0) for word in text.split())

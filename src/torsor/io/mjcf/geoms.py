@@ -86,7 +86,7 @@ def _file_frame(scale: tuple[float, ...], position: Any, quaternion: Any) -> Tra
 
 
 def _path(m: Any, mesh: int) -> str:
-    """The mesh's file, from the root on; nothing if it has none."""
+    """The absolute path of the mesh's file; empty if it has none."""
     at = int(m.mesh_pathadr[mesh])
     found = bytes(m.paths)[at:].partition(b"\0")[0] if at >= 0 else b""
     return os.path.abspath(found.decode("utf-8", "replace")) if found else ""

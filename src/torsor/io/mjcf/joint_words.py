@@ -32,7 +32,7 @@ FAR = 1e10
 
 @dataclass(frozen=True)
 class Piece:
-    """One MuJoCo joint: its type, its axis in the joint frame, what its name ends in, and which of torsor's freedoms it is."""
+    """One MuJoCo joint: its type, its axis in the joint frame, the suffix of its name, and its degree of freedom in torsor."""
 
     type: str
     axis: Vec | None

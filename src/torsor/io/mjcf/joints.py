@@ -76,7 +76,7 @@ def _kind(m: Any, k: int) -> JointType:
 
 
 def _undo_reference(m: Any, k: int) -> Transform:
-    """X_J(−q₀): what brings the pose MuJoCo draws at q₀ back to where q = 0 has it."""
+    """X_J(−q₀): maps the pose that MuJoCo uses at q₀ back to the pose at q = 0."""
     reference = float(m.qpos0[m.jnt_qposadr[k]])
     if m.jnt_type[k] == BALL or not reference:
         return Transform.identity()

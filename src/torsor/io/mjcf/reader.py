@@ -38,7 +38,7 @@ from torsor.model.physical import callers_level, warn_or_refuse
 from torsor.spatial import Inertia
 from torsor.spatial.vector import ZERO
 
-#: what MuJoCo calls a model without a name
+#: MuJoCo's name for a model without a name
 _NAMELESS = "MuJoCo Model"
 #: MuJoCo's mjtSameFrame: an inertial frame that is the body's, and one along its axes
 SAME_FRAME, SAME_AXES = 1, 3

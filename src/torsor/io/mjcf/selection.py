@@ -1,4 +1,4 @@
-"""Which bodies of a compiled model make the robot, what they are called, and whether the base floats."""
+"""Selection of the bodies of a compiled model that form the robot, their names, and whether the base floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.spatial import Transform
 
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
-#: MuJoCo's mjtObj, of what is looked up by name here
+#: MuJoCo's mjtObj, for objects looked up by name here
 BODY, JOINT, GEOM, SITE, MESH, EQUALITY = 1, 3, 5, 6, 10, 17
 
 
@@ -128,7 +128,7 @@ def _world_says_nothing(m: Any, kept: tuple[int, ...]) -> bool:
 
 
 def name_of(m: Any, kind: int, k: int) -> str:
-    """The name the file gives, or nothing."""
+    """The name given in the file, or ""."""
     from mujoco import mj_id2name
 
     return mj_id2name(m, kind, int(k)) or ""

@@ -1,4 +1,4 @@
-"""What ties joints and bodies together, and what drives them: <equality> and <actuator>."""
+"""Constraints between joints and bodies, and their drives: <equality> and <actuator>."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Tie = tuple[str, str, Transform, Transform]
 
 
 def ties_of(loop: Loop) -> list[Tie]:
-    """A weld or balls that hold what a loop holds; nothing where MuJoCo has no such constraint."""
+    """One weld, or one or two connects, equivalent to a loop; empty if MuJoCo has no such constraint."""
     if isinstance(loop.kind, Fixed):
         return [("weld", loop.name, loop.origin, loop.child_origin)]
     if isinstance(loop.kind, Spherical):

@@ -25,7 +25,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Body:
-    """A link as a body: where it is in its parent at q = 0, what moves it, and the links that went into it on the way."""
+    """A link as a body: its pose in the parent at q = 0, its joints, and the links merged into it."""
 
     link: str
     origin: Transform
@@ -68,7 +68,7 @@ class Tree:
         return Body(run[-1].child, after, tuple(steps), tuple(j.child for j in run[:-1]))
 
     def _vanishes(self, run: list[Joint]) -> bool:
-        """Whether the last link of a run is nothing but the place between two joints."""
+        """Whether the last link of a run is only a massless connection between two joints."""
         last = run[-1]
         link, below = self.links[last.child], self.below.get(last.child, [])
         if isinstance(last.kind, (Fixed, Floating)) or len(below) != 1 or isinstance(below[0].kind, (Fixed, Floating)):
@@ -76,7 +76,7 @@ class Tree:
         return massless(link.inertia) and not link.geometry and link.name not in self._watched
 
     def weighs(self, link: str) -> bool:
-        """Whether a link, or one welded to it, has mass: MuJoCo moves nothing else."""
+        """Whether a link, or one welded to it, has mass: MuJoCo moves only such links."""
         todo = [link]
         while todo:
             at = todo.pop()

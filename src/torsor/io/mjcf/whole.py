@@ -1,10 +1,10 @@
 """All that an MJCF file is made of, gathered by torsor, so that MuJoCo reads memory and opens no file.
 
-Includes are put in their place, and what the file names (meshes, height fields, skins, other models) is looked up in declared
-folders only (:mod:`torsor.io.shared.places`) and handed over as bytes.  The text MuJoCo gets has each element on a line of its
-own, so that a line in its complaints is an element, whose file and line are known.  Three things are not handed over, since no
-dynamics depend on them and a stranger may write any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
-where compiled textures go.
+Includes are inserted, and files that it names (meshes, height fields, skins, other models) are looked up in declared
+folders only (:mod:`torsor.io.shared.places`) and passed on as bytes.  The text MuJoCo gets has each element on a line of its
+own, so that a line in its messages identifies an element with its file and line.  Three things are not passed on, since no
+dynamics depend on them and a hostile file may have any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
+the destination of compiled textures.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _IN_MESHDIR = ("mesh", "hfield", "skin", "flexcomp")
 _FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
 #: files inside files inside files ...
 DEEPEST = 50
-#: what MuJoCo takes a texture's name from where it has none
+#: attributes from which MuJoCo takes the name of a texture without a name
 _PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _OTHERS = {"robot": "a URDF; read_urdf reads it", "sdf": "an SDF file", "mujocoinclude": "a part that other MJCF files include"}
 
@@ -98,7 +98,7 @@ class _Gathering:
     assets: dict[str, bytes] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
     above: tuple[str, ...] = ()  # the models around this one
-    parts: set[str] = field(default_factory=set)  # what is included already
+    parts: set[str] = field(default_factory=set)  # files that are included already
     meshdir: str = ""
     bare: bool = False  # the compiler's strippath
 
@@ -155,7 +155,7 @@ class _Gathering:
     # -- files -----------------------------------------------------------------------------------------------------------
 
     def _attributes(self, t: Tag, word: str) -> dict[str, str]:
-        """As they were, but for files and for what is not handed over."""
+        """The attributes unchanged, except for files and for attributes that are not passed on."""
         given = {_name(t.element, key): str(x) for key, x in t.element.attrib.items()}
         if word == "size":
             return {}
@@ -227,11 +227,11 @@ def _name(element: Element, key: str | bytes) -> str:
     return f"{prefix}:{name.localname}" if name.namespace else name.localname
 
 
-#: what Places says of meshes, said of all that MJCF names
+#: messages of Places about meshes, reworded for all files that MJCF names
 _SAID = {
     "is outside the allowed folders; add its folder as a mesh root":
         "it is outside the allowed folders; if you trust the file, give its folder as roots=[...]",
     "a relative path needs a mesh root": "MJCF given as text has no folder; give roots=[...]",
 }  # fmt: skip
-#: line breaks inside a value would shift the lines of what follows
+#: line breaks inside a value would shift the lines that follow
 _BREAKS = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

@@ -119,7 +119,7 @@ def _hanging(d: Description) -> list[str]:
 _OWN = "written as torsor's own elements, which other readers ignore"
 _ROW = "written as several hinges, slides and balls, with their names"
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
-#: the order in which they are told
+#: in the order in which they are reported
 FEATURES = (
     Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
     Feature("free base", lambda d: [d.root] * (d.base == "floating"), {"urdf": 'not in the file, load with base="floating"'}),

@@ -18,9 +18,9 @@ _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
 def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()) -> Iterator[Path]:
-    """Folders that may be the package: declared ``roots``, then those above ``folder``, then the ones ROS knows.
+    """Folders that may be the package: declared ``roots``, then those above ``folder``, then those of ROS's environment.
 
-    A folder is the package if it has its name, or if the ``package.xml`` in it says so; each is looked at itself and by the
+    A folder is the package if it has its name, or if its ``package.xml`` gives the name; each is checked itself and by the
     folders in it, so both a package and the folder of many packages may be declared.
     """
     above = (folder, *folder.parents) if folder else ()

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from torsor.errors import FileError
 from torsor.io.shared.packages import ros_folders
 
-#: what a mesh may be called; nothing else is ever opened
+#: extensions of mesh files; other files are never opened
 SUFFIXES = frozenset((".stl", ".dae", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf"))
 _MANIFESTS = ("package.xml", "model.config")
 _NAMED = ("package", "model")
@@ -114,7 +114,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def _ordinary(folder: Path) -> bool:
-    """Not a home, what homes are in, or a folder at the root of the disk: nobody means all of those by one description."""
+    """Whether a folder is not a home, a parent of homes, or at the root of the disk: those are too large to be allowed."""
     return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
 
 

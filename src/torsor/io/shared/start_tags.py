@@ -22,8 +22,8 @@ class Tag(NamedTuple):
 def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     """The start tags of a well-formed document, in its order; those before the first one expat dislikes.
 
-    lxml knows the line where a start tag ends, and none past 65535; so expat walks the bytes once more.  ``encoding`` stands
-    above what the document declares.
+    lxml gives the line where a start tag ends, up to 65535; so expat parses the bytes once more.  ``encoding`` overrides
+    the one declared in the document.
 
     >>> start_tags(b"<a>\\n<b x='1'/></a>")
     [Tag(line=1, start=0, end=3), Tag(line=2, start=4, end=14)]

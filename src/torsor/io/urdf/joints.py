@@ -105,7 +105,7 @@ def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
         raise doc.fail(axis, f"the axis {a} is zero; give the direction about or along which the joint moves")
     if abs(norm - 1) > 1e-12:
         doc.notes.note("axis scaled to length 1", f"joint {name!r}")
-    if abs(norm - 1) > 4e-16:  # within rounding of one it stays as it is, so that what is written is read back the same
+    if abs(norm - 1) > 4e-16:  # within rounding of one it is not changed, so that written axes are read back unchanged
         a = tuple(x / norm for x in a)
     return Vec(*(tidy(x) for x in a))
 
@@ -149,7 +149,7 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
 
 
 def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
-    """One number for every coordinate or degree of freedom, or nothing; the largest double is infinity."""
+    """One number for every coordinate or degree of freedom, or ``()``; the largest double is infinity."""
     if element.get(attribute) is None:
         return ()
     values = doc.numbers(element, attribute, None)
@@ -163,7 +163,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
 
 
 def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any]:
-    """Damping and friction, and torsor's armature: the inertia of a rotor, felt at the joint."""
+    """Damping and friction, and torsor's armature: the inertia of a rotor, reflected to the joint."""
     dynamics = doc.single(element, "dynamics")
     if dynamics is None:
         return {}

@@ -53,7 +53,7 @@ def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
 
 
 def _inertia(doc: Document, element: Element) -> Inertia:
-    """Mass, centre of mass and the inertia about it in the axes of <origin>, brought to the link's frame."""
+    """Mass, centre of mass and the inertia about it in the axes of <origin>, transformed to the link's frame."""
     doc.look(element, (), {"origin", "mass", "inertia"})
     mass, matrix = doc.single(element, "mass"), doc.single(element, "inertia")
     if mass is None or matrix is None:
@@ -76,7 +76,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
-    """A <visual> or <collision>: one shape, or none if it is of a kind torsor does not know (noted)."""
+    """A <visual> or <collision>: one shape, or none if torsor does not support its kind (noted)."""
     doc.look(element, {"name"}, {"origin", "geometry", "material"}, _IGNORED)
     holder = doc.single(element, "geometry")
     if holder is None or not len(holder):

@@ -1,4 +1,4 @@
-"""URDF's <material>: the colour of a shape.  Looks never stop a robot from loading: what is no colour goes to the notes."""
+"""URDF's <material>: the colour of a shape.  Invalid colours do not stop a robot from loading: they are noted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def color_of(doc: Document, shape: Element, palette: Palette) -> Color | None:
 
 
 def note_materials(doc: Document) -> None:
-    """Tell once of each <material> what is not kept of it."""
+    """Note once for each <material> the parts that are ignored."""
     for element in doc.root.iter():
         if isinstance(element.tag, str) and doc.tag(element) == "material":
             for part in doc.look(element, {"name"}, {"color"}, _IGNORED):

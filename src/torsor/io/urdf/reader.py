@@ -1,16 +1,16 @@
 """Reading URDF.
 
-What is read: links with their inertia and coloured shapes (recorded, never opened), joints with limits, dynamics and mimic.
-What a file says besides is ignored, and ``Description.report`` tells what and how often; nothing is replaced in silence.
+Read are links with their inertia and coloured shapes (recorded, never opened), joints with limits, dynamics and mimic.
+All others are ignored; ``Description.report`` lists them with their number.  No value is replaced without a note.
 
 Choices where URDF leaves one, or other readers differ:
 
 * Numbers are plain decimals (:mod:`torsor.io.shared.decimals`): no nan, inf, ``1,5``.  The largest double as a limit is none.
 * A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
-* revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF says.  Both are noted.
+* revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF defines.  Both are noted.
 * An axis is scaled to length one, with a note; a zero axis is an error.
-* planar: the axis is the table's normal.
-* torsor's own, which other readers do not know: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
+* planar: the axis is the normal of the plane.
+* torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
   several coordinates or degrees of freedom as that many numbers.
 * Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
