@@ -145,7 +145,7 @@ class InverseConvention:
         return self._map(q, A - self._there._drift(q, v), followers=False)
 
     def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
-        """The robot's joint forces: Tᵀ TAU, what mimic joints of theirs push on their leaders included."""
+        """The robot's joint forces: Tᵀ TAU, which includes the joint forces of mimic joints on their leaders."""
         Q, TAU = self._state(Q, TAU)
         return self._map(self.q(Q), TAU, followers=True)
 
@@ -185,7 +185,7 @@ def together(*arrays: Array) -> tuple[Array, ...]:
 
 
 def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> JointRow:
-    """A row, its sizes checked where nothing is changed on the way."""
+    """A row; its sizes are checked if the coordinates are not converted."""
     if kind is SAME and (len(q) != len(their_q) or len(v) != len(their_v)):
         raise ModelError(f"a joint with {len(q)} coordinates here has {len(their_q)} there")
     return JointRow(kind, q, v, their_q, their_v)

@@ -97,7 +97,7 @@ FREE_WORLD = Kind(
 
 
 def free_body_in_world(kind: Kind, X: Transform) -> Kind:
-    """A free body whose pose they say in the world, and we in a joint frame that X takes the world to."""
+    """A floating joint: the other library's pose is in the world, torsor's in a joint frame; X leads from world to it."""
     R, p = X.pose
     if R == IDENTITY and p == ZERO:
         return kind

@@ -103,7 +103,7 @@ def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
 
 
 def _by_subspace(joint: Any, scale: float) -> JointType:
-    """The joint of one freedom whose axis Pinocchio does not tell: S = (v, ω), the same at every q, says it."""
+    """A joint of one degree of freedom whose axis Pinocchio does not give: it follows from S = (v, ω), constant over q."""
     data, q = joint.createData(), np.zeros(joint.idx_q + 2)
     q[joint.idx_q] = 1.0  # an angle, or (cos, sin) of none
     joint.calc(data, q)

@@ -94,7 +94,7 @@ def mujoco(robot: Robot, model: Any) -> Convention:
 
 
 def _match_free(found: _Matching, name: str, q: int, v: int) -> None:
-    """A free joint: the floating base, a Floating joint, or what carries an armature, three sliders and a ball."""
+    """A free joint: the floating base, a Floating joint, or, with an armature, three prismatic joints and a spherical one."""
     sliders = [f"{name}_{letter}" for letter in "xyz"]
     if all(slider in found.robot.joints for slider in sliders):
         for n, slider in enumerate(sliders):
@@ -105,7 +105,7 @@ def _match_free(found: _Matching, name: str, q: int, v: int) -> None:
 
 
 def drake(robot: Robot, plant: Any) -> Convention:
-    """The states of a robot as a finalized ``pydrake`` MultibodyPlant that holds the same robot and nothing else has them."""
+    """The states of a robot as a finalized ``pydrake`` MultibodyPlant that holds only this robot has them."""
     kinds = {"quaternion_floating": FREE_WORLD, "ball_rpy": BALL_RPY}
     found = _Matching(robot, "Drake")
     for index in plant.GetJointIndices():
@@ -191,7 +191,7 @@ class _Matching:
 def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
     """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, factor and offset.
 
-    What a screw advances is its pitch times its turn, and where that follows another joint, a multiple of that one's.
+    A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
     from torsor.io.mjcf.joint_words import pieces
     from torsor.model.joints import Helical, Planar, Universal

@@ -64,7 +64,7 @@ class Group(_Helpful, TyperGroup):
 
 
 def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
-    """(``-o, --out FILE``, what it is and what is taken without it); a flag is followed by nothing."""
+    """(``-o, --out FILE``, description and default); a flag has no value."""
     if parameter.param_type_name == "argument":
         return parameter.metavar, parameter.help
     names, default = ", ".join(sorted(parameter.opts, key=len)), parameter.default

@@ -43,7 +43,7 @@ class FileJob(NamedTuple):
     topic: str | None
 
 
-#: (robot, state, results) → what people see
+#: (robot, state, results) → printed output
 Shown: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
 
 
@@ -87,6 +87,6 @@ def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
 
 
 def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
-    """Report the written file; nothing if results were printed."""
+    """Report the written file; no report if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

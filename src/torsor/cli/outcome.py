@@ -27,7 +27,7 @@ class Typed(TorsorError):
 
 
 class Partial(BaseException):
-    """An interrupted command that wrote what it had until then: exit code 130.  Typer lets it pass, as it is no Exception."""
+    """An interrupted command that wrote its results so far: exit code 130.  Typer does not catch it: it is not an Exception."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         say(_line(error, words))
         try:
             sys.stdout.flush()
-        except OSError:  # what it still holds is what cannot be written: a full disk
+        except OSError:  # its buffer cannot be written: a full disk
             _forget_stdout()
         return _code(error)
 
@@ -89,7 +89,7 @@ def _line(error: Exception, words: Sequence[str]) -> str:
     """A usage error as one line."""
     shown = getattr(error, "format_message", None)  # typer's own errors
     if shown is None:
-        if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault
+        if isinstance(error, OSError):  # a full disk, a file that was removed: not a bug
             return ": ".join(filter(None, (error.filename and str(error.filename), error.strerror or str(error))))
         text = str(error) if isinstance(error, TorsorError) else f"{type(error).__name__}: {error}"
         hint = "" if isinstance(error, TorsorError) else "; this is a bug in torsor; --debug shows the traceback"

@@ -20,7 +20,7 @@ PAGES = (".html", ".htm")
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """A matplotlib figure as a file, all or nothing."""
+    """Write a matplotlib figure to a file, atomically."""
     from torsor.support.files import write_bytes
     from torsor.support.plotting import pyplot, style
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torsor.robot import Robot
 
-#: name=number between commas, or what is none; a name may have commas and equal signs of its own
+#: name=number between commas, or any other text; a name may have commas and equal signs of its own
 PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Q = Annotated[

@@ -46,7 +46,7 @@ def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], abo
 
 @contextmanager
 def _stdout() -> Iterator[IO[bytes]]:
-    """Where bytes go that people may read; a full disk there is no fault of the file that is read."""
+    """Standard output as a stream of bytes; errors in writing to it are not reported as errors of the input file."""
     try:
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -78,7 +78,7 @@ def _names(columns: Sequence[Column]) -> list[str]:
 
 @contextmanager
 def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[Put]:
-    """A digest stands above the rows of a file, and is missing in what is printed: it is known when all rows are."""
+    """A digest is written above the rows of a file; printed tables have none, since it depends on all rows."""
     names = _names(columns)
     with tables.csv_writer(stream, [*map(printable, names)] if stream.isatty() else names, digest=digest) as put:
         yield lambda block: put(_flat(block, columns))
@@ -110,7 +110,7 @@ def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]
 
 @contextmanager
 def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """Held in memory until the end: an NPZ says first how long its arrays are."""
+    """Held in memory until the end: an NPZ stores the lengths of its arrays first."""
     blocks: list[Block] = []
     yield blocks.append
     arrays = {c.name: np.concatenate([b[c.name] for b in blocks]) for c in columns}

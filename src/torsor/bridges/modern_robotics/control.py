@@ -57,7 +57,7 @@ def SimulateControl(
     N, F = len(wished), _tips(Ftipmat, len(wished))
     gravity, believed, nothing = np.array(g, dtype=float), np.array(gtilde, dtype=float), np.zeros(6)
     torque = model.functions["InverseDynamics"].entry(N)
-    robot.functions["EulerStep"].entry(N * int(intRes))  # so many are worth a kernel from the first on
+    robot.functions["EulerStep"].entry(N * int(intRes))  # this many steps justify a compiled kernel from the first step
     state = np.array([initial(robot, thetalist, dthetalist)] * 2)
     taumat, thetamat, eint = np.empty((N, robot.n)), np.empty((N, robot.n)), np.zeros(robot.n)
     for i in range(N):

@@ -11,7 +11,7 @@ from torsor.checks.certify.rounding import EPS, SIGMAS
 
 Array = np.ndarray
 
-#: what any two ways of computing may differ by, against the largest entry: entries that vanish for one and not for the other
+#: difference allowed between any two methods, relative to the largest entry: an entry may vanish for one of them only
 FLOOR = 4 * EPS
 
 
@@ -41,13 +41,13 @@ class Worst(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        return self.error <= self.allowed  # not so where either is no number
+        return self.error <= self.allowed  # False if either is NaN
 
 
 def compare(left: Array, right: Array, sigma: Array | float, *labels: Sequence[str], size: Array | None = None) -> Comparison:
     """left = right, up to SIGMAS σ of both sides together and FLOOR of the largest entry.
 
-    ``sigma`` is ``(samples, ...)`` as the sides are; ``size`` is what errors are counted against, the largest entry of the
+    ``sigma`` is ``(samples, ...)`` as the sides are; errors are relative to ``size``, the largest entry of the
     right side in each sample unless given.
     """
     right = np.asarray(right, float)

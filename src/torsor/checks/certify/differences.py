@@ -15,7 +15,7 @@ from torsor.algorithms.task_space import TWIST
 from torsor.checks.certify.comparison import Array, Comparison, compare, like, per_sample
 from torsor.checks.certify.subject import Samples
 
-#: the step [rad, m], and what the formula leaves out against the largest f
+#: the step [rad, m], and the truncation error of the formula relative to the largest f
 STEP, TRUNCATED = 1e-4, 1e-11
 #: the formula's weights, and by how much they magnify rounding errors: Σ|w| / h
 WEIGHTS = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}

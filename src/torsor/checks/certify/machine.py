@@ -1,4 +1,4 @@
-"""Where a certificate was made, and of what model: processor, versions, and a digest of the numbers."""
+"""Machine and model of a certificate: processor, versions, and a digest of the model's numbers."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def skipping(library: str) -> Iterator[None]:
 
 
 def same_force(s: Samples, tau: Array, accuracy: float) -> Comparison:
-    """τ; ``accuracy`` is what the peer's way of keeping a robot costs, against the largest term."""
+    """τ; ``accuracy`` is the error of the other library's representation of the robot, relative to the largest term."""
     size = per_sample(s.force_sizes)
     return compare(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
 

@@ -45,7 +45,7 @@ def mimics_rightly(model: Model) -> bool:
 
 
 def uncouple(d: Description) -> Description:
-    """Every mimic joint free, and by its angle: an unbounded one has (cos, sin) in Pinocchio, of which T knows no multiple."""
+    """Every mimic joint independent, with its angle as q: (cos, sin) of continuous joints in Pinocchio is not linear in T."""
     plain = {j.name: Revolute(j.kind.axis) for j in d.joints if j.mimic and isinstance(j.kind, Continuous)}
     return replace(d, joints=tuple(replace(j, mimic=None, kind=plain.get(j.name, j.kind)) for j in d.joints))
 

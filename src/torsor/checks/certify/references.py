@@ -31,7 +31,7 @@ STEP = 0.25
 def fifty_digits(spec: str, s: Samples) -> Comparison:
     """kernel(q, ...) = source(q, ...), the latter with 50 digits in every number and every operation.
 
-    Both start from the same doubles.  Allowed is what rounding explains: 30 σ of the recorded program
+    Both start from the same doubles.  The tolerance is that of rounding errors: 30 σ of the recorded program
     (:mod:`torsor.checks.certify.rounding`), and four ε of the largest entry.
     """
     if find_spec("mpmath") is None:

@@ -1,8 +1,8 @@
 """Comparisons of algorithms that must agree for every robot.
 
-Kernels are compared within 30 σ of their own rounding errors (:mod:`torsor.checks.certify.rounding`).  What the source
-computes over arrays has σ = ε of the largest term of τ = M a + C v + g, once for each body: what cancels in a sum is rounded
-before it does.
+Kernels are compared within 30 σ of their own rounding errors (:mod:`torsor.checks.certify.rounding`).  Arrays that the source
+computes have σ = ε of the largest term of τ = M a + C v + g, once for each body: terms that cancel are rounded
+before they cancel.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def odd_even(s: Samples) -> Comparison:
 
 
 def _by_large_tree(s: Samples, method: str) -> Comparison:
-    """Allowed is what elimination in another order costs: see :func:`_out_of_order`."""
+    """The tolerance is the rounding error of elimination in another order: see :func:`_out_of_order`."""
     from torsor.mechanics.large import LargeTree
 
     try:

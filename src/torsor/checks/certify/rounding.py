@@ -1,6 +1,6 @@
 """How far machine numbers may be off: the rounding errors of a recorded program, propagated through it.
 
-Each operation y = f(x₁, x₂, ...) rounds, by up to ε|y|, and passes on what its operands are off already:
+Each operation y = f(x₁, x₂, ...) rounds, by up to ε|y|, and passes on the errors of its operands:
 
     σ²(y) = (ε y)² + Σ_k (∂f/∂x_k)² σ²(x_k)
 

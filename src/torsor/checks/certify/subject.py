@@ -25,8 +25,8 @@ Twin = TypeVar("Twin")
 class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
-    ``tree`` is the robot with its loops cut open, which most checks are about.  Neither has friction laws, which are no part of
-    the rigid-body equations: ``rubbing`` is the tree with them.  What several checks need is computed once.
+    ``tree`` is the robot with its loops cut open, which most checks use.  Neither has friction laws, which are not part of
+    the rigid-body equations: ``rubbing`` is the tree with them.  Quantities that several checks need are computed once.
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
@@ -134,7 +134,7 @@ class Samples:
         return LoopSamples.of(self)
 
     def twin(self, kind: type[Twin]) -> Twin:
-        """The robot in another library, made once; raises again what making it raised."""
+        """The robot in another library, made once; an error in making it is raised each time."""
         if kind not in self._twins:
             try:
                 self._twins[kind] = kind.of(self)  # type: ignore[attr-defined]

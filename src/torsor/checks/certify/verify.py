@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Check(NamedTuple):
-    """One row of the table.  ``function(subject)`` compares, or raises Skip with the reason why there is nothing to."""
+    """One row of the table.  ``function(subject)`` compares, or raises Skip with the reason why it cannot."""
 
     name: str
     equation: str

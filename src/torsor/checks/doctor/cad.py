@@ -38,7 +38,7 @@ from torsor.checks.doctor.thresholds import (
 
 Array = np.ndarray
 
-#: what one unit of the file is in kg·m², by the decades it is off
+#: units of an inertia, by the power of ten to kg·m²
 UNITS = {9: "g·mm²", 6: "kg·mm²", 3: "g·m²", -3: "kg·m² a thousandth of them", -6: "kg·m² a millionth of them"}
 
 
@@ -53,7 +53,7 @@ class Fit(NamedTuple):
         return self.angle < ALIKE and 1 / ALIKE_SIZE < self.ratio < ALIKE_SIZE
 
     def decides(self, given: Fit) -> bool:
-        """Whether it is so near, and the numbers as given are so much farther off, that nothing else need speak for it."""
+        """Whether it is so near, and the given inertia so much farther off, that no further evidence is needed."""
         near = self.angle < DECIDING and 1 / DECIDING_SIZE < self.ratio < DECIDING_SIZE
         return near and given.angle > max(FAR_OFF, TIMES_NEARER * self.angle)
 

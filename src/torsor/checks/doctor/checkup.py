@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError, FileError
 
 Check = Callable[[Examination], Iterable[Finding]]
 
-#: in this order they look; a later one may rely on nothing an earlier one found
+#: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
     masses.negative, masses.missing,
     inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
@@ -31,7 +31,7 @@ CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True)
 class Checkup:
-    """What :func:`check` found, the worst first.
+    """The findings of :func:`check`, the worst first.
 
     ``skipped`` lists omitted checks with the reason.
     """
@@ -43,7 +43,7 @@ class Checkup:
 
     @property
     def worst(self) -> str | None:
-        """ "error", "warning", "note", or None if nothing was found."""
+        """ "error", "warning", "note", or None without findings."""
         return self.findings[0].severity if self.findings else None
 
     def count(self, severity: str) -> int:
@@ -53,7 +53,7 @@ class Checkup:
         return sum(f.severity == severity for f in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain strings, numbers and lists: what ``torsor check --json`` prints."""
+        """Plain strings, numbers and lists: the output of ``torsor check --json``."""
         return {
             "robot": self.name,
             "file": self.file,

@@ -37,7 +37,7 @@ class Finding:
     """One thing that is the matter with a robot.
 
     ``code`` a stable name (:mod:`torsor.checks.doctor.codes`); ``severity`` "error" (the dynamics are wrong or do not exist),
-    "warning" (most likely a mistake) or "note" (worth knowing); ``element`` the link or joint; ``what`` with its numbers;
+    "warning" (most likely a mistake) or "note" (for information); ``element`` the link or joint; ``what`` with its numbers;
     ``means`` for the dynamics; ``fix`` in words; ``repair`` the name of the repair that :func:`torsor.repair` can make, or
     None; ``also`` other links or joints with the same.
     """

@@ -18,7 +18,7 @@ from torsor.spatial.rigid.consistency import nearest_consistent
 from torsor.spatial.rigid.physical import TOLERANCE
 
 Array = np.ndarray
-#: moments below this share of the ball of osmium's are what rounding left of zeros
+#: moments below this share of those of a ball of osmium are rounding errors of zero
 NOTHING = 1e-6
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
 
@@ -180,7 +180,7 @@ def _of_many(links: list[LinkRecord]) -> str:
 
 
 def copies(subject: Examination) -> Iterable[Finding]:
-    """inertia-copied: the same ten numbers on links that look different and are no mirror or repetition of each other."""
+    """inertia-copied: the same ten numbers on links of different shapes that are not mirror images or repetitions."""
     groups: dict[tuple, list[LinkRecord]] = {}
     for link in subject.massive:
         if link.inertia.any() and placeholder(link) is None:

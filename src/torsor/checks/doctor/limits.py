@@ -1,4 +1,4 @@
-"""Joints: axes that are no directions, limits that no machine has."""
+"""Joints: invalid axes and implausible limits."""
 
 from __future__ import annotations
 

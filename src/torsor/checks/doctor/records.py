@@ -66,7 +66,7 @@ def spatial(mass: float, com: Array, inertia: Array) -> Inertia:
 
 
 def turning(inertia: Array) -> Inertia:
-    """G of an inertia without mass: what a difference of two inertias about the same centre adds."""
+    """G of an inertia without mass: the difference of two inertias about the same centre."""
     return spatial(0.0, np.zeros(3), inertia)
 
 

@@ -140,7 +140,7 @@ class Examination:
         line = None if record is None else self.line(record, *path)
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
-        cure = cure if self.tags else None  # there is nothing to write in where there is no text
+        cure = cure if self.tags else None  # without the text of a file there is no repair
         return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, cure)
 
     def names_of(self, record: Record, *path: str) -> str:

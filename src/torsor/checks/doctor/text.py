@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torsor.checks.doctor.checkup import Checkup
 
 WIDTH = 100
-#: so many names of others with the same are told
+#: number of further elements listed by name
 SHOWN = 6
 
 

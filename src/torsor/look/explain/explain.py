@@ -21,13 +21,13 @@ from torsor.support.text import columns
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: what a torque is spent on, in the order of the equation
+#: terms of a joint force, in the order of the equation
 KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external", "friction")
 
 #: parts up to which print shows them all
 MANY = 100
 
-#: against the largest part, what is rounding and shown as zero
+#: parts smaller than this, relative to the largest part, are shown as zero
 ROUNDING = 1e-13
 
 

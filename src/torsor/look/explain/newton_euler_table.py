@@ -23,10 +23,10 @@ from torsor.support.text import columns
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: what the books call the pose of the parent, the twist, the acceleration, the wrench, the joint force
+#: symbols in the books for the pose of the parent, the twist, the acceleration, the wrench, the joint force
 LETTERS = {"MR": ("T", "V", "V̇", "F", "τ"), "Featherstone": ("X", "v", "a", "f", "τ")}
 PLACES = ("link", "com")
-#: what is shown as zero
+#: smaller values are shown as zero
 ROUNDING = 1e-12
 
 
@@ -43,12 +43,12 @@ class NewtonEulerRow:
     A: np.ndarray  #: its rate, gravity as an upward acceleration of the base (MR 8.52, F&O 4)
     F: np.ndarray  #: wrench (m, f) through the joint (MR 8.53, F&O 7)
     tau: np.ndarray  #: joint force, SᵀF (MR 8.54, F&O 8)
-    rotor: np.ndarray  #: what its armature and its rotor take, which the joint needs besides (MR 8.112)
+    rotor: np.ndarray  #: additional joint force for its armature and its rotor (MR 8.112)
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonEulerTable:
-    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) what inverse dynamics returns."""
+    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) is the result of inverse dynamics."""
 
     robot: str
     rows: tuple[NewtonEulerRow, ...]

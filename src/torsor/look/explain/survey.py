@@ -44,7 +44,7 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What ``samples`` random configurations show."""
+    """Results over ``samples`` random configurations."""
 
     samples: int
     seed: int
@@ -87,7 +87,7 @@ def survey(robot: Robot, samples: int = 1000, seed: int = 0) -> Survey:
 def tips(robot: Robot) -> list[str]:
     """The frames a robot ends in: of each link that carries no joint the first frame named on it, or else the link itself.
 
-    What is fixed to the base does not count.  A mechanism of loops has no ends: there it is the first frame named on each link
+    Frames fixed to the base do not count.  A mechanism of loops has no ends: there it is the first named frame of each link
     that moves.
     """
     d = robot.description

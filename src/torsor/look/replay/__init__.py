@@ -40,7 +40,7 @@ def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 3
 
 
 def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
-    """The page of :func:`html` as a file, all of it or nothing; returns where it is."""
+    """Write the page of :func:`html` to a file, atomically; returns its path."""
     write_text(path, html(shown, style=style, roots=roots, fps=fps))
     return Path(path)
 

@@ -1,6 +1,6 @@
 """The HTML document: packed film and scripts in one file.
 
-Its policy lets run only the scripts whose hashes it names: whatever a robot is called, nothing else ever runs, and nothing is
+Its policy allows only the scripts whose hashes it lists: no other script runs, whatever a robot's name contains, and no file is
 loaded from anywhere.
 """
 
@@ -33,7 +33,7 @@ SCRIPTS = ("unpack.js", "normals.js", "stage.js", "plot.js", "replay.js")
 
 
 class Assets(NamedTuple):
-    """What every page has in common."""
+    """The parts that all pages share."""
 
     body: str
     css: str

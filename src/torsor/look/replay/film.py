@@ -31,7 +31,7 @@ RECORDS = 1200
 
 
 class Arrow(NamedTuple):
-    """A force: where it acts and what it is, (pictures, 3) [m] and [N], in the world."""
+    """A force: its point of application [m] and its vector [N], each (images, 3), in world axes."""
 
     frame: str
     at: Array
@@ -87,7 +87,7 @@ def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, 
 
 
 def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
-    """The times of the pictures, and what to say of those left out."""
+    """The times of the images, and notes about omitted images."""
     span = t[-1] - t[0]
     wanted = int(np.ceil(span * fps)) + 1
     times = np.linspace(t[0], t[-1], min(wanted, PICTURES))

@@ -70,7 +70,7 @@ _TABLE = ("names", "colors", "boxes", "corner_counts", "face_counts")
 
 @lru_cache(maxsize=8)
 def _archive(robot: str) -> dict[str, list[Triangles]]:
-    # the name comes from a file somebody wrote, and names no other folder
+    # the name comes from an untrusted file, and must not lead to another folder
     path = DATA / "meshes" / f"{robot}.npz"
     if not robot.isidentifier() or not path.is_file():
         raise FileError("torsor has no bundled meshes of that robot", file=f"{SCHEME}{robot}")

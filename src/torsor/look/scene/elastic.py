@@ -1,6 +1,6 @@
 """Elastic links as they bend, cut into short rigid pieces; elastic joints with a hand for the motor and one for the link.
 
-A piece moves as the section of the beam in its middle does, so that pages have links and poses to show, and nothing else
+A piece moves as the section of the beam in its middle does, so that pages need only links and poses
 (F&O §2, MR §8.9.5).
 """
 
@@ -28,7 +28,7 @@ Array = np.ndarray
 
 BEAM: Color = (0.25, 0.55, 0.55, 1.0)
 MOTOR: Color = (0.35, 0.20, 0.55, 1.0)
-#: a beam is drawn in so many pieces, each this much longer than its share: no gaps where it bends
+#: number of pieces of a beam, and the factor by which each is longer than its share: no gaps where it bends
 PIECES, OVERLAP = 24, 1.05
 
 
@@ -64,7 +64,7 @@ class ElasticScene(Scene):
     def bending(
         cls, flexible: FlexibleRobot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto"
     ) -> ElasticScene:
-        """The scene; what the description has for a link that bends is left out, and the beam drawn in its place."""
+        """The scene; for a flexible link the beam is drawn instead of the shapes in the description."""
         rigid = Scene.of(flexible.robot, roots, style)
         known = {field.name: getattr(rigid, field.name) for field in fields(Scene)}
         kept = [part for part in rigid.parts if part.link not in flexible.beams or part.surface.color == JOINT]

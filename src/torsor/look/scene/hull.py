@@ -1,4 +1,4 @@
-"""The convex hull of points, asked for a distance and never built."""
+"""Distance to the convex hull of points, computed without building the hull."""
 
 from __future__ import annotations
 

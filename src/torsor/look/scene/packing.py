@@ -75,7 +75,7 @@ def from_faces(data: bytes) -> Array:
 def weld_corners(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
     """(box, corners, faces): corners as whole steps, ``count`` over the surface's box, equal ones made one.
 
-    They are numbered in the order in which triangles first name them; triangles that shrink to nothing go.
+    They are numbered in the order in which triangles first use them; degenerate triangles are removed.
     A mesh of loose triangles, as STL has them, becomes a surface.
     """
     box = np.stack((surface.vertices.min(0), surface.vertices.max(0))).astype(np.float32)

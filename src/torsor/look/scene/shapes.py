@@ -53,7 +53,7 @@ def _mesh(uri: str, places: Places) -> list[Triangles]:
 
 @lru_cache(maxsize=256)
 def _read(path: Path) -> tuple[Triangles, ...]:
-    """The surfaces of a mesh file, its parts placed as the file says."""
+    """The surfaces of a mesh file, its parts placed as in the file."""
     try:
         import trimesh
     except ImportError:
@@ -76,7 +76,7 @@ def _read(path: Path) -> tuple[Triangles, ...]:
 
 
 def _meters(units: str | None) -> float:
-    """COLLADA says how many metres its unit has, and trimesh passes it on: "0.01 * meters"; other files are in metres."""
+    """COLLADA files give the length of their unit, which trimesh passes on as "0.01 * meters"; other files are in metres."""
     factor, _, meters = (units or "").partition(" * ")
     return float(factor) if meters == "meters" else 1.0
 

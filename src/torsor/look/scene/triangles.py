@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray
 Color = tuple[float, float, float, float]
 
-#: the colour of what has none
+#: the colour of shapes without a colour
 PLAIN: Color = (0.75, 0.77, 0.80, 1.0)
 #: corners of a circle
 ROUND = 24

@@ -28,7 +28,7 @@ class BendingStage(Stage):
     A configuration of the joints alone is one at rest, and the beams find theirs; one with η is of a motion, and stays.
     """
 
-    massless = ""  # a beam's tip feels as light as its fastest mode lets it, which says little
+    massless = ""  # the effective mass at a beam's tip depends on its fastest mode and is not informative
 
     def __init__(self, flexible: FlexibleRobot, scene: ElasticScene | None = None):
         super().__init__(flexible.robot, ElasticScene.bending(flexible, style="skeleton") if scene is None else scene)

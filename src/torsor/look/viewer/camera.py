@@ -57,7 +57,7 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
         towards = front + 0.35 * side + 0.25 * up
     else:
         towards = 0.9 * x - 1.0 * y + 0.55 * up
-    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # what it stands on to begin with
+    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # the floor at the start
     floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 

@@ -132,7 +132,7 @@ class Drawing:
     # -- moving them -----------------------------------------------------------------------------------------
 
     def _mass(self, look: Look) -> None:
-        """The longest axis that is finite a third of the robot; an infinite one a little longer still."""
+        """The longest finite axis is drawn as a third of the robot's size; an infinite axis slightly longer."""
         if look.mass is None or not self.shown["Mass at the frame"]:
             self._ellipsoid.visible = False
             return

@@ -1,11 +1,11 @@
 """Access control of the viewer: only browsers on this machine, from the page itself, with its secret address.
 
 A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
-rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
-thinks it talks to, and the ``Origin`` of the page that talks.  So both must be this server's.  Other users of the machine send
-what they like; so the address of page and websocket is one nobody can guess.  There is nothing else at this server: no files,
-no methods but GET.  What is served carries a Content-Security-Policy under which the browser itself lets no request leave for
-elsewhere, and runs no ``onerror=`` of markup.
+rebinding), and may open a websocket to any address without permission.  Both show in the headers of a request: the ``Host`` it
+connects to, and the ``Origin`` of the page.  So both must be this server's.  Other users of the machine can send any headers;
+so the address of page and websocket contains a random token.  This server offers no other content: no files,
+no methods but GET.  Responses carry a Content-Security-Policy under which the browser itself blocks all requests to
+other servers, and runs no ``onerror=`` of markup.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from torsor.support.locks import new_lock
 
 #: the address the page is served at, and no other
 ADDRESS = "127.0.0.1"
-#: what a browser on this machine may call it
+#: host names that a browser on this machine may use
 NAMES = (ADDRESS, "localhost")
 #: largest message accepted from the page [bytes]; slider messages are small
 LARGEST = 2**20
 
 _starting = new_lock()
-#: what strangers send is not the user's trouble
+#: invalid requests from others are not shown to the user
 _SILENT = logging.getLogger("torsor.look.viewer.strangers")
 _SILENT.disabled = True
 
@@ -69,7 +69,7 @@ def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
 
 
 def policy(port: int) -> dict[str, str]:
-    """Headers of every answer: nothing from elsewhere, no markup that runs, no frame of a page that is not local."""
+    """Headers of every response: no external content, no scripts in markup, no embedding by pages that are not local."""
     near = " ".join(f"ws://{name} http://{name}" for name in hosts(port))
     rules = (
         "default-src 'none'",

@@ -13,7 +13,7 @@ from torsor.look.viewer.state import Look
 if TYPE_CHECKING:
     import viser
 
-#: what a slider shows, and the least step it makes [rad, m]
+#: decimals that a slider shows, and its smallest step [rad, m]
 DIGITS = 3
 
 
@@ -43,7 +43,7 @@ class Joints:
         return slider
 
     def paint(self, look: Look) -> None:
-        """Sliders where the joints are, and the trouble told."""
+        """Set the sliders to the joints, and show the current error."""
         for slider, value in zip(self.sliders, self.session.values, strict=True):
             shown = min(max(round(value, DIGITS), slider.min), slider.max)
             if abs(shown - slider.value) > 0.5 * 10**-DIGITS:
@@ -51,7 +51,7 @@ class Joints:
         self.tell(self.session.trouble)
 
     def tell(self, trouble: str) -> None:
-        """What could not be done, in red above the sliders; nothing, if nothing."""
+        """Show an error in red above the sliders; hide it if empty."""
         self.note.visible = bool(trouble)
         if trouble:
             self.note.content = f'<div style="padding:4px 12px;color:#C0392B;font-size:12px">{escape(trouble)}</div>'

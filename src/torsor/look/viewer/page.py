@@ -79,7 +79,7 @@ class Page:
             self.viewer.try_in_browser(setattr, self.session, "force", force)
 
     def paint(self) -> None:
-        """The session as it is now."""
+        """Draw the current state of the session."""
         with self.viewer.lock:
             session, look = self.session, self.session.look()
             self.looked, force = look, np.array(session.force)

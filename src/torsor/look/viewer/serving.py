@@ -64,7 +64,7 @@ def _without_tunnel(server: viser.ViserServer) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """viser prints its address when it starts and a word when it stops, through rich; torsor says what there is to say."""
+    """Suppress viser's output: it prints its address at start and a message at stop, through rich; torsor prints its own."""
     import rich
 
     console = rich.get_console()

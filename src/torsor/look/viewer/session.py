@@ -1,6 +1,6 @@
 """The inputs of the viewer's user: slider positions, playback, applied force.
 
-A small state machine without a browser: events are method calls, :meth:`Session.look` returns what is displayed.
+A small state machine without a browser: events are method calls, :meth:`Session.look` returns the displayed quantities.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Session:
         self._rest(q, self.sliders.values(q) if self.stage.robot.loops else values, trouble)
 
     def reset(self) -> None:
-        """The neutral configuration, or the one nearest to it within the limits; with loops as it is, for it closes them."""
+        """The configuration nearest to the neutral one within the limits; with loops the neutral one, which closes them."""
         q = self.stage.robot.neutral()
         self.show(q if self.stage.robot.loops else self.sliders.within(q))
 
@@ -113,7 +113,7 @@ class Session:
             self.scrub(self.time + self.speed * seconds)
             self.playing = self.time < self.track.duration
 
-    # -- what there is to see --------------------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
         """The current state, under the force of the arrow; a simulation has its own."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: what the coordinates of a joint are called and measured in, where it has several, or one that is no angle
+#: names and units of the coordinates of a joint that has several, or one that is not an angle
 _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "prismatic": (("", "m"),),
     "cylindrical": (("turn", "rad"), ("slide", "m")),
@@ -29,7 +29,7 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 class Slider(NamedTuple):
-    """One way to move: its joint, what to call it, [rad] or [m], and how far it goes."""
+    """One slider: its joint, its label, its unit [rad] or [m], and its range."""
 
     joint: str
     label: str

@@ -1,4 +1,4 @@
-"""Everything the page shows, from the state of the robot alone: no browser, no viser, nothing remembered."""
+"""Everything the viewer shows, as a function of the robot's state: no browser, no viser, no memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: what a joint force is spent on, in the order of τ = M a + c + g − Jᵀf
+#: terms of a joint force, in the order of τ = M a + c + g − Jᵀf
 KINDS = ("inertia", "velocity", "gravity", "external")
 #: a loop that is open by more is shown as open [m, rad]
 OPEN = 1e-6
@@ -44,7 +44,7 @@ class Mass:
 
 @dataclass(frozen=True)
 class Look:
-    """What there is to see at one state; lengths [m], forces [N, N·m], energies [J]."""
+    """The displayed quantities at one state; lengths [m], forces [N, N·m], energies [J]."""
 
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
@@ -67,7 +67,7 @@ class Stage:
     """A robot in the viewer: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
 
     Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
-    model.  The page says so beside them.
+    model.  The viewer shows a note about it.
 
     >>> import torsor as ts
     >>> stage = Stage(ts.robots.two_link())
@@ -75,7 +75,7 @@ class Stage:
     array([29.43,  9.81])
     """
 
-    #: what is said where there is no mass to feel
+    #: message where there is no effective mass
     massless = "no effective mass: the mass matrix is singular"
 
     def __init__(self, robot: Robot, scene: Scene | None = None):

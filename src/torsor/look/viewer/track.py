@@ -58,7 +58,7 @@ class Track:
 
     @classmethod
     def bending(cls, motion: FlexibleResult) -> Track:
-        """The film of a motion of elastic links, with as many pictures as their vibrations want."""
+        """The images of a motion of flexible links, as many as their vibrations need."""
         if motion.v is None or motion.tau is None:
             raise ArgumentError("a motion is played with its velocities and joint forces: FlexibleResult(robot, t, q, v, tau)")
         flexible, records = motion.robot, motion.t

@@ -73,7 +73,7 @@ class Viewer:
         self.do(self.session.load, result)
 
     def close(self) -> None:
-        """Ends the page and its server; again does nothing."""
+        """Close the viewer and its server; further calls have no effect."""
         if not self._closed.is_set():
             self._closed.set()
             self._changed.set()
