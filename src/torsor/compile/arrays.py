@@ -95,7 +95,7 @@ def rescale_quaternions(
 ) -> list[np.ndarray] | None:
     """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared are about 1 in size; or None.
 
-    Only for calls whose result was not finite: ordinary quaternions are used as they are.
+    Only for calls whose result was not finite: ordinary quaternions are used without normalization.
     """
     out, start, changed = list(arrays), 0, False
     for k, (argument, array) in enumerate(zip(arguments, arrays, strict=True)):

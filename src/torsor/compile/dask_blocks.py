@@ -36,7 +36,7 @@ def over_blocks(
     """
     import dask.array as da
 
-    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same complaints, now
+    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same errors, raised now
     batch_shape(inputs, stand_ins)
     taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
     given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]
@@ -80,7 +80,7 @@ def _receive(parcel: Parcel, outputs: int) -> Blocks:
 
 
 def _whole(argument: Argument, value: Any) -> Any:
-    """The array with each state in one block; the blocks of the batch stay as they are."""
+    """The array with each state in one block; the blocks of the batch are unchanged."""
     batch = value.ndim - len(argument.shape)
     cut = any(len(blocks) > 1 for blocks in value.chunks[batch:])
     return value.rechunk((*value.chunks[:batch], *argument.shape)) if cut else value

@@ -1,8 +1,8 @@
-"""The way in from Python: built-in functions that check their arguments, run a kernel and return its results in machine code.
+"""Entry points from Python: built-in functions that check their arguments, run a kernel and return its results in machine code.
 
 A call with exact, aligned, C-ordered arrays of the right shape and type, by position or by name, costs about as much as two
 attribute look-ups, for one state or a short batch.  So does one state as lists of numbers.  Any other call, and any result that
-is not finite, goes to a careful Python function, which gives the right answer or the error.
+is not finite, goes to a careful Python function, which returns the result or raises the error.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Entry(EntryInfo):
         return made
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """The first call, and the first with words that have no route: find their kernel, then answer carefully."""
+        """The first call, and the first with words that have no route: find their kernel, then call the careful function."""
         self._start()
         if self._choose is not None:
             self._add_route_of_call(args, named)
@@ -238,7 +238,7 @@ class Entry(EntryInfo):
             chosen[signature.by_frame] = frames
         try:
             kernel = self._choose(chosen)  # type: ignore[misc]  # the caller has checked
-        except Exception:  # the careful function raises it again, or has another way
+        except Exception:  # the careful function raises it again, or succeeds otherwise
             kernel = None
         self.add_route(words, kernel, frames)
 

@@ -296,7 +296,7 @@ class Kernel:
             self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
-        """An error about the first state whose result, or a value on the way to it, is not finite."""
+        """An error about the first state whose result, or an intermediate value, is not finite."""
         if finite.all():
             return
         place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()

@@ -31,7 +31,7 @@ NUMBER = 16
 # CDataObject of ctypes: the address of the structure
 STRUCTURE = 16
 
-#: most inputs and outputs of a kernel, and parameters of a method, that machine code takes; others go the careful way
+#: most inputs and outputs of a kernel, and parameters of a method, that machine code accepts; others go to the careful function
 MOST = 64
 #: most items of a dict such as ``wrenches={"frame": F}``
 FRAMES = 4

@@ -12,10 +12,10 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # not on this system
 
-#: [bytes] that LLVM takes for a module: a part of its own, and for each byte of the text.  Measured were 5 MB, and 4 bytes,
+#: [bytes] that LLVM takes for a module: a constant, and a factor per byte of its text.  Measured were 5 MB, and 4 bytes,
 #: from a UR5's 0.1 MB of text to the 26 MB of a humanoid's Christoffel symbols
 COMPILING = (16_000_000, 6)
-#: likewise for object code that is loaded
+#: the same for object code that is loaded
 LOADING = (4_000_000, 8)
 
 

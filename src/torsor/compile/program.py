@@ -87,7 +87,7 @@ class Program:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each operation occurs."""
+        """Number of occurrences of each operation."""
         return Counter(op for op, _ in self.code if op not in FREE)
 
     @property

@@ -23,11 +23,11 @@ Matrix = Sequence[Sequence[int | Operation]]
 
 @dataclass(frozen=True)
 class Tree:
-    """Which rows of a symmetric matrix meet when it is factored from the last row to the first: its elimination tree.
+    """Elimination tree of a symmetric matrix: the rows that interact when it is factored from the last row to the first.
 
     ``ancestors[k]`` are the columns left of the diagonal that row k of the factor can fill, in ascending order.  Those of an
     ancestor are the first of them, so entry d of each row belongs to depth d of the tree (Featherstone 2005, for M of a robot:
-    there the ancestors of a degree of freedom are those that carry it).
+    there the ancestors of a degree of freedom are those on its path to the root).
     """
 
     ancestors: tuple[tuple[int, ...], ...]
@@ -52,7 +52,7 @@ class Tree:
         return sum((len(row) + 2) ** 2 for row in self.ancestors)
 
     def starts(self, lanes: int) -> list[int]:
-        """Where each packed row begins, and behind them the length of all: a row is filled up to a multiple of ``lanes``."""
+        """Offset of each packed row, then the total length: a row is padded to a multiple of ``lanes``."""
         found = [0]
         for row in self.ancestors:
             found.append(found[-1] + -(-(len(row) + 1) // lanes) * lanes)
@@ -168,7 +168,7 @@ def with_factors(parts: Split) -> Split:
     """The parts with L and 1/D, of M = Lᵀ D L, in place of the matrix, which is packed without zeros between its rows.
 
     These are the operations of the loop's own factorization in the same order, so that they give the same bits.  They are added
-    unchanged: constants are not multiplied in advance, because the loop would round their product in another way.
+    unchanged: constants are not multiplied in advance, because the loop would round their product differently.
     """
     head, tree = parts.head, parts.tree
     code, start, size = list(head.code), tree.starts(1), head.outputs[-1].size

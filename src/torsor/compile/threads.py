@@ -1,4 +1,4 @@
-"""How a batch is cut into pieces, how many threads share them, and how they stop.
+"""Division of a batch into pieces, the number of threads that share them, and their interruption.
 
 Python handles a signal between two instructions of its main thread, never inside machine code.  So work is cut into pieces
 of a few milliseconds; a loop that cannot be cut runs in another thread and reads a stop word, while the main thread waits.
@@ -64,7 +64,7 @@ class threads:
 
     @staticmethod
     def count() -> int:
-        """How many threads share a long batch now."""
+        """Number of threads that share a long batch now."""
         return _count
 
 
@@ -94,7 +94,7 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
     a thread that starts late, or shares its core, does not delay the others.  A piece that takes longer than ``LONGEST_PIECE``
     operations must return soon after ``stop`` is no longer 0.
 
-    When this returns or raises, for whatever reason, no thread runs ``work``.  ``work`` must own all it reads and writes: if
+    When this returns or raises, no thread runs ``work``.  ``work`` must own all it reads and writes: if
     signals interrupt the wait for the threads again and again, it is the threads that keep the memory alive.
     """
     n = max(1, min(_count, rows * operations // WORTHWHILE, rows // align))
@@ -138,7 +138,7 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
 
 
 def _halt(stop: ctypes.c_int64, running: list[None]) -> None:
-    """Wait until no thread is running; a signal's exception does not end the wait, for another one is on its way already."""
+    """Wait until no thread is running; a signal does not end the wait, since another exception is already propagating."""
     try:
         stop.value = 1
         while running:

@@ -20,7 +20,7 @@ LARGEST = 256 * 2**20
 
 
 def label(path: str | os.PathLike[str]) -> str:
-    """A path as shown in errors: printable, and short even if someone passes a whole document as a path."""
+    """A path as shown in errors: printable, and short even if a whole document is passed as a path."""
     text = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
     text = text.replace("\0", "\\0").replace("\n", "\\n")
     return text if len(text) <= 300 else text[:300] + "..."

@@ -73,7 +73,7 @@ def _masked_array() -> type | None:
 
 
 def _labels(value: Any) -> list[str] | None:
-    """The words that label the last axis of a table, series or labelled array; None where there are none."""
+    """The words that label the last axis of a table, series or labelled array; None if there are no labels."""
     if type(value) in (np.ndarray, list, tuple, float, int) or isinstance(value, (np.ndarray, np.generic)):
         return None
     found: Any = getattr(value, "column_names", None)  # an Arrow table
@@ -90,7 +90,7 @@ def _labels(value: Any) -> list[str] | None:
 
 
 def _order(name: str, words: list[str], labels: Sequence[str]) -> list[int]:
-    """Where each entry of the argument is among the columns."""
+    """Position of each entry of the argument among the columns."""
     if sorted(words) == sorted(labels):
         return [words.index(label) for label in labels]
     expected = f"the names of its entries are {', '.join(labels)}" if labels else "its entries have no names"

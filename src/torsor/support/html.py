@@ -1,4 +1,4 @@
-"""HTML made of text that is text: whatever a name holds, it is escaped here and nowhere else."""
+"""HTML elements: text, such as the name of a robot, is escaped here and only here."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ShortNames(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Of a short name; None for a module that has none."""
+        """The spec of a module given by its short name; None for other names."""
         if fullname in self.homes:
             return _spec(fullname, self.homes[fullname])
         parent, _, name = fullname.rpartition(".")

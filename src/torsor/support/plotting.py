@@ -1,4 +1,4 @@
-"""How torsor's pictures look: one style, for its own plots and for yours.
+"""Plot style of torsor: for its own plots and for yours.
 
 Colours can be distinguished by the colour-blind (Okabe and Ito 2008), lines are thin, the grid stays in the background, and a
 file is vector graphics unless its extension selects another format.  Needs the extra ``plot``.

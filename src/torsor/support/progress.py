@@ -10,7 +10,7 @@ from torsor.errors import printable
 
 #: shorter runs show no progress [s]
 PATIENCE = 1.0
-#: between two pictures of the bar [s]
+#: time between two updates of the bar [s]
 EVERY = 0.2
 
 

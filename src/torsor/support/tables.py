@@ -85,7 +85,7 @@ def csv_writer(
 ) -> Iterator[Put]:
     """The digest, ``# {...}`` where there is JSON beside the numbers, the names, and one line per row.
 
-    The digest stands first, so that a file that was cut off has it; it is filled in last, so the stream must be seekable.
+    The digest is first, so that a truncated file has it; it is filled in last, so the stream must be seekable.
     """
     start, state = stream.tell() if digest else 0, OfTable(names, meta)
     stream.write(_digest_line("0" * 64) if digest else b"")
@@ -140,7 +140,7 @@ def _arrow_rows(columns: Sequence[Array]) -> bytes:
 
 
 def _words(column: Array) -> Any:
-    """Numbers as words: pyarrow's digits are Python's, and so is its notation but for whole, small and large numbers."""
+    """Numbers as text: pyarrow writes digits and notation as Python does, except for whole, small and large numbers."""
     import pyarrow
     from pyarrow import compute
 
@@ -192,7 +192,7 @@ def _lines(text: io.TextIOWrapper, line: int, file: str) -> Iterator[str]:
 
 
 class Check:
-    """The digest of a file, if it has one, compared with that of its numbers as they are read."""
+    """The digest of a file, if it has one, compared with that of its numbers while they are read."""
 
     def __init__(self, format: str, expected: str | None, names: Sequence[str], meta: Mapping[str, Any], file: str):
         self.format, self.expected, self.file = format, expected, file

@@ -40,7 +40,7 @@ def count(n: int, thing: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many places a text takes: dots above letters take none.
+    """Width of a text in characters: dots above letters have no width.
 
     >>> width("V̇")
     1

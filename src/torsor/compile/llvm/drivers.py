@@ -105,7 +105,7 @@ class Driver(NamedTuple):
 
 
 def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
-    """{argument: (its size, where its rows are staged, bytes from lane to lane)} of long rows, while there is room for them."""
+    """{argument: (its size, position of its staged rows, bytes from lane to lane)} of long rows, while space remains."""
     found, start, item = {}, 0, 4 if b.single else 8
     for k, size in enumerate(outputs):
         step = -(-size * item // workspace.ALIGN) * workspace.ALIGN

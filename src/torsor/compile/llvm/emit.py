@@ -18,7 +18,7 @@ from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.workspace import STAGED, WORK
 
-#: where the Python C API begins in the table; see entry.py
+#: index of the Python C API in the table; see entry.py
 PYTHON_API = len(LIBM)
 TABLE_SIZE = 32
 
@@ -272,7 +272,7 @@ class Emitter:
     def flag(self) -> None:
         """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite.
 
-        Inputs are scaled up first, so that a finite one large enough to overflow on the way raises the flag as well.
+        Inputs are scaled up first, so that a finite input large enough to overflow later raises the flag as well.
         """
         b = self.b
         if not self.bad:

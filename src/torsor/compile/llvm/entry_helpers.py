@@ -145,7 +145,7 @@ def _number() -> str:
 
 
 def _convert() -> str:
-    """Numbers, lists of them and arrays of other strides or types, as doubles at ``at``, where there is room for ``room``.
+    """Numbers, lists of them and arrays of other strides or types, as doubles at ``at``, which has space for ``room`` numbers.
 
     The result is the length of a batch, −1 for one state, −2 for an object that cannot be converted here.
     """

@@ -1,7 +1,7 @@
 """The LLVM IR of the one function behind every built-in: ``PyObject *call(self, args, nargs, kwnames)``, for METH_FASTCALL.
 
 It reads like equivalent C code, and is the same for all kernels: shapes, names and addresses are read from the structures of
-:mod:`torsor.compile.layout`.  Every test that fails leads to a careful Python function, which gets the same arguments.
+:mod:`torsor.compile.layout`.  Every test that fails leads to a careful Python function, with the same arguments.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ class _Call:
         self.made_before = loop.k
 
     def compute(self) -> None:
-        """Run the kernel.  A result that is not finite is dropped, as is one beyond a guard: the careful path finds out why."""
+        """Run the kernel.  A non-finite result is dropped, as is one beyond a guard: the careful path finds the cause."""
         w = self.w
         w.branch(self.alone, "state", "states")
         w.label("state")
@@ -384,5 +384,5 @@ class _Call:
         w.do(f"ret ptr {answer}")
 
     def call_python(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
-        """The answer of a Python callable for these arguments."""
+        """The result of a Python callable for these arguments."""
         return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")

@@ -68,7 +68,7 @@ _linkers: list[tuple[Any, int]] = []  # the one in use, and how many libraries i
 def _linker() -> Any:
     """The LLJIT for the next library, to be kept with it.
 
-    LLVM keeps about 9 kB of a library that was unloaded until its LLJIT goes, and an LLJIT takes 120 kB: so one serves a few
+    LLVM keeps about 9 kB of an unloaded library until its LLJIT is deleted, and an LLJIT takes 120 kB: so one serves a few
     libraries, and goes with the last of them.
     """
     linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine()), LIBRARIES)

@@ -18,7 +18,7 @@ class ScanEmitter(Emitter):
 
     Arguments are rows found through ``%lanes``, as in a kernel: the inputs, the outputs, then the rows that scattered outputs
     are added to.  Carried values and results of the last step are kept as vectors in an area that is written while the one of
-    the step before is read: no row, no transpose.  The two areas' addresses stand at the end of ``%lanes``.
+    the step before is read: no row, no transpose.  The addresses of the two areas are at the end of ``%lanes``.
     """
 
     def __init__(self, program: Program, wiring: Wiring, b: IRWriter, fma: bool):
@@ -160,7 +160,7 @@ class ScanLoop:
         self.b.lines.append(f"  store ptr {value}, ptr {self.at(table, k)}")
 
     def strides(self) -> str:
-        """Once a call: where each argument is, and how far its rows are apart."""
+        """Once per call: the address of each argument, and the distance between its rows."""
         self.table = [[self.put(f"load {kind}, ptr {self.at('%args', 3 * a + j, 'i64')}") for j, kind in
                        enumerate(("ptr", "i64", "i64"))] for a in range(self.n)]  # fmt: skip
         self.final = self.put("sub i64 %steps, 1")

@@ -1,4 +1,4 @@
-"""A schedule as lines of C or of Python over NumPy: which values get a line and a name.
+"""A schedule as lines of C or of Python over NumPy: the choice of values with a line and a name.
 
 A value used once is written where it is used, as long as the line stays short; parentheses keep the order of evaluation as
 it was recorded, so the text computes the same bits as the program.
