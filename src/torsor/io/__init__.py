@@ -22,5 +22,5 @@ if TYPE_CHECKING:
 
 __all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
 
-# a robot that comes from no file needs no XML parser
+# a robot that is not loaded from a file needs no XML parser
 __getattr__ = lazy(__name__, {name: f"torsor.io.{name.split('_')[1]}" for name in __all__})

@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = new_lock()
 
 
 class Described(NamedTuple):
-    """Where a robot's file is and how it is read."""
+    """The file of a robot, its format, and the options for reading it."""
 
     path: str
     format: str  # "urdf", "mjcf" or "xacro"

@@ -1,6 +1,6 @@
 """Table of file formats, and their detection.
 
-By the word given, else by the ending of the name, else by the root element, since ``.xml`` may be URDF or MJCF.
+By ``format=`` if given, else by the extension, else by the root element, since ``.xml`` may be URDF or MJCF.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Options:
 
 
 class Format(NamedTuple):
-    """One kind of file: its word, how its name ends, its root element, how it is read and written."""
+    """One file format: its name, extensions, root element, reader and writer."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -44,7 +44,7 @@ class Format(NamedTuple):
     what: str
 
 
-# -- readers and writers, each importing its room when it is used --------------------------------------------------------
+# -- readers and writers, each importing its package on first use --------------------------------------------------------
 
 
 def _read_urdf(source: Source, o: Options) -> Description:
@@ -140,7 +140,7 @@ def format_by_name(word: str) -> Format:
 
 
 def recognise_format(source: Any, options: Options | None = None) -> Format:
-    """The format of a source whose caller gave no word for it.
+    """The format of a source without ``format=``.
 
     >>> recognise_format("arm.dh.csv").name, recognise_format("<mujoco/>").name
     ('dh', 'mjcf')

@@ -17,8 +17,8 @@ YAML (``arm.dh.yaml``)::
 
 A row is a :class:`torsor.io.dh.DHRow` and has its keys: ``type`` is revolute by default, omitted or empty cells are
 zero or none.  ``com`` is cx, cy, cz in a CSV, and ``inertia``, about the centre of mass, ixx, ixy, ixz, iyy, iyz, izz.
-``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
-they are ``# word: value``, and a column may have a unit of its own: [m], [mm], [rad], [deg].
+``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz``, ``tool_rpy`` are optional.  In a CSV
+they are ``# word: value``, and a column may have its own unit: [m], [mm], [rad], [deg].
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which column of a table is which coordinate: ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/velocity``, ``q1``."""
+"""Coordinates of the columns of a table: ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/velocity``, ``q1``."""
 
 from __future__ import annotations
 

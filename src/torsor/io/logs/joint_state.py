@@ -24,7 +24,7 @@ FIELDS = ("position", "velocity", "effort")
 
 
 class JointState(NamedTuple):
-    """One message: stamp [ns], names, and position, velocity, effort, each empty or one number a name."""
+    """One message: stamp [ns], names, and position, velocity, effort, each empty or one number per name."""
 
     stamp: int
     names: tuple[str, ...]

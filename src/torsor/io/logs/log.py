@@ -85,7 +85,7 @@ class Log:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Which of q, v, a, tau it has."""
+        """Names of the quantities present, of q, v, a, tau."""
         return tuple(k for k in QUANTITIES if getattr(self, k) is not None)
 
     def __len__(self) -> int:
@@ -149,7 +149,7 @@ class Log:
 
 
 def coordinates(robot: Robot) -> dict[str, tuple[str, ...]]:
-    """How the robot's own columns are called, by quantity."""
+    """Names of the robot's columns, by quantity."""
     v = coordinate_names(robot.model)
     return {"q": configuration_names(robot.model), "v": v, "a": v, "tau": v}
 

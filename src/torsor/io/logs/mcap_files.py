@@ -21,8 +21,8 @@ def read_mcap(
 ) -> Iterator[Log]:
     """The JointState messages of one topic, in logs of at most ``rows`` rows.
 
-    Times are the messages' stamps, or where those are zero when they were recorded; t = 0 is the first.  Where publishers of
-    several machines share the topic, ``joints`` picks the messages that name all of these, and leaves out the others.
+    Times are the messages' stamps, or the recording times if the stamps are zero; t = 0 is the first.  Where publishers of
+    several machines share the topic, ``joints`` selects the messages that name all of these, and omits the others.
     """
     reader, topics = _open(stream, file)
     messages = (

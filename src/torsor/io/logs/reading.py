@@ -100,7 +100,7 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     except (ValueError, OSError) as error:
         why = (
             "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
-        )  # NumPy would have them loaded
+        )  # NumPy would load all of them
         raise FileError(f"is not a readable NPZ file: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
     names, start = _metadata(meta, file)

@@ -26,7 +26,7 @@ _TRIES = (0.5, 0.6, 1.0, 2.0, 4.0, 8.0)
 
 
 def possible(d: Description) -> tuple[Description, list[str]]:
-    """The description with inertias that bodies have where that can be done, and the links whose inertia went elsewhere."""
+    """The description with physically consistent inertias where possible, and the links whose inertia was changed."""
     if not all(is_constant(x) for link in d.links for x in flat(link.inertia)) or not any(_wrong(x.inertia) for x in d.links):
         return d, []
     inertias = {link.name: link.inertia for link in d.links}
@@ -45,7 +45,7 @@ def possible(d: Description) -> tuple[Description, list[str]]:
                 inertias[top] = inertias[top] + lent
                 inertias[j.parent] = inertias[j.parent] - j.origin.T @ lent
         if j is None and d.base == "fixed" and _wrong(inertias[top]):
-            inertias[top] = Inertia.zero()  # it stands still
+            inertias[top] = Inertia.zero()  # a fixed base does not move
     moved = [link.name for link in d.links if inertias[link.name] != link.inertia]
     return replace(d, links=tuple(replace(x, inertia=inertias[x.name]) for x in d.links)), moved
 

@@ -14,7 +14,7 @@ from torsor.model.joints import Fixed, Revolute, Spherical
 from torsor.spatial import Transform
 from torsor.spatial.vector import IDENTITY
 
-#: a hinge is a ball at two places of its axis, so far apart [m]
+#: distance between the two connects on the axis that replace a hinge [m]
 APART = 0.1
 
 #: (element, name, frame on the parent, frame on the child)

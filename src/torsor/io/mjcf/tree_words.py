@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def world_is_root(self) -> bool:
-        """Whether the root link is MuJoCo's world itself, the only one that free joints hang on there."""
+        """Whether the root link is MuJoCo's world, the only possible parent of a free joint."""
         return self.d.base == "fixed" and self.d.root == WORLD
 
     def children(self, link: str) -> Iterator[Body]:
@@ -108,5 +108,5 @@ def names_of_pieces(body: Body) -> list[tuple[Step, str]]:
 
 
 def screw_pitch(j: Joint) -> Any:
-    """The pitch of a screw, whose advance follows its turn [m/rad]; None of other joints."""
+    """The pitch of a helical joint, advance per angle [m/rad]; None for other joints."""
     return getattr(j.kind, "pitch", None)

@@ -11,7 +11,7 @@ without an equivalent in MJCF:
   comment.
 * A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
-* Inertias that no body has are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
+* Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
   refused elsewhere.
 * Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
@@ -85,7 +85,7 @@ class _Page:
     assets: Assets
     meshes: bool
     motors: bool
-    moved: list[str]  # links whose inertia went elsewhere
+    moved: list[str]  # links whose inertia was changed
     bodies: list[Body] = field(default_factory=list)
     places: dict[str, Element] = field(default_factory=dict)  # the body element of each link
     geoms: set[str] = field(default_factory=set)

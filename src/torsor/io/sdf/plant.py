@@ -56,7 +56,7 @@ class _Reading:
         )
 
     def _floating_base(self) -> Any:
-        """The joint of the one free body that carries all there is."""
+        """The joint of the only free body, if it is the root of all others."""
         first = [j for j in self.joints if j.parent_body().index() == self.plant.world_body().index()]
         return first[0] if len(first) == 1 and first[0].type_name() == "quaternion_floating" else None
 

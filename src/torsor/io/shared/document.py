@@ -37,7 +37,7 @@ class Document:
         self._space = etree.QName(root).namespace
         self._tags: dict[str, str] = {}
 
-    # -- complaints ------------------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------------
 
     def fail(self, element: Element, reason: str) -> FileError:
         """The error to raise about an element; names the link or joint it belongs to."""
@@ -47,7 +47,7 @@ class Document:
         return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
 
     def line(self, element: Element) -> int:
-        """The line where an element starts; the text is walked once more for it, so only to complain."""
+        """The line where an element starts; the text is parsed once more for it, so only for errors."""
         before = next(n for n, e in enumerate(self.root.iter()) if e is element)
         lines = self.lines
         return lines[before] if before < len(lines) else element.sourceline or 0  # if expat refuses text that lxml accepted
@@ -93,7 +93,7 @@ class Document:
         return found
 
     def single(self, element: Element, name: str) -> Element | None:
-        """The one child of that name, or None; two of them contradict each other."""
+        """The only child of that name, or None; two of them are an error."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:
             raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
@@ -174,7 +174,7 @@ def _decode(data: bytes, file: str) -> str:
 
 
 def _refuse_doctype(text: str, file: str) -> None:
-    """Walk the prolog up to the root element: the only place where a DOCTYPE is one."""
+    """Walk the prolog up to the root element: only there can a DOCTYPE occur."""
     at = 0
     while True:
         while at < len(text) and text[at] in " \t\r\n":

@@ -97,7 +97,7 @@ def _half_open(j: Joint) -> bool:
 
 
 def _is_locked(j: Joint) -> bool:
-    """Whether a limit leaves a joint no way to go."""
+    """Whether a limit leaves a joint no range of motion."""
     return not _turning(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
 
@@ -106,7 +106,7 @@ def _effort(j: Joint) -> bool:
 
 
 def _undriven(j: Joint) -> bool:
-    """Whether MuJoCo's motors leave an effort limit out: on balls and free bodies, on followers, and where it is zero."""
+    """Whether an effort limit has no MuJoCo motor: on spherical, floating and mimic joints, and if it is zero."""
     return _effort(j) and (_turning(j) or j.mimic is not None or 0 in j.effort_limit)
 
 

@@ -1,6 +1,6 @@
-"""Where a ROS package is on this machine, without ROS.
+"""The folder of a ROS package on this machine, found without ROS.
 
-For programs one trusts, such as xacro.  Meshes that a stranger's file names are looked for in :mod:`torsor.io.shared.places`,
+For trusted programs, such as xacro.  Meshes named by an untrusted file are searched by :mod:`torsor.io.shared.places`,
 which is stricter.
 """
 
@@ -35,7 +35,7 @@ def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()
 
 
 def _manifest(folder: Path) -> str:
-    """The name its package.xml gives, or none."""
+    """The name in its package.xml, or ""."""
     try:
         match = _NAME.search(read_bytes(folder / "package.xml").decode("utf-8", "replace"))
     except FileError:

@@ -62,7 +62,7 @@ def compose(text: str, file: str, what: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How many brackets are open at most, those in quotes too."""
+    """Largest number of open brackets, including those in quotes."""
     steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
     return max(accumulate(steps), default=0)
 

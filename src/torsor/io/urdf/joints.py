@@ -41,7 +41,7 @@ _IGNORED = {"safety_controller": _CONTROL, "calibration": _CONTROL}
 
 
 def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
-    """A joint; with ``follow`` False its <mimic> is only noted, and it gets a coordinate of its own."""
+    """A joint; with ``follow`` False its <mimic> is only noted, and it gets its own coordinate."""
     name = doc.text(element, "name")
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
     kind = _kind(doc, element, name)
@@ -95,7 +95,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
 
 
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
-    """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
+    """The unit vector along an axis; URDF's default is (1, 0, 0)."""
     if axis is None:
         doc.notes.note("no <axis>, so about or along (1, 0, 0), the default of URDF", f"joint {name!r}")
         return Vec(1, 0, 0)
@@ -185,7 +185,7 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
         return None
     doc.look(mimic, {"joint", "multiplier", "offset"}, ())
     found = Mimic(doc.text(mimic, "joint"), doc.number(mimic, "multiplier", "1"), doc.number(mimic, "offset", "0"))
-    if isinstance(kind, Fixed):  # left behind where a follower was locked, as in Talos
+    if isinstance(kind, Fixed):  # left over where a mimic joint was locked, as in Talos
         doc.notes.note_ignored("<mimic> element", _WELDED)
         return None
     if not follow:

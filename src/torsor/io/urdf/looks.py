@@ -12,7 +12,7 @@ _IGNORED = {"texture": "textures are not kept"}
 
 
 def read_palette(doc: Document) -> Palette:
-    """The colours of a file by the names of their materials, wherever they are defined; of two definitions the first counts.
+    """The colours of a file by the names of their materials, in any order; the first of two definitions counts.
 
     URDF defines materials below <robot>; many files do so inside the first <visual> that uses one, and mean it for all.
     """

@@ -5,8 +5,8 @@ Comments at the top list features that URDF cannot express (:mod:`torsor.io.shar
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
 * ``base`` and ``gravity`` must be given when the file is loaded.
-* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: how it turns with its
-  mount is lost.  Friction laws and ellipsoids are left out.
+* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: its rotation with the
+  mount is lost.  Friction laws and ellipsoids are omitted.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`).
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint type of
   your own cannot be written and is refused.

@@ -35,7 +35,7 @@ def read_xacro(
 ) -> Description:
     """The robot of a xacro file, options as :func:`torsor.io.urdf.read_urdf` has them.
 
-    ``arguments`` are the values of its ``<xacro:arg>``; one it does not have is an error.  ``$(find name)`` is looked for in
+    ``arguments`` are the values of its ``<xacro:arg>``; an unknown name is an error.  ``$(find name)`` is searched in
     ``packages`` (name → folder), in ``roots`` (packages, or folders of packages), above the file, and where ROS looks.
     """
     text, warnings = expand(path, arguments=arguments, roots=roots, packages=packages)
@@ -70,7 +70,7 @@ def expand(
             text = xacro.process_file(os.fsdecode(path), mappings=given, verbosity=0).toxml()
         except FileError:
             raise
-        except Exception as error:  # whatever a program can do wrong: of names, of types, of XML, of files it includes
+        except Exception as error:  # any error of a program: in names, types, XML, included files
             raise FileError(f"xacro cannot run it: {_reason(error)}", file=label(path)) from error
         finally:
             finders._finder = usual
@@ -121,7 +121,7 @@ class _Packages:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """(xacro, xacrodoc.packages); importing the second gives the first its way to find packages without ROS."""
+    """(xacro, xacrodoc.packages); importing the second lets the first find packages without ROS."""
     try:
         import xacro
         import xacrodoc.packages
@@ -131,7 +131,7 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _word(value: Any) -> str:
-    """As on xacro's command line: true, false, numbers and words."""
+    """A value spelled as on xacro's command line: true, false, numbers and words."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -98,7 +98,7 @@ def newton_euler_table(
 ) -> NewtonEulerTable:
     """T_{i,λ(i)}, V_i, V̇_i, F_i, τ_i of every body, from the recursion's own steps (MR 8.50–8.54, F&O 3–8).
 
-    ``at`` is where a body's frame is: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
+    ``at`` selects the frame of a body: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
     body's centre of mass, as MR chooses.  Links welded together are one body, named by the first with mass.  The base is the
     world's frame, at rest, with acceleration (0, −g).  ``expressed_in`` are the axes of the wrenches, "body" or "world".
 
@@ -131,7 +131,7 @@ def newton_euler_table(
 
 
 def _links(robot: Robot) -> list[str]:
-    """A link of each body: the one its joint moves, or the first of the body with mass where that has none."""
+    """A link of each body: the child link of its joint, or the body's first link with mass if that one is massless."""
     model, description = robot.model, robot.description
     moved = {j.name: j.child for j in description.joints} | {FLOATING_BASE: description.root}
     out = [""]

@@ -1,6 +1,6 @@
 """The meshes that come with torsor: data/meshes/robot.npz has those of a robot, ``torsor://robot/mesh`` names one.
 
-All parts of an archive, a part being one colour of one mesh, lie one behind the other: corners as 14-bit steps of their part's
+The parts of an archive, one per colour of a mesh, are stored one after another: corners as 14-bit steps of their part's
 box, triangles as numbers of corners, both coded as in :mod:`torsor.look.scene.packing`.  tools/bundle_meshes.py writes them.
 """
 

@@ -1,4 +1,4 @@
-"""Elastic links as they bend, cut into short rigid pieces; elastic joints with a hand for the motor and one for the link.
+"""Flexible links as short rigid pieces; elastic joints with one pointer for the motor and one for the link.
 
 A piece moves as the section of the beam in its middle does, so that pages need only links and poses
 (F&O §2, MR §8.9.5).
@@ -33,7 +33,7 @@ PIECES, OVERLAP = 24, 1.05
 
 
 class BeamPiece(NamedTuple):
-    """A piece of a beam: its name, the link, how its middle moves with η, where in η that begins, where it is at rest."""
+    """A piece of a beam: its name, its link, the motion of its middle per η, the first index in η, and its pose at rest."""
 
     name: str
     link: str
@@ -44,7 +44,7 @@ class BeamPiece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ElasticScene(Scene):
-    """The scene of a :class:`~torsor.flexible.FlexibleRobot`: its links where the beams let them be, then the beams' pieces.
+    """The scene of a :class:`~torsor.flexible.FlexibleRobot`: its links at the poses given by the beams, then the pieces.
 
     Configurations are (joints, η), as the flexible robot has them.
 
@@ -118,7 +118,7 @@ def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
 
 
 def with_motors(scene: Scene, elastic: ElasticJoints) -> Scene:
-    """The scene with a disc and a hand that turn with each motor, "joint/motor", and a hand on the link that it drives."""
+    """The scene with a disc and a pointer that turn with each motor, "joint/motor", and a pointer on the driven link."""
     half, robot, parts = SYMBOL * scene.size, elastic.robot, []
     for name in elastic.joints:
         axis = np.array([float(x) for x in robot.model.joint[robot.model.joint_names.index(name)].axis])  # type: ignore[attr-defined]

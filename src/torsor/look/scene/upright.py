@@ -59,7 +59,7 @@ def turn_upright(g: Geometry) -> Geometry:
 
 
 def upright(description: Description, places: Places) -> bool:
-    """Whether to turn the meshes with y up, all of a robot's alike: turned, their links' points are nearer to them."""
+    """Whether to turn all meshes with y up of a robot: yes if the links' points are nearer to the turned meshes."""
     away = {True: 0.0, False: 0.0}
     for link in description.links:
         lying = [g for g in visible_shapes(link.geometry) if lies(g, places)]
@@ -74,7 +74,7 @@ def upright(description: Description, places: Places) -> bool:
 
 
 def near(description: Description, link: Link) -> list[Array]:
-    """Points in or near a link's body, in its frame [m]: its centre of mass and the moving joints it carries."""
+    """Points in or near a link's body, in its frame [m]: its centre of mass and the origins of its moving child joints."""
     centre = [link.inertia.com] if link.inertia.m else []
     origins = [j.origin.r for j in description.joints if j.parent == link.name and j.kind.nv]  # welded links may be anywhere
     return [np.array(x, float) for x in (*centre, *origins)]

@@ -1,4 +1,4 @@
-"""Where to look from: which way is up, how large the robot is, whether it is flat."""
+"""Camera position: from the up direction, the size of the robot, and whether it is flat."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def corners(scene: Scene, poses: Array) -> Array:
 
 
 def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
-    """A view of the whole robot in some pictures of it, (links, 7) each: from the front where it is flat, else from above."""
+    """A view of the whole robot for some images of it, (links, 7) each: from the front where it is flat, else from above."""
     up = _up(gravity)
     points = np.concatenate([corners(scene, poses) for poses in pictures])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -63,6 +63,6 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
 
 
 def _up(gravity: Array) -> Array:
-    """Against gravity; ẑ where there is none."""
+    """The direction against gravity; ẑ without gravity."""
     size = float(np.linalg.norm(gravity))
     return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])

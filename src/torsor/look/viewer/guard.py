@@ -39,7 +39,7 @@ class GuardError(TorsorError, RuntimeError):
 
 
 class Refusal(NamedTuple):
-    """The answer to a refused request."""
+    """The response to a refused request."""
 
     status: HTTPStatus
     why: str
@@ -51,7 +51,7 @@ def hosts(port: int) -> tuple[str, ...]:
 
 
 def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
-    """Why a request is refused, None if it is not.  ``headers`` have ``get_all(name)``, as websockets' do.
+    """The reason why a request is refused, or None.  ``headers`` have ``get_all(name)``, as websockets' do.
 
     A page is fetched without an Origin where the address is typed or followed; a websocket never is.
     """
@@ -63,7 +63,7 @@ def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
     if not origin and headers.get_all("Upgrade"):
         return Refusal(HTTPStatus.FORBIDDEN, "a websocket needs an Origin header")
     key, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
-    if not compare_digest(key.encode(errors="replace"), token.encode()):  # takes as long wherever they differ
+    if not compare_digest(key.encode(errors="replace"), token.encode()):  # constant time
         return Refusal(HTTPStatus.FORBIDDEN, "use the complete address that torsor printed")
     return Refusal(HTTPStatus.NOT_FOUND, "only the page itself is served") if rest else None
 
@@ -110,7 +110,7 @@ def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[A
 
 @contextmanager
 def guarding(token: str) -> Iterator[None]:
-    """Servers viser starts inside are guarded; GuardError if none was.
+    """Guard servers that viser starts inside this context; GuardError if none was started.
 
     viser has no hook of its own for this, so websockets' ``serve`` is wrapped while its server starts.
     """
@@ -137,7 +137,7 @@ def guarding(token: str) -> Iterator[None]:
 
 
 def _get_only() -> type:
-    """Connections that begin with GET; websockets hangs up on others without a word."""
+    """Connections that begin with GET; websockets closes others without a message."""
     from websockets.asyncio.server import ServerConnection
 
     class GetOnly(ServerConnection):

@@ -18,7 +18,7 @@ DIGITS = 3
 
 
 class Joints:
-    """A slider each, a note where the loops do not close, buttons for the neutral and a random pose."""
+    """One slider each, a note if the loops do not close, buttons for the neutral and a random configuration."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):
         self.session = session
@@ -37,7 +37,7 @@ class Joints:
 
         @slider.on_update
         def _(event: Any) -> None:
-            if event.client_id is not None:  # a hand on the slider, not our own painting
+            if event.client_id is not None:  # moved by the user, not by an update
                 do(self.session.slide, k, event.target.value)
 
         return slider

@@ -55,7 +55,7 @@ def stop(server: viser.ViserServer) -> None:
 
 
 def _without_tunnel(server: viser.ViserServer) -> None:
-    """viser answers a message of the page by opening a public address for it through a server abroad; here it does not."""
+    """Disable viser's message that opens a public address for the page through an external server."""
     from viser import _messages
 
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
