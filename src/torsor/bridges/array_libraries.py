@@ -1,4 +1,4 @@
-"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in place of numbers.
+"""A robot's quantities as functions of CasADi, JAX and PyTorch: with scalars of these libraries in place of numbers.
 
 No code is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
 symbol, a JAX tracer or a PyTorch tensor for each input, so that each library's own derivatives work.  The algorithms take such

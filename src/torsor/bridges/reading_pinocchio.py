@@ -72,7 +72,7 @@ class _Reading:
         )  # fmt: skip
 
     def _floats(self) -> bool:
-        """Whether joint 1 is a free flyer that carries all there is."""
+        """Whether joint 1 is a free flyer and the root of all other joints."""
         m = self.model
         if m.njoints < 2 or m.joints[1].shortname() != "JointModelFreeFlyer" or m.parents[1] != 0:
             return False
@@ -98,7 +98,7 @@ class _Reading:
         return out
 
     def _carry(self, i: int) -> None:
-        """The joints that carry body i, with massless links between them where there are several."""
+        """The joints of body i, with massless links between them if there are several."""
         m = self.model
         if i == 0 or (i == 1 and self.floating):
             return

@@ -109,7 +109,7 @@ class _Making:
                 getattr(self.model, word)[self.model.joints[a].idx_v] += value
 
     def refuse_what_pinocchio_gets_wrong(self) -> None:
-        """Of Pinocchio 4.1: a helical follower gives wrong forces or a crash, a composed joint beside any follower a crash."""
+        """Bugs of Pinocchio 4.1: helical mimic joints give wrong forces or crash, composed joints crash beside mimic joints."""
         ours = self.robot.model
         followers = [i for i, c in enumerate(ours.coupling) if c is not None]
         for i in followers:

@@ -1,4 +1,4 @@
-"""A computation over states: one from flags, shown as a table; or a file of them."""
+"""A computation over states: one state given by options, printed as a table; or a file of states."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
 
 
 def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Shown, **about: Any) -> None:
-    """Over a file, or at the state of the flags: a table for people, JSON, or a file."""
+    """Compute for the states of a file or of the options: a printed table, JSON, or a file."""
     about = {"robot": robot.name, "coordinates": words.state_names(robot)["v"], **about}
     if table.out is not None:
         ending(table.out)

@@ -1,4 +1,4 @@
-"""pose, jacobian: where a frame is, and how it moves with the joints."""
+"""pose, jacobian: the pose of a frame, and its velocity per joint velocity."""
 
 from __future__ import annotations
 

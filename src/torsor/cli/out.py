@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON for programs."""
+"""Output of commands: printed tables, or JSON for programs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WIDE = 100_000
 
 
 def stdout() -> Console:
-    """Where results go.  Colours on a terminal only, and not with NO_COLOR."""
+    """The console for results.  Colours only on a terminal, and not with NO_COLOR."""
     return _console(sys.stdout)
 
 
 def stderr() -> Console:
-    """Where errors and progress go."""
+    """The console for errors and progress."""
     return _console(sys.stderr)
 
 
@@ -135,7 +135,7 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
 
 
 def prose(text: str) -> Any:
-    """Sentences: they break between words, where formulas and trees stay as they are."""
+    """Sentences: they wrap between words, whereas formulas and trees do not wrap."""
     return style(text)
 
 
@@ -175,7 +175,7 @@ def _box() -> Any:
 
 
 def short(x: Any, digits: int = 5) -> str:
-    """A number for people; no limit is a dash.
+    """A number as printed; infinity (no limit) is a dash.
 
     >>> short(1 / 3), short(float("inf")), short(-0.0)
     ('0.33333', '–', '0')

@@ -65,7 +65,7 @@ def _run(words: list[str]) -> int:
     try:
         code = command().main(words, prog_name="torsor", standalone_mode=False)
         sys.stdout.flush()
-    except SystemExit as exit:  # typer's way to take a broken pipe
+    except SystemExit as exit:  # typer raises it for a broken pipe
         raise BrokenPipeError from exit
     if code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -109,7 +109,7 @@ def _code(error: Exception) -> int:
 
 
 class _Terminated(BaseException):
-    """SIGTERM, turned into an exception so that files are cleaned up on the way out."""
+    """SIGTERM, turned into an exception so that files are cleaned up at exit."""
 
 
 def _terminate(*_: Any) -> NoReturn:
@@ -120,7 +120,7 @@ def _terminate(*_: Any) -> NoReturn:
 def _manners() -> Iterator[None]:
     """Warnings as lines, characters the terminal lacks replaced, and a kill that cleans up."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by whoever started this: torsor ... >&-
+        if getattr(sys, name) is None:  # closed by the caller: torsor ... >&-
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -141,6 +141,6 @@ def _manners() -> Iterator[None]:
 
 
 def _forget_stdout() -> None:
-    """So that Python does not complain while it closes."""
+    """Prevent errors of Python when it closes stdout at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

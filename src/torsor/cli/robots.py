@@ -1,4 +1,4 @@
-"""The robot a command is about: a bundled name or a file, and the words that change how it is read."""
+"""The robot argument of a command: a bundled name or a file, and the options for reading it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _named_stdin(robot: str) -> Iterator[None]:
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """name=value, ...; none in the word run."""
+    """Arguments from "name=value,..."; empty for "run"."""
     if text == "run":
         return {}
     pairs = [item.partition("=") for item in text.split(",")]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
-#: numbers held at a time, in and out: 64 MB of them
+#: numbers held in memory at a time, input and output: 64 MB
 HELD = 1 << 23
 #: names of the state variables in error messages
 MEANING = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
@@ -38,7 +38,7 @@ NUMBERS = re.compile(r"[-+0-9.,e ]+")
 
 
 def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
-    """Compute for every row of a file, and write the results as they come; how many there were."""
+    """Compute for every row of a file, and write the results block by block; returns their number."""
     path, out, topic = table
     assert path is not None
     format, needed = _format(path), [x for x in job.inputs if x not in state.given]
@@ -126,7 +126,7 @@ def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: Tor
     return first, error
 
 
-# -- where states come from --------------------------------------------------------------------------------------
+# -- sources of states -------------------------------------------------------------------------------------------
 
 
 def _format(path: str) -> str:

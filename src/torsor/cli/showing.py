@@ -1,4 +1,4 @@
-"""Pictures and pages: figures to files, replays to the browser; and the demo."""
+"""Figures and replay pages: figures to files, replay pages to the browser; and the demo."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SAYS = {
 
 
 class Start(NamedTuple):
-    """A state, and in words where it comes from."""
+    """An initial state, and a description of its origin."""
 
     q: Array
     v: Array

@@ -22,7 +22,7 @@ Array: TypeAlias = np.ndarray
 
 
 class Column(NamedTuple):
-    """One result: its name, and how its entries are called where a file has a column for each."""
+    """One result: its name, and the names of its entries for files with one column per entry."""
 
     name: str
     entries: list[str]
@@ -35,7 +35,7 @@ Put: TypeAlias = Callable[[Block], None]
 
 @contextmanager
 def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """A function that takes block after block.  Without a path they go to stdout."""
+    """A function that writes one block per call.  Without a path it writes to stdout."""
     if path is None:
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
@@ -68,7 +68,7 @@ def ending(path: str) -> str:
 
 
 def _flat(block: Block, columns: Sequence[Column]) -> list[Array]:
-    """One column an entry."""
+    """One column per entry."""
     return [x for c in columns for x in block[c.name].reshape(-1, len(c.entries)).T]
 
 
@@ -86,7 +86,7 @@ def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *,
 
 @contextmanager
 def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, a line a row."""
+    """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, one line per row."""
     count = 0
 
     def put(block: Block) -> None:

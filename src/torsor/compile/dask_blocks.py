@@ -13,7 +13,7 @@ from torsor.compile.parcel import Parcel
 from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
 
-#: a float64, for arguments whose entries are made later
+#: a float64, in place of arguments whose entries are computed later
 FLOAT64 = np.dtype(np.float64)
 
 
@@ -53,13 +53,13 @@ def over_blocks(
 
 
 def refuse_out(out: Any) -> None:
-    """``out=`` is memory, and a Dask array has none yet."""
+    """Refuse ``out=``: a Dask array has no memory yet."""
     if out is not None:
         raise ArgumentError("out= does not work with Dask arrays, which are computed later; omit it")
 
 
 class Blocks:
-    """A function of blocks that other processes open once, however many blocks they get."""
+    """A function of blocks that other processes open once for all their blocks."""
 
     def __init__(self, function: Callable[..., Any], outputs: int):
         self.function, self.outputs = function, outputs

@@ -211,7 +211,7 @@ class Entry(EntryInfo):
         return fits and bool(len(kernel.inputs) == self.inputs + len(frames))
 
     def _check_outputs(self, kernel: Kernel) -> None:
-        """An error, for whoever made this function, unless the outputs of a kernel are the guards and the results it has."""
+        """Raise an error unless the outputs of a kernel match the results and guards of this function."""
         returned = len(kernel.outputs) - len(self._guards)
         if [o.name for o in kernel.outputs[returned:] if not o.shape] != list(self._guards):
             raise ValueError(

@@ -22,7 +22,7 @@ class Checks(NamedTuple):
 
 
 def checks(code: Code, results: Iterable[int], single: bool) -> Checks:
-    """Outputs and divisors, or the inputs where those are fewer and no number that is moderate in them becomes infinite.
+    """Outputs and divisors, or the inputs if these are fewer and moderate inputs cannot overflow.
 
     The inputs are used only for programs without divisions and large constants.
     """

@@ -1,4 +1,4 @@
-"""A program you can call: machine code where LLVM is there, the NumPy replay where it is not."""
+"""A callable program: machine code with LLVM, the NumPy fallback without."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class _OfInstances(property):
-    """A property that the class itself does not have: :mod:`inspect` would take it for the constructor's."""
+    """A property of instances only: on the class, :mod:`inspect` would take it for the constructor's."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -62,7 +62,7 @@ class Kernel:
     >>> M.shape, g.shape
     ((1000, 2, 2), (1000, 2))
 
-    Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
+    Calling a kernel runs no Python code if possible: ``__call__`` is an attribute of each kernel, its own built-in function.
     Arguments that this function does not accept go to :meth:`call_carefully`.
     """
 
@@ -107,14 +107,14 @@ class Kernel:
         return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The program travels; the machine code is made, or read from the cache, where it arrives."""
+        """Only the program is pickled; the receiving process compiles it, or reads the code from its cache."""
         options: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "explain": self._explain, "lenient": self._lenient}
         return partial(Kernel, **options), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------
 
     def _library(self, form: str) -> native.Library | None:
-        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache where it can be."""
+        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache if possible."""
         if form not in self._libraries:
             with self._lock:
                 if form not in self._libraries:
@@ -123,7 +123,7 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
+        """Let built-in functions run the compiled forms, if these work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
         if one is not None and not one.read(WORK):
             self.info.one = one.address["one"]

@@ -1,4 +1,4 @@
-"""Stretches of a program that are alike, as functions that it calls: compiled once, however often they occur."""
+"""Outlining: repeated stretches of a program become functions that it calls, each compiled once."""
 
 from __future__ import annotations
 

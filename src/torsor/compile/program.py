@@ -211,7 +211,7 @@ def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Scalars], X: S
 
 
 def _refuse_overflow(p: Program) -> None:
-    """An error where a constant that overflowed while recording reaches an output: no state could give a finite result."""
+    """Raise an error if a constant that overflowed while recording reaches an output: no state could give a finite result."""
     spoilt = [op == "const" and not math.isfinite(args[0]) for op, args in p.code]
     if not any(spoilt):
         return
@@ -240,7 +240,7 @@ def divisors(code: Sequence[Operation]) -> set[int]:
 
 
 class Empty(NamedTuple):
-    """A result without numbers whose shape nested sequences could not show, such as (0, 6)."""
+    """A result without numbers whose shape nested sequences cannot express, such as (0, 6)."""
 
     shape: tuple[int, ...]
 

@@ -6,7 +6,7 @@ not compiled.  It is a list of records, and a record is d = a b + c with the slo
     a + b = a·1 + b,   a − b = b·(−1) + a,   a b = a b + (−0),   −a = a·(−1) + (−0),   c − a b = (−a) b + c
 
 hold bit for bit, with a fused multiply-add and without.  So the loop has no branch, and a tape gives the bits of the
-straight-line code of the same program.  Other operations are records too, in runs of their own.
+straight-line code of the same program.  Other operations are records too, in separate runs.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def spread_out(records: list[Record], count: int) -> list[Record]:
     records of other kinds stay where they are.
     """
     placed: list[Record] = []
-    ready = [-1] * count  # where a value may be read
+    ready = [-1] * count  # position from which a value may be read
     for record in records:
         if not isinstance(record, Step) and record[0] not in record[1:]:  # a flag adds to itself
             ready[record[0]] = len(records) + DISTANCE
@@ -144,7 +144,7 @@ class TapeWriter:
         self.input = [v if v >= 0 else self.new() for v in self.input]
         self.flags = [self.new() for _ in range(FLAGS)]
         self.one, self.minus_one, self.minus_zero = (self.constant(x) for x in (1.0, -1.0, -0.0))
-        #: how often a value is a factor in c − a b: the negative of one of the two factors is computed
+        #: number of times a value is a factor in c − a b: the negative of one of the two factors is computed
         self.subtracted = Counter(a for op, args in code if op == "fnma" for a in args[:2])
 
     def new(self) -> int:
@@ -197,7 +197,7 @@ class TapeWriter:
             self.records.append(Step(op, (v,), tuple(x)))
 
     def sine_or_cosine(self, v: int, op: str, angle: int) -> None:
-        """One record gives both: the second of a pair takes the place that the first left open."""
+        """One record computes both: the second of a pair uses the slot reserved by the first."""
         self.name[v] = self.trig.setdefault((op, angle), v)
         if self.name[v] != v:
             return
@@ -244,7 +244,7 @@ class Check:
                 self.add(x)
 
     def end(self) -> None:
-        """All flags into the first, which the driver reads."""
+        """Sum all flags into the first one, which the driver reads."""
         w = self.writer
         for flag in w.flags[1:]:
             w.product(w.flags[0], flag, w.one, w.flags[0])

@@ -22,7 +22,7 @@ from torsor.errors import ArgumentError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-#: operations that are worth a thread of their own: about a tenth of a millisecond, three times the cost of starting it
+#: number of operations that justify a separate thread: about a tenth of a millisecond, three times the cost of starting it
 WORTHWHILE = 2_000_000
 #: pieces a thread's share is cut into
 PIECES = 2

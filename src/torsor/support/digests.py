@@ -31,7 +31,7 @@ class Damaged(FileError):
 
 
 def damaged_error(format: str, file: str = "") -> Damaged:
-    """The error of a file whose digest does not match."""
+    """The error for a file whose digest does not match."""
     return Damaged(
         "is damaged, or was changed since torsor wrote it: its numbers do not match its digest; to load it anyway, "
         f"{REMOVAL[format]}",

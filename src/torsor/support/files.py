@@ -119,7 +119,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream whose bytes become the file when the block ends well; an error leaves the path as it was.
+    """A stream whose bytes become the file when the block succeeds; after an error the path is unchanged.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

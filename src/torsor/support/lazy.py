@@ -75,6 +75,6 @@ class _SameModule(Loader):
         module.__spec__ = self.spec  # the import system wrote that of the second name
 
     def get_code(self, fullname: str) -> CodeType:
-        """For ``python -m``."""
+        """The code object, needed by ``python -m``."""
         loader: Any = find_spec(self.home).loader  # type: ignore[union-attr]
         return loader.get_code(self.home)

@@ -83,7 +83,7 @@ def csv_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str,
 def csv_writer(
     stream: IO[bytes], names: Sequence[str], meta: Mapping[str, Any] | None = None, *, digest: bool = True
 ) -> Iterator[Put]:
-    """The digest, ``# {...}`` where there is JSON beside the numbers, the names, and one line per row.
+    """The digest, ``# {...}`` if there is JSON metadata, the names, and one line per row.
 
     The digest is first, so that a truncated file has it; it is filled in last, so the stream must be seekable.
     """
@@ -206,7 +206,7 @@ class Check:
 
 
 def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any], list[str], int]:
-    """(digest, the JSON beside the numbers, names of the columns, the line where the numbers start)."""
+    """(digest, JSON metadata, names of the columns, the line where the numbers start)."""
     above = _lines(text, 1, file)
     line, digest, meta, first = 1, None, {}, next(above, "")
     if first.startswith(f"# {MARK}"):

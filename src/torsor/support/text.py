@@ -25,7 +25,7 @@ def plain(x: Any) -> Any:
 
 
 def numbers(rows: Any) -> np.ndarray:
-    """An array of floats, or of symbols where there are any."""
+    """An array of floats, or of objects if it contains symbols."""
     array = np.array(rows, dtype=object)
     return array.astype(float) if all(isinstance(x, (int, float)) for x in array.flat) else array
 

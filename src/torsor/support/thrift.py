@@ -12,7 +12,7 @@ DEEPEST = 16
 
 
 def struct(data: bytes, at: int = 0) -> tuple[dict[int, Any], int]:
-    """(values by field number, where the struct ends): whole numbers, bytes, lists, dicts of structs, None for the rest.
+    """(values by field number, end of the struct): whole numbers, bytes, lists, dicts of structs, None for the rest.
 
     ValueError if it is damaged, EOFError if it is cut short.
 

@@ -45,7 +45,7 @@ class PatientFunction:
 
     @cached_property
     def kernel(self) -> Callable[..., Any]:
-        """The kernel's way in."""
+        """The compiled kernel."""
         return self._kernel().__call__
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:

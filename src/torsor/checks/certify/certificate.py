@@ -51,7 +51,7 @@ class CertificateRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row as text, a word a column."""
+        """The row as text, one word per column."""
         return (
             self.verdict,
             self.name,
@@ -95,7 +95,7 @@ class Certificate:
 
     @property
     def seconds(self) -> float:
-        """How long all checks took."""
+        """Duration of all checks [s]."""
         return math.fsum(row.seconds for row in self.rows)
 
     def __getitem__(self, name: str) -> CertificateRow:

@@ -1,4 +1,4 @@
-"""Two sides of an equation, held against each other: where they are furthest apart, and by how much they may be."""
+"""Comparison of the two sides of an equation: the largest difference and the tolerance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def per_sample(x: Array) -> Array:
 
 
 def like(scale: Array, x: Array) -> Array:
-    """A number a sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
+    """One number per sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
     return scale.reshape(-1, *[1] * (x.ndim - 1))
 
 

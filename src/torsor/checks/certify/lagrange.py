@@ -30,7 +30,7 @@ from torsor.spatial.vector import ZERO
 
 
 def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
-    """τ = d/dt ∂L/∂ẋ − ∂L/∂x (MR 8.3), ``(samples, nv)``, exact but for rounding.
+    """τ = d/dt ∂L/∂ẋ − ∂L/∂x (MR 8.3), ``(samples, nv)``, exact except for rounding.
 
     >>> import torsor as ts
     >>> lagrange(ts.robots.two_link().model, np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2))).round(2)

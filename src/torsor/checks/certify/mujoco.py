@@ -1,4 +1,4 @@
-"""The same robot in MuJoCo, where it is installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
+"""The same robot in MuJoCo, if installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def refuse_rounder(s: Samples, d: Description) -> None:
 
 
 def refuse_free(s: Samples) -> None:
-    """Skip where a coordinate follows another here and is free in MuJoCo, and so moves otherwise."""
+    """Skip robots with mimic or helical joints: MuJoCo has independent coordinates for them, which move differently."""
     names = s.model.joint_names
     for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
         if c is not None:

@@ -24,7 +24,7 @@ from torsor.model import Description
 
 @dataclass(frozen=True)
 class Peer:
-    """The robot in another library's hands, and the samples in its coordinates."""
+    """The robot in another library, and the samples in its coordinates."""
 
     model: Any
     data: Any
@@ -79,11 +79,11 @@ def skipping(library: str) -> Iterator[None]:
         yield
     except MissingExtra as error:
         raise Skip(str(error)) from error
-    except (ValueError, RuntimeError) as error:  # theirs, and ModelError
+    except (ValueError, RuntimeError) as error:  # errors of the other library, and ModelError
         raise Skip(f"{library} does not support it: {' '.join(str(error).splitlines()[:2])}") from error
 
 
-# -- the answers, compared -----------------------------------------------------------------------------------------------
+# -- comparison of results -----------------------------------------------------------------------------------------------
 
 
 def same_force(s: Samples, tau: Array, accuracy: float) -> Comparison:

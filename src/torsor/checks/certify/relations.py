@@ -49,7 +49,7 @@ def coriolis(s: Samples) -> Comparison:
 def positive(s: Samples) -> Comparison:
     """vᵀM v > 0: M is symmetric to the bit, and no motion has negative energy.
 
-    The error is how far M is from symmetric, or its smallest eigenvalue below zero; n ε of the largest is allowed.
+    The error is the asymmetry of M, or the amount of its smallest eigenvalue below zero; n ε of the largest is allowed.
     """
     eigenvalues = np.linalg.eigvalsh(s.M)
     skew = np.abs(s.M - np.swapaxes(s.M, 1, 2)).reshape(len(s.M), -1).max(axis=1)
@@ -80,7 +80,7 @@ def power(s: Samples) -> Comparison:
 
 
 def energy_rate(s: Samples, q: Array, v: Array, a: Array) -> Array:
-    """dK/dt + dP/dt along the motion, ``(samples,)``: the energies' own functions, over numbers that carry their rates."""
+    """dK/dt + dP/dt along the motion, ``(samples,)``: the energy functions, over dual numbers."""
     qs, vs = list(q.T), list(v.T)
     later = alg.integrate(s.model, qs, [Dual(0, x) for x in vs], 1)
     K = alg.kinetic_energy(s.model, later, [Dual(x, y) for x, y in zip(vs, a.T, strict=True)])
@@ -139,8 +139,8 @@ def _out_of_order(s: Samples) -> Array:
     """σ of a when joints are not eliminated from the tips inwards: 10 ROUNDING (cond(M) + ρ²) |a|, ``(samples, 1)``.
 
     ROUNDING is the shift that keeps pivots above zero.  A body taken out by itself meets its neighbours with its own inertia,
-    not with that of all it carries.  ρ is how much more a joint finds in the body and those that hang on it than in the body
-    alone: as many digits go, on the way in and again on the way out.  A body too LIGHT is not taken out by itself.
+    not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
+    alone: as many digits are lost, in the inward and again in the outward pass.  A body too LIGHT is not taken out by itself.
     Where several light bodies follow each other it is worse than that: of 65 robots the worst lost five times as much.
     """
     from torsor.mechanics.large.divide_and_conquer import LIGHT

@@ -70,7 +70,7 @@ class Samples:
 
     @cached_property
     def prescribed(self) -> Array:
-        """Of which coordinates hybrid dynamics is given the acceleration: every other one, and in the next state the others."""
+        """The coordinates whose acceleration is given to hybrid dynamics: every other one, and in the next state the others."""
         return (np.add.outer(np.arange(len(self.q)), np.arange(self.robot.nv)) % 2).astype(float)
 
     @cached_property
@@ -116,7 +116,7 @@ class Samples:
     # -- by source -------------------------------------------------------------------------------------------
 
     def source(self, function: Callable[..., Any], *state: Array, **words: Any) -> Array:
-        """An algorithm over arrays, a scalar a column ``(samples,)``: no recording, no compiler."""
+        """An algorithm over arrays, with one array ``(samples,)`` per scalar: no recording, no compiler."""
         return as_array(function(self.model, *(list(x.T) for x in state), **words), len(self.q))
 
     @cached_property

@@ -28,7 +28,7 @@ class Check(NamedTuple):
     function: Callable[[Samples], Comparison]
 
 
-#: quantities whose kernels are always held against fifty digits; ``thorough`` takes all of them
+#: quantities whose kernels are always compared with 50-digit arithmetic; ``thorough`` compares all of them
 MAIN = (
     "inverse_dynamics",
     "forward_dynamics",

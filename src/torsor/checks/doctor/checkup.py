@@ -47,7 +47,7 @@ class Checkup:
         return self.findings[0].severity if self.findings else None
 
     def count(self, severity: str) -> int:
-        """How many findings are of that severity."""
+        """Number of findings of that severity."""
         if severity not in SEVERITIES:
             raise ArgumentError(f"severity must be one of {', '.join(SEVERITIES)}, not {severity!r}")
         return sum(f.severity == severity for f in self.findings)
@@ -85,7 +85,7 @@ def check(
 
     ``source`` is a URDF file, URDF text, any other file :func:`torsor.load` takes, a Robot or a Description; of URDF every
     finding has its line.  A file that torsor refuses is examined as far as it can be read.  ``roots`` are folders meshes may
-    lie in beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
+    are in, beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
     runs a xacro file, as for :func:`torsor.load`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'

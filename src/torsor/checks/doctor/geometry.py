@@ -20,7 +20,7 @@ _BASE = "it is part of the base and affects M only with a floating base"
 
 
 def reachable(subject: Examination) -> Iterable[Finding]:
-    """mesh-unreachable: one finding a package and reason."""
+    """mesh-unreachable: one finding per package and reason."""
     if not subject.shapes.meshes:
         return
     users: dict[str, list[LinkRecord]] = {}

@@ -57,7 +57,7 @@ def _allowance(j: JointRecord, q: float) -> bool:
 
 
 def locks(dynamics: Dynamics) -> Iterator[Lock]:
-    """Every angle of a middle joint, within (−π, π], at which its axis and its neighbours' lie in a plane."""
+    """Every angle of a middle joint, within (−π, π], at which its axis and those of its neighbours are coplanar."""
     model = dynamics.model
     volume = [_volumes(dynamics, q) for q in (0.0, math.pi / 2, math.pi)]
     for i in volume[0]:
@@ -105,7 +105,7 @@ def singular(dynamics: Dynamics, lock: Lock) -> bool:
 
 
 def _condition(dynamics: Dynamics, lock: Lock, beside: float) -> float:
-    """Of the three joints' block of M with a unit diagonal."""
+    """Condition number of the block of M of the three joints, scaled to a unit diagonal."""
     model, q = dynamics.model, dynamics.q[0].tolist()
     q[model.q_start[lock.bodies[1]]] = lock.angle + beside
     rows = [model.v_start[i] for i in lock.bodies]

@@ -1,4 +1,4 @@
-"""Masses that are missing: which of them matter, and which do not."""
+"""Missing masses: those that matter for the dynamics, and harmless ones."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _child(doc: Document, element: Element | None, tag: str) -> Element | None:
 
 
 def _numbers(element: Element | None, attribute: str) -> tuple[float, ...] | None:
-    """The numbers of an attribute; None where there are none, or words in their place."""
+    """The numbers of an attribute; None if it is missing, or not numeric."""
     text = None if element is None else element.get(attribute)
     try:
         return None if text is None else parse_numbers(text)

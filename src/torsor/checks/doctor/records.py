@@ -72,7 +72,7 @@ def turning(inertia: Array) -> Inertia:
 
 @dataclass(frozen=True)
 class JointRecord:
-    """A joint: limits as given, None where they are not; ``axis`` as written, of any length."""
+    """A joint: limits as given, None if missing; ``axis`` as written, of any length."""
 
     name: str
     type: str

@@ -69,7 +69,7 @@ class Shape:
         return _solid(self._surfaces)
 
     def outside(self, x: Array) -> float:
-        """How far at least a point is from the convex hull [m]; 0 inside."""
+        """Lower bound of the distance of a point from the convex hull [m]; 0 inside."""
         return outside(self.points, x)
 
     def spread(self, com: Array, u: Array, slack: float = 0.0) -> float:
@@ -102,7 +102,7 @@ class Shapes:
         return self._of[parts]
 
     def stood(self, g: Geometry, upright: bool) -> Geometry:
-        """A shape, turned if it is a mesh that lies and is to stand."""
+        """A shape; with ``upright``, a mesh with y up is turned."""
         return turn_upright(g) if upright and self.lies(g) else g
 
     def lies(self, g: Geometry) -> bool:

@@ -148,7 +148,7 @@ def _short(values: Array, size: float) -> str:
 
 
 def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
-    """The sides agree up to a rotation or mirror; where the link frames are mirror images, is it the right one?"""
+    """The sides agree up to a rotation or mirror; where the link frames are mirror images, check that it is the correct one."""
     if _looks(a) == _looks(b):
         return  # the same part on both sides is not a mirror image
     size = max(float(np.linalg.norm(a.com)), CLEAR)
@@ -165,9 +165,9 @@ def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array)
 
 
 def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
-    """The same principal moments about other axes: the one's inertia is neither the mirror image of the other's nor a copy.
+    """The same principal moments about other axes: one inertia is neither the mirror image nor a copy of the other.
 
-    Where the centres of mass are mirror images and no copies, so must the inertias be.
+    Where the centres of mass are mirror images and not copies, the inertias must be too.
     """
     mirror = D @ a.inertia @ D
     size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEAR)

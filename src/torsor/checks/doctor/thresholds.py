@@ -1,4 +1,4 @@
-"""Where a finding begins.  Each number stands beside its reason; all were tried on the robots of docs/findings.md."""
+"""Thresholds of the findings, each with its reason; all were tested on the robots of docs/findings.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 DENSEST = 22_590.0
 #: a balloon weighs more than this against its box, and so does any machine [kg/m³]
 LIGHTEST = 4.0
-#: of steel, aluminium and air in a housing: where a mass, put right by a factor 1000, must come to lie [kg/m³]
+#: density of steel, aluminium and air in a housing: range for a mass corrected by a factor 1000 [kg/m³]
 USUAL_DENSITY = (50.0, 12_000.0)
 
 # -- inertia ------------------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ FAR_CENTRE = 3.0
 # -- fits of an inertia to its shape: angles between second moments [degrees] ---------------------------------------------
 #: nearer than this, two bodies are alike
 ALIKE = 12.0
-#: farther than this they are not, whatever is inside the housing
+#: farther than this they are different, even with unknown parts inside the housing
 UNLIKE = 35.0
 #: a fit in size too: the ratio of the traces
 ALIKE_SIZE = 2.5

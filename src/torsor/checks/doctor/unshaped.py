@@ -42,7 +42,7 @@ def ball(mass: float, density: float) -> float:
 
 
 def likely_decades(mass: float, k: float) -> int:
-    """The decades by which k² is too large for its mass: 3, 6 or 9, where one of them makes a usual body of it, else 0.
+    """The decades by which k² is too large for its mass: 3, 6 or 9, if one of them gives a plausible body, else 0.
 
     >>> likely_decades(0.8, 43.0), likely_decades(0.8, 0.1)
     (6, 0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from torsor.compile import workspace
 from torsor.compile.llvm.lanes import IRWriter
 
-#: bytes of a row from which it may be worth going round the caches
+#: size of a row [bytes] above which streaming stores may be faster
 LONG_ROW = 1024
 
 #: copy n numbers by streaming stores, which bypass the caches: the destination is not read first

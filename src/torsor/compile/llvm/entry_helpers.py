@@ -317,5 +317,5 @@ def _release() -> str:
 
 
 def helpers() -> str:
-    """All of them."""
+    """All helper functions."""
     return "\n".join((_gather(), _unpack(), _match(), _number(), _row(), _convert(), _copy(), _fits(), _release()))

@@ -69,7 +69,7 @@ def _linker() -> Any:
     """The LLJIT for the next library, to be kept with it.
 
     LLVM keeps about 9 kB of an unloaded library until its LLJIT is deleted, and an LLJIT takes 120 kB: so one serves a few
-    libraries, and goes with the last of them.
+    libraries, and is deleted with the last of them.
     """
     linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine()), LIBRARIES)
     if left > 1:

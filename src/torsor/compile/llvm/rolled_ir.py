@@ -289,7 +289,7 @@ rest{TOGETHER}:
 {self.stores(s, v, columns)}"""))  # fmt: skip
 
     def stores(self, s: str, v: IRWriter, columns: list[str]) -> str:
-        """The sums of a segment into row i and into column i, and 0·x of them into the flag."""
+        """Store the sums of a segment in row i and in column i, and add 0·x of them to the flag."""
         lines = [f"%{s}.f0 = load {v.T}, ptr %sum, align 8"]
         for t, c in enumerate(columns):
             x = f"%{s}.x{t}"
@@ -341,7 +341,7 @@ rowdone:
   br label %row"""
 
     def end(self) -> str:
-        """All flags into one."""
+        """Sum all flags into one."""
         b, E = self.b, self.b.E
         lines = ["done:", f"  %all = load {b.T}, ptr %sum, align 64"]
         total = "%dbad"

@@ -79,7 +79,7 @@ class ScanEmitter(Emitter):
                 self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.area('write', self.area_start[a] + k)}")
 
     def add(self, group: Group, positions: list[int]) -> None:
-        """To the rows that the index names."""
+        """Add to the rows given by the index."""
         b = self.b
         a, first = len(self.in_sizes) + len(self.out_sizes) + self.sums[group[0][0]], group[0][1]
         names = [self.value(self.s.results[p]) for p in positions]

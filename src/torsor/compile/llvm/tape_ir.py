@@ -259,7 +259,7 @@ def zeros_of_sparse_outputs(program: Program) -> set[Place]:
     return found
 
 
-#: how many operands an operation has, where that is not two
+#: number of operands of operations, if not two
 OPERANDS = {"where": 3, **dict.fromkeys(("abs", "sqrt", "sign", "tanh", "exp", "log", "asin", "acos"), 1)}
 
 
