@@ -189,6 +189,6 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
         doc.notes.note_ignored("<mimic> element", _WELDED)
         return None
     if not follow:
-        doc.notes.note("<mimic> ignored as asked, so independent", f"joint {name!r}")
+        doc.notes.note("<mimic> ignored (mimic=False), joint is independent", f"joint {name!r}")
         return None
     return found

@@ -1,6 +1,6 @@
 """xacro: a program that writes URDF, run by the library of that name.
 
-Running one runs the code of its author: its expressions are restricted Python, it includes any file
+Running one runs the code of its author: its expressions are restricted Python (no security boundary), it includes any file
 it names that you may read, and it has access to the environment.  So it runs only if the caller requests it.
 """
 

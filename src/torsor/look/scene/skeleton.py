@@ -63,7 +63,7 @@ def ellipsoids(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
 def ellipsoid(G: Inertia, least: float) -> Triangles:
     """Semi-axes a² = 5 (I_y + I_z − I_x)/(2m) of the principal moments about the centre of mass, none below ``least`` [m].
 
-    A solid ellipsoid has I_x = m (b² + c²)/5 (MR Fig. 8.5).  If the triangle inequality is violated, the result is ``least``.
+    A solid ellipsoid has I_x = m (b² + c²)/5 (MR Fig. 8.5).  If the triangle inequality fails, that semi-axis is ``least``.
     """
     I, R = np.linalg.eigh(np.array(G.about_com.rows, float))
     squares = 5 * (I.sum() / 2 - I) / float(G.m)
