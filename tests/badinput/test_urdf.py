@@ -644,7 +644,7 @@ def test_without_mimic_every_joint_is_its_own():
     source = tree(("j", "a", "b", '<mimic joint="z"/>'))
     d = read_urdf(source, mimic=False)
     assert d.joints[0].mimic is None
-    assert d.report == ("<mimic> ignored as asked, so independent: joint 'j'",)
+    assert d.report == ("<mimic> ignored (mimic=False), joint is independent: joint 'j'",)
 
 
 # -- size, safety, surroundings ----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""A robot's quantities as functions of CasADi, JAX and PyTorch: their scalars in place of numbers.
+"""A robot's quantities as functions of CasADi, JAX and PyTorch: with scalars of these libraries in place of numbers.
 
-Nothing is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
+No code is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
 symbol, a JAX tracer or a PyTorch tensor for each input, so that each library's own derivatives work.  The algorithms take such
 scalars directly, too; but only a recording folds zeros away and shares common values (UR5's inverse dynamics in
 JAX: 2436 operations directly, 364 from the program; 9.5 s to compile, and 0.4 s).

@@ -21,9 +21,9 @@ Places = Sequence[int] | range
 
 @dataclass(frozen=True)
 class JointRow:
-    """Where a joint's coordinates are, here and there, and how they differ.
+    """Positions of a joint's coordinates in torsor and in the other library, and their conversion.
 
-    ``follows`` marks a coordinate they have and we do not, factor·q + offset of a joint of ours: a mimic joint.
+    ``follows`` marks a coordinate of a mimic joint that torsor does not have: factor·q + offset of its leader.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class JointRow:
 class Convention:
     """The states of a robot as another library has them.  Every argument is one state or a batch, (..., n).
 
-    ``q``, ``v``, ``a``, ``tau`` lead there; the methods of ``back``, with their arrays, lead here.  Accelerations are time
+    ``q``, ``v``, ``a``, ``tau`` convert to the other library; those of ``back`` convert to torsor.  Accelerations are time
     derivatives of the velocities, there as here.  T(q), with V = T v, is :meth:`velocity_matrix`: then M = Tᵀ M′ T, and
     J = J′ T.
     """
@@ -63,7 +63,7 @@ class Convention:
     # -- there -----------------------------------------------------------------------------------------------------------
 
     def q(self, q: ArrayLike) -> Array:
-        """Their configuration (..., nq)."""
+        """The other library's configuration (..., nq)."""
         q = check_states(q, self.robot.nq, "q")
         out = np.empty((*q.shape[:-1], self.nq))
         for r in self.rows:
@@ -72,17 +72,17 @@ class Convention:
         return out
 
     def v(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Their velocity (..., nv): T v."""
+        """The other library's velocity (..., nv): T v."""
         q, v = self._state(q, v)
         return self._map(q, v, np.empty((*v.shape[:-1], self.nv)))
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Their acceleration (..., nv): T a + Ṫ v."""
+        """The other library's acceleration (..., nv): T a + Ṫ v."""
         q, v, a = self._state(q, v, a)
         return self._map(q, a, np.empty((*a.shape[:-1], self.nv))) + self._drift(q, v)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Their joint forces (..., nv), which do the same work; a mimic joint of theirs gets none, its leader all."""
+        """The other library's joint forces (..., nv), which do the same work; zero for mimic joints, all on their leaders."""
         q, tau = self._state(q, tau)
         out = self._map(q, tau, np.empty((*tau.shape[:-1], self.nv)))
         for r in self.rows:
@@ -91,7 +91,7 @@ class Convention:
         return out
 
     def velocity_matrix(self, q: ArrayLike) -> Array:
-        """T(q) (..., their nv, nv)."""
+        """T(q) (..., nv of the other library, nv)."""
         q = check_states(q, self.robot.nq, "q")
         unit = np.broadcast_to(np.eye(self.robot.nv), (*q.shape[:-1], self.robot.nv, self.robot.nv))
         columns = np.empty((*q.shape[:-1], self.robot.nv, self.nv))
@@ -117,13 +117,13 @@ class Convention:
 
 
 class InverseConvention:
-    """From their numbers to the robot's."""
+    """Conversion from the other library's numbers to the robot's."""
 
     def __init__(self, there: Convention):
         self._there = there
 
     def q(self, Q: ArrayLike) -> Array:
-        """The robot's configuration; an angle they have as (cos, sin) comes back in (−π, π]."""
+        """The robot's configuration; an angle given as (cos, sin) is returned in (−π, π]."""
         there = self._there
         Q = check_states(Q, there.nq, "Q")
         out = np.empty((*Q.shape[:-1], there.robot.nq))
@@ -133,7 +133,7 @@ class InverseConvention:
         return out
 
     def v(self, Q: ArrayLike, V: ArrayLike) -> Array:
-        """The robot's velocity; of a mimic joint of theirs, its leader's counts."""
+        """The robot's velocity; for a mimic joint of the other library, that of its leader."""
         Q, V = self._state(Q, V)
         return self._map(self.q(Q), V, followers=False)
 
@@ -145,7 +145,7 @@ class InverseConvention:
         return self._map(q, A - self._there._drift(q, v), followers=False)
 
     def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
-        """The robot's joint forces: Tᵀ TAU, what mimic joints of theirs push on their leaders included."""
+        """The robot's joint forces: Tᵀ TAU, which includes the joint forces of mimic joints on their leaders."""
         Q, TAU = self._state(Q, TAU)
         return self._map(self.q(Q), TAU, followers=True)
 
@@ -176,7 +176,7 @@ def check_states(x: ArrayLike, size: int, name: str) -> Array:
 
 
 def together(*arrays: Array) -> tuple[Array, ...]:
-    """With leading axes alike."""
+    """The arrays, broadcast to equal leading axes."""
     try:
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     except ValueError:
@@ -185,7 +185,7 @@ def together(*arrays: Array) -> tuple[Array, ...]:
 
 
 def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> JointRow:
-    """A row, its sizes checked where nothing is changed on the way."""
+    """A row; its sizes are checked if the coordinates are not converted."""
     if kind is SAME and (len(q) != len(their_q) or len(v) != len(their_v)):
         raise ModelError(f"a joint with {len(q)} coordinates here has {len(their_q)} there")
     return JointRow(kind, q, v, their_q, their_v)

@@ -1,6 +1,6 @@
 """Coordinates of one joint in other libraries.
 
-Their velocity is V = T(q) v with T orthogonal, so joint forces go the same way, TAU = T τ, and accelerations as A = T a + Ṫ v.
+The other library's velocity is V = T(q) v with T orthogonal; so joint forces are TAU = T τ, and accelerations A = T a + Ṫ v.
 Leading axes are batches.
 """
 
@@ -28,7 +28,7 @@ def _same(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Kind:
-    """q to theirs and back; T(q) (..., n, n), None where it is 1; Ṫ v (..., n), None where it is 0."""
+    """Conversions of q in both directions; T(q) (..., n, n), None where it is 1; Ṫ v (..., n), None where it is 0."""
 
     q: Callable[[Array], Array] = _same
     q_back: Callable[[Array], Array] = _same
@@ -60,7 +60,7 @@ CIRCLE = Kind(
 W_FIRST = Kind(_w_first, _w_last)
 
 
-# -- free bodies: ours is p, (x, y, z, w), and the body twist (ω, v) -----------------------------------------------------
+# -- floating joints: torsor has p, (x, y, z, w), body twist (ω, v) ------------------------------------------------------
 
 
 def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
@@ -97,7 +97,7 @@ FREE_WORLD = Kind(
 
 
 def free_body_in_world(kind: Kind, X: Transform) -> Kind:
-    """A free body whose pose they say in the world, and we in a joint frame that X takes the world to."""
+    """A floating joint: the other library's pose is in the world, torsor's in a joint frame; X leads from world to it."""
     R, p = X.pose
     if R == IDENTITY and p == ZERO:
         return kind
@@ -129,7 +129,7 @@ def _to_rpy(q: Array) -> Array:
 
 
 def _from_rpy(Q: Array) -> Array:
-    """Of Rz(yaw) Ry(pitch) Rx(roll)."""
+    """The quaternion of Rz(yaw) Ry(pitch) Rx(roll)."""
     x, y, z = (Quaternion.exp(axis * angle) for axis, angle in zip(AXES, np.moveaxis(Q, -1, 0), strict=True))
     return read.stack(z @ y @ x)
 
@@ -149,7 +149,7 @@ def _table_drift(q: Array, v: Array) -> Array:
     return np.stack([u[..., 1] * v[..., 2], -u[..., 0] * v[..., 2], np.zeros_like(v[..., 2])], axis=-1)
 
 
-#: Pinocchio's planar joint: (x, y, cos θ, sin θ), and the velocity in the axes of the puck, where ours is in those of the table
+#: Pinocchio's planar joint: (x, y, cos θ, sin θ), and the velocity in axes of the moving body; torsor's is in fixed axes
 PUCK = Kind(
     lambda q: np.concatenate([q[..., :2], CIRCLE.q(q[..., 2:])], axis=-1),
     lambda Q: np.concatenate([Q[..., :2], CIRCLE.q_back(Q[..., 2:])], axis=-1),

@@ -13,7 +13,7 @@ def from_mujoco(model: Any, *, body: str | None = None, mimic: bool = True, stri
 
     q and v are ``qpos`` and ``qvel`` joint by joint, but quaternions end with w, and a floating base has its twist (ω, v) in
     its own axes: :mod:`torsor.bridges.states` converts.  ``body`` selects that body with its descendants and ancestors.
-    :mod:`torsor.io.mjcf.reader` describes what is read, ``robot.report`` what was omitted.  Needs the extra ``mujoco``.
+    :mod:`torsor.io.mjcf.reader` lists the elements that are read, ``robot.report`` those omitted.  Needs the extra ``mujoco``.
 
     >>> import mujoco
     >>> pendulum = '<mujoco><worldbody><body name="bob"><joint/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>'

@@ -103,9 +103,9 @@ def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
 
 
 def _by_subspace(joint: Any, scale: float) -> JointType:
-    """The joint of one freedom whose axis Pinocchio does not tell: S = (v, ω), the same at every q, says it."""
+    """A joint of one degree of freedom whose axis Pinocchio does not give: it follows from S = (v, ω), constant over q."""
     data, q = joint.createData(), np.zeros(joint.idx_q + 2)
-    q[joint.idx_q] = 1.0  # an angle, or (cos, sin) of none
+    q[joint.idx_q] = 1.0  # an angle, or (cos, sin) of angle zero
     joint.calc(data, q)
     S = np.asarray(data.S).reshape(6) * scale
     linear, angular = S[:3], S[3:]

@@ -16,7 +16,7 @@ from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 
-#: Pinocchio's limit that limits nothing, or a number as good as that
+#: numbers from here on mean "no limit" in Pinocchio
 _ENDLESS = 1e300
 
 
@@ -24,9 +24,9 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     """The robot of a ``pinocchio.Model``: same tree, masses, limits, armature, damping, dry friction, gravity, joint names.
 
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
-    joints is a named frame.  A free flyer that carries everything is the floating base.  What Pinocchio composes, or has three
-    sliders or three hinges for, is several joints: ``name_0``, ``name_1``, ....  ``rotorInertia`` does not count in Pinocchio's
-    own algorithms, and not here; ``robot.report`` lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    joints is a named frame.  A free flyer at the root is the floating base.  Joints that Pinocchio composes, or has as three
+    prismatic or revolute joints, are several joints: ``name_0``, ``name_1``, ....  Pinocchio ignores ``rotorInertia`` in its
+    algorithms, and so does torsor; ``robot.report`` lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import pinocchio
     >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv
@@ -72,7 +72,7 @@ class _Reading:
         )  # fmt: skip
 
     def _floats(self) -> bool:
-        """Whether joint 1 is a free flyer that carries all there is."""
+        """Whether joint 1 is a free flyer and the root of all other joints."""
         m = self.model
         if m.njoints < 2 or m.joints[1].shortname() != "JointModelFreeFlyer" or m.parents[1] != 0:
             return False
@@ -98,7 +98,7 @@ class _Reading:
         return out
 
     def _carry(self, i: int) -> None:
-        """The joints that carry body i, with massless links between them where there are several."""
+        """The joints of body i, with massless links between them if there are several."""
         m = self.model
         if i == 0 or (i == 1 and self.floating):
             return

@@ -6,7 +6,7 @@
 | free body, v | (ω, v) in the body | (v, ω) in the body | ṗ in the world, ω in the body | ω, ṗ in the world |
 | ball, q; v | (x, y, z, w); ω in the body | the same | (w, x, y, z); the same | roll, pitch, yaw; ω in the parent |
 | continuous, q | θ | (cos θ, sin θ) | θ | θ |
-| planar, q; v | x, y, θ; rates | x, y, cos θ, sin θ; in the puck's axes | two slides and a hinge | the same |
+| planar, q; v | x, y, θ; rates | x, y, cos θ, sin θ; in moving axes | two slides and a hinge | the same |
 
 >>> import pinocchio
 >>> import torsor as ts
@@ -49,7 +49,7 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
     found = _Matching(robot, "Pinocchio")
     for i in range(1, model.njoints):
         name, joint = model.names[i], model.joints[i]
-        if joint.nv == 0:  # a mimic joint of theirs, with no numbers of its own
+        if joint.nv == 0:  # a mimic joint of the other library, without coordinates
             continue
         pieces = parts(joint, name)
         q = range(joint.idx_q, joint.idx_q + joint.nq)
@@ -94,7 +94,7 @@ def mujoco(robot: Robot, model: Any) -> Convention:
 
 
 def _match_free(found: _Matching, name: str, q: int, v: int) -> None:
-    """A free joint: the floating base, a Floating joint, or what carries an armature, three sliders and a ball."""
+    """A free joint: the floating base, a Floating joint, or, with an armature, three prismatic joints and a spherical one."""
     sliders = [f"{name}_{letter}" for letter in "xyz"]
     if all(slider in found.robot.joints for slider in sliders):
         for n, slider in enumerate(sliders):
@@ -105,7 +105,7 @@ def _match_free(found: _Matching, name: str, q: int, v: int) -> None:
 
 
 def drake(robot: Robot, plant: Any) -> Convention:
-    """The states of a robot as a finalized ``pydrake`` MultibodyPlant that holds the same robot and nothing else has them."""
+    """The states of a robot as a finalized ``pydrake`` MultibodyPlant that holds only this robot has them."""
     kinds = {"quaternion_floating": FREE_WORLD, "ball_rpy": BALL_RPY}
     found = _Matching(robot, "Drake")
     for index in plant.GetJointIndices():
@@ -128,7 +128,7 @@ def drake(robot: Robot, plant: Any) -> Convention:
 
 
 class _Matching:
-    """Their joints, found one after another among the robot's."""
+    """Matching of the other library's joints, one after another, with the robot's."""
 
     def __init__(self, robot: Robot, library: str):
         self.robot, self.library = robot, library
@@ -137,7 +137,7 @@ class _Matching:
         self._pieces = _pieces(robot)
 
     def match(self, name: str, kind: Kind, their_q: Any, their_v: Any) -> None:
-        """A joint of theirs by its name, which may be a piece of one of ours (:mod:`torsor.io.mjcf.joint_words`)."""
+        """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_words`)."""
         if name in self.robot.joints:
             joint = self.robot.joint(name)
             self._seen.add(name)
@@ -159,7 +159,7 @@ class _Matching:
         self._rows.append(row(kind, q, v, their_q, their_v))
 
     def match_base(self, name: str, kind: Kind, their_q: Any, their_v: Any, in_world: bool = False) -> None:
-        """A free joint: the robot's joint of that name, else its floating base, whatever it is called there."""
+        """A free joint: the robot's joint of that name, else its floating base, under any name."""
         base = name not in self.robot.joints and FLOATING_BASE in self.robot.joints and FLOATING_BASE not in self._seen
         if in_world and not base and name in self.robot.joints:
             model, i = self.robot.model, self.robot.joint(name).index
@@ -179,7 +179,7 @@ class _Matching:
         self._rows.append(JointRow(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
 
     def rows(self) -> list[JointRow]:
-        """All of them; a joint of ours that was not met is an error."""
+        """All rows; a joint of the robot without a match is an error."""
         model = self.robot.model
         own = {model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None}
         missing = sorted(own - self._seen)
@@ -191,7 +191,7 @@ class _Matching:
 def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
     """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, factor and offset.
 
-    What a screw advances is its pitch times its turn, and where that follows another joint, a multiple of that one's.
+    A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
     from torsor.io.mjcf.joint_words import pieces
     from torsor.model.joints import Helical, Planar, Universal

@@ -20,7 +20,7 @@ from torsor.spatial.vector import ZERO
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: what Pinocchio calls the joint of a floating base
+#: Pinocchio's name for the joint of a floating base
 ROOT = "root_joint"
 
 
@@ -105,11 +105,11 @@ class _Making:
                 word: size(float(c.k)) * getattr(self.model, word)[self.model.joints[b].idx_v] for word, size in losses.items()
             }
             self.model = self.pin.transformJointIntoMimic(self.model, a, b, float(c.k), float(c.b))
-            for word, value in kept.items():  # what a follower loses, its leader feels
+            for word, value in kept.items():  # losses of a mimic joint are added to its leader
                 getattr(self.model, word)[self.model.joints[a].idx_v] += value
 
     def refuse_what_pinocchio_gets_wrong(self) -> None:
-        """Of Pinocchio 4.1: a helical follower gives wrong forces or a crash, a composed joint beside any follower a crash."""
+        """Bugs of Pinocchio 4.1: helical mimic joints give wrong forces or crash, composed joints crash beside mimic joints."""
         ours = self.robot.model
         followers = [i for i, c in enumerate(ours.coupling) if c is not None]
         for i in followers:
@@ -182,7 +182,7 @@ def _losses(model: Any, joint: int, j: Joint) -> None:
 
 
 def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -> None:
-    """What acts along the axes of a planar joint's table would act along the puck's in Pinocchio; equal damping is the same."""
+    """Refuse values in the fixed axes of a planar joint: Pinocchio uses the moving body's axes; equal damping is the same."""
     if isinstance(kind, Planar) and (row[0] != row[1] if word == "damping" else row[:2].any()):
         raise ModelError(
             f"joint {name!r}: its {word} is given in the fixed axes of the plane; "
@@ -191,7 +191,7 @@ def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -
 
 
 def _inertia(pin: Any, G: Inertia) -> Any:
-    """As it is: Pinocchio refuses to be given an inertia that no body has, and lets it be set; robots have such."""
+    """The inertia unchanged: Pinocchio's constructor refuses impossible inertias, but its attributes can be set to them."""
     m, out = float(G.m), pin.Inertia.Zero()
     out.mass, out.lever = m, numbers(G.com) if m else np.zeros(3)
     out.inertia = numbers((G.about_com if m else G.I).rows)

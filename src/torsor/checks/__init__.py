@@ -1,4 +1,4 @@
-"""Is it right?  The doctor examines a model's numbers, certificates examine the arithmetic.
+"""Checks: plausibility of a model's numbers (doctor), and numerical verification of its dynamics (certificates).
 
 May import every folder except the command line.
 """

@@ -59,7 +59,7 @@ def _common(
 
 @cache
 def command() -> Any:
-    """All of it, as typer makes it."""
+    """The whole command, built by typer."""
     app = typer.Typer(
         cls=Group, help=ABOUT, epilog=FIRST, pretty_exceptions_enable=False, add_completion=True,
         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray
 #: a loop that is open by less is closed [m, rad]
 CLOSED = 1e-4
-#: an angle beyond its limit by more is no overshoot [rad]
+#: an angle beyond its limit by more than this is not an overshoot [rad]
 TURN = 2 * np.pi
 
 

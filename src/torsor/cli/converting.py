@@ -29,7 +29,7 @@ Format = Annotated[
     Literal["urdf", "mjcf"] | None, typer.Option("--to", help="Format, if it does not follow from the extension of OUT.")
 ]
 LOOPS = "torsor accel and simulate support loops"
-#: what is exported as code where nothing is named
+#: functions exported as code by default
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
 ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
 
@@ -47,7 +47,7 @@ def export(
 
     if to not in ("c", "python") and quantity:
         raise Typed(f"--quantity is for code; --to {to} writes the robot itself")
-    path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a name in a file is no path
+    path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a robot's name must not act as a path
     usual, lost = list(USUAL), list[str]()
     if robot.loops and not quantity and to in ("c", "python"):
         usual = [x for x in USUAL if not EVERY[x].under_loops]

@@ -27,7 +27,7 @@ Out = Annotated[
 Topic = Annotated[
     str | None, typer.Option("--topic", metavar="NAME", help="Topic of an MCAP file with joint states on several topics.")
 ]
-#: a force that is smaller, as a share of the largest, is what rounding left of a zero
+#: a smaller force, relative to the largest, is a rounding error of zero
 ROUNDING = 2.0**-52
 Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
 

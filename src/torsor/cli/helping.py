@@ -22,7 +22,7 @@ class _Panels(dict[str, list[tuple[str, str]]]):
         self.setdefault(title, []).append((name, meaning))
 
     def write(self, formatter: Any) -> None:
-        """All with the same first column, but for names that are too long for one."""
+        """All sections with the same first column, except for names that are too long."""
         width = max((len(name) for rows in self.values() for name, _ in rows if len(name) <= NARROW), default=0)
         for title, rows in self.items():
             with formatter.section(_style(title, bold=True)):
@@ -30,7 +30,7 @@ class _Panels(dict[str, list[tuple[str, str]]]):
 
 
 class _Helpful:
-    """Arguments before options in the usage; a section a panel; the lines to try as they are typed."""
+    """Arguments before options in the usage; one section per panel; examples unchanged."""
 
     def collect_usage_pieces(self: Any, ctx: Any) -> list[str]:
         arguments = [x for x in self.get_params(ctx) if x.param_type_name == "argument"]
@@ -64,7 +64,7 @@ class Group(_Helpful, TyperGroup):
 
 
 def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
-    """(``-o, --out FILE``, what it is and what is taken without it); a flag is followed by nothing."""
+    """(``-o, --out FILE``, description and default); a flag has no value."""
     if parameter.param_type_name == "argument":
         return parameter.metavar, parameter.help
     names, default = ", ".join(sorted(parameter.opts, key=len)), parameter.default
@@ -78,6 +78,6 @@ def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 
 def _style(text: str, **how: Any) -> str:
-    """In colours on a terminal only, and not with NO_COLOR."""
+    """Use colours only on a terminal, and not with NO_COLOR."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
     return text if plain else typer.style(text, **how)

@@ -1,4 +1,4 @@
-"""A computation over states: one from flags, shown as a table; or a file of them."""
+"""A computation over states: one state given by options, printed as a table; or a file of states."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FileJob(NamedTuple):
     topic: str | None
 
 
-#: (robot, state, results) → what people see
+#: (robot, state, results) → printed output
 Shown: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
 
 
@@ -55,7 +55,7 @@ def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
 
 
 def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Shown, **about: Any) -> None:
-    """Over a file, or at the state of the flags: a table for people, JSON, or a file."""
+    """Compute for the states of a file or of the options: a printed table, JSON, or a file."""
     about = {"robot": robot.name, "coordinates": words.state_names(robot)["v"], **about}
     if table.out is not None:
         ending(table.out)
@@ -87,6 +87,6 @@ def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
 
 
 def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
-    """Report the written file; nothing if results were printed."""
+    """Report the written file; no report if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

@@ -1,4 +1,4 @@
-"""pose, jacobian: where a frame is, and how it moves with the joints."""
+"""pose, jacobian: the pose of a frame, and its velocity per joint velocity."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pose(
     for name in frames:
         robot.frame(name)
     columns = [Column(name, [f"{name}[{p}]" for p in PLACE]) for name in frames]
-    poses = robot.kernel(*(("pose", name) for name in frames))  # one kernel, which computes what they share once
+    poses = robot.kernel(*(("pose", name) for name in frames))  # one kernel, which computes shared parts once
 
     def pose_rows(q: np.ndarray) -> dict[str, np.ndarray]:
         found = poses(q)

@@ -1,4 +1,4 @@
-"""simulate, view: a robot that moves, and one to move by hand."""
+"""simulate, view: simulation of a robot, and the browser viewer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Roots = Annotated[
 ]
 
 
-#: kind of file → how to have one
+#: kind of file → option that writes it
 HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg draws it", "out": "--out motion.csv keeps it"}
 
 

@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON for programs."""
+"""Output of commands: printed tables, or JSON for programs."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 #: blanks between two columns of a table
 GAP = 3
-#: columns of text where nobody looks at a terminal: nothing is cut, nothing wraps
+#: columns of text if the output is not a terminal: no truncation, no wrapping
 WIDE = 100_000
 
 
 def stdout() -> Console:
-    """Where results go.  Colours on a terminal only, and not with NO_COLOR."""
+    """The console for results.  Colours only on a terminal, and not with NO_COLOR."""
     return _console(sys.stdout)
 
 
 def stderr() -> Console:
-    """Where errors and progress go."""
+    """The console for errors and progress."""
     return _console(sys.stderr)
 
 
@@ -58,7 +58,7 @@ def emit(as_json: bool, document: Mapping[str, Any], *shown: Any) -> None:
 
 
 def json_text(document: Mapping[str, Any], indent: int | None = None) -> str:
-    r"""JSON that a terminal shows as it is: what is not printable is escaped, as JSON does it.
+    r"""JSON that is safe to show in a terminal: characters that are not printable are escaped, as in JSON.
 
     >>> print(json_text({"robot": "är\x9b2J"}))
     {"robot": "är\u009b2J"}
@@ -68,7 +68,7 @@ def json_text(document: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def plain(x: Any) -> Any:
-    """Numbers, text, lists and dicts only; what is not finite becomes null.
+    """Numbers, text, lists and dicts only; numbers that are not finite become null.
 
     >>> plain({"tau": (1.0, float("inf"))})
     {'tau': [1.0, None]}
@@ -102,7 +102,7 @@ def grid() -> Table:
 def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[Any]:
     """A wide table in as many pieces as the terminal is too narrow for: names on the left, the columns continued below.
 
-    Where names make the columns wide, numbers stand for them: they are before the names of the rows if those are the same, else
+    Names that make the columns too wide are replaced by numbers: given before the names of the rows if those are the same, else
     in a line at the end.
     """
     cells = [max((len(cells[k]) for _, cells in rows), default=0) for k in range(len(heads))]
@@ -135,7 +135,7 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
 
 
 def prose(text: str) -> Any:
-    """Sentences: they break between words, where formulas and trees stay as they are."""
+    """Sentences: they wrap between words, whereas formulas and trees do not wrap."""
     return style(text)
 
 
@@ -175,7 +175,7 @@ def _box() -> Any:
 
 
 def short(x: Any, digits: int = 5) -> str:
-    """A number for people; no limit is a dash.
+    """A number as printed; infinity (no limit) is a dash.
 
     >>> short(1 / 3), short(float("inf")), short(-0.0)
     ('0.33333', '–', '0')

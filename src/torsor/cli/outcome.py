@@ -27,7 +27,7 @@ class Typed(TorsorError):
 
 
 class Partial(BaseException):
-    """An interrupted command that wrote what it had until then: exit code 130.  Typer lets it pass, as it is no Exception."""
+    """An interrupted command that wrote its results so far: exit code 130.  Typer does not catch it: it is not an Exception."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         say(_line(error, words))
         try:
             sys.stdout.flush()
-        except OSError:  # what it still holds is what cannot be written: a full disk
+        except OSError:  # its buffer cannot be written: a full disk
             _forget_stdout()
         return _code(error)
 
@@ -65,7 +65,7 @@ def _run(words: list[str]) -> int:
     try:
         code = command().main(words, prog_name="torsor", standalone_mode=False)
         sys.stdout.flush()
-    except SystemExit as exit:  # typer's way to take a broken pipe
+    except SystemExit as exit:  # typer raises it for a broken pipe
         raise BrokenPipeError from exit
     if code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -89,7 +89,7 @@ def _line(error: Exception, words: Sequence[str]) -> str:
     """A usage error as one line."""
     shown = getattr(error, "format_message", None)  # typer's own errors
     if shown is None:
-        if isinstance(error, OSError):  # a full disk, a file that went away: nobody's fault
+        if isinstance(error, OSError):  # a full disk, a file that was removed: not a bug
             return ": ".join(filter(None, (error.filename and str(error.filename), error.strerror or str(error))))
         text = str(error) if isinstance(error, TorsorError) else f"{type(error).__name__}: {error}"
         hint = "" if isinstance(error, TorsorError) else "; this is a bug in torsor; --debug shows the traceback"
@@ -109,7 +109,7 @@ def _code(error: Exception) -> int:
 
 
 class _Terminated(BaseException):
-    """SIGTERM, turned into an exception so that files are cleaned up on the way out."""
+    """SIGTERM, turned into an exception so that files are cleaned up at exit."""
 
 
 def _terminate(*_: Any) -> NoReturn:
@@ -120,7 +120,7 @@ def _terminate(*_: Any) -> NoReturn:
 def _manners() -> Iterator[None]:
     """Warnings as lines, characters the terminal lacks replaced, and a kill that cleans up."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by whoever started this: torsor ... >&-
+        if getattr(sys, name) is None:  # closed by the caller: torsor ... >&-
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -141,6 +141,6 @@ def _manners() -> Iterator[None]:
 
 
 def _forget_stdout() -> None:
-    """So that Python does not complain while it closes."""
+    """Prevent errors of Python when it closes stdout at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The robot a command is about: a bundled name or a file, and the words that change how it is read."""
+"""The robot argument of a command: a bundled name or a file, and the options for reading it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
 
 @contextmanager
 def _named_stdin(robot: str) -> Iterator[None]:
-    """What is wrong with a robot from stdin is said to be there."""
+    """Errors in a robot from stdin are reported with <stdin> as the file name."""
     try:
         yield
     except FileError as error:
@@ -103,7 +103,7 @@ def _named_stdin(robot: str) -> Iterator[None]:
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """name=value, ...; none in the word run."""
+    """Arguments from "name=value,..."; empty for "run"."""
     if text == "run":
         return {}
     pairs = [item.partition("=") for item in text.split(",")]
@@ -122,7 +122,7 @@ def bundled_robots() -> dict[str, Callable[[], Robot]]:
 
 
 def source(robot: str) -> str | bytes:
-    """A path that is there, or what stdin says."""
+    """The path of an existing file, or the content of stdin."""
     from torsor.support.files import label, read_stream
 
     if robot == "-":

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
-#: numbers held at a time, in and out: 64 MB of them
+#: numbers held in memory at a time, input and output: 64 MB
 HELD = 1 << 23
-#: what a state variable is, in complaints
+#: names of the state variables in error messages
 MEANING = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
-#: what is meant as numbers, and no file
+#: text that is a list of numbers and not a file
 NUMBERS = re.compile(r"[-+0-9.,e ]+")
 
 
 def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
-    """Compute for every row of a file, and write the results as they come; how many there were."""
+    """Compute for every row of a file, and write the results block by block; returns their number."""
     path, out, topic = table
     assert path is not None
     format, needed = _format(path), [x for x in job.inputs if x not in state.given]
@@ -56,7 +56,7 @@ def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json
         logs: Any = read_chunks(stream, max(64, min(65536, HELD // width)), format=format, topic=topic)
         with closing(logs):
             results = _compute_blocks(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
-            first = next(results)  # what is wrong with the columns is said before anything is written
+            first = next(results)  # errors in the columns are raised before any output is written
             columns = [Column("t", ["t"]), *job.columns] if "t" in first else job.columns
             rows = 0
             with block_writer(out, as_json, columns, about) as put:
@@ -71,7 +71,7 @@ def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json
 def _compute_blocks(
     robot: Robot, job: Job, state: StateFlags, logs: Iterator[Log], needed: list[str], file: str
 ) -> Iterator[dict[str, Array]]:
-    """Block after block of results; what is odd is said once."""
+    """The results, one block at a time; a caution is printed once."""
     warned = False
     for log in logs:
         states = _states(robot, log, needed)
@@ -126,7 +126,7 @@ def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: Tor
     return first, error
 
 
-# -- where states come from --------------------------------------------------------------------------------------
+# -- sources of states -------------------------------------------------------------------------------------------
 
 
 def _format(path: str) -> str:
@@ -140,7 +140,7 @@ def _format(path: str) -> str:
 
 @contextmanager
 def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The stream of a file and its size, or stdin; what is wrong in it is said with its name."""
+    """The stream of a file and its size, or stdin; errors in it are reported with its name."""
     if path != "-" and not os.path.isfile(path):
         said = "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
         raise Typed(f"{label(path)} {said}" if os.path.exists(path) else f"there is no file {label(path)}")

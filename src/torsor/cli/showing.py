@@ -1,4 +1,4 @@
-"""Pictures and pages: figures to files, replays to the browser; and the demo."""
+"""Figures and replay pages: figures to files, replay pages to the browser; and the demo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGES = (".html", ".htm")
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """A matplotlib figure as a file, all or nothing."""
+    """Write a matplotlib figure to a file, atomically."""
     from torsor.support.files import write_bytes
     from torsor.support.plotting import pyplot, style
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
-#: how far from the middle a random start is, as a share of the way to a random configuration
+#: distance of a random start from the middle, as a share of the distance to a random configuration
 SHARE = 0.5
-#: how fast joints start that nothing pulls [rad/s, m/s]
+#: largest random initial joint speed with --control gravity [rad/s, m/s]
 NUDGE = 0.5
-#: how fast pd pulls [rad/s], critically damped
+#: natural frequency of --control pd [rad/s], critically damped
 OMEGA = 2 * np.pi
 #: --control in words
 SAYS = {
@@ -29,7 +29,7 @@ SAYS = {
 
 
 class Start(NamedTuple):
-    """A state, and in words where it comes from."""
+    """An initial state, and a description of its origin."""
 
     q: Array
     v: Array
@@ -73,16 +73,16 @@ def inside(robot: Robot, q: Array) -> Array:
 
 
 def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..., Any] | None, str]:
-    """τ(t, q, v) of a word, and what it does in words: τ = M a + g with a = 0, or that of springs and dampers.
+    """τ(t, q, v) of a ``--control`` word, and its description: τ = M a + g with a = 0, or that of springs and dampers.
 
-    Nothing drives a floating base: it accelerates so that its rows of τ are zero.
+    A floating base is not driven: it accelerates so that its rows of τ are zero.
     """
     if word == "none":
         return None, SAYS[word]
     goal = rest = inside(robot, robot.neutral())
     if target is not None:
         goal = words.state("--target", target, words.state_names(robot)["q"], rest)
-    tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops change nothing in τ = M a + g
+    tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops do not change τ = M a + g
     both, base = tree.kernel("mass_matrix", "gravity_force"), _base(robot)
 
     def control(t: float, q: Array, v: Array) -> Array:

@@ -25,14 +25,14 @@ HINT = "A quick measurement on a machine that may be busy; for the full benchmar
 
 
 class Peer(NamedTuple):
-    """A quantity in Pinocchio: a call at one state, and by how much its results differ from torsor's."""
+    """A quantity in Pinocchio: a call at one state, and the difference of its results from torsor's."""
 
     call: Callable[[], Any]
     difference: float
 
 
 class Timing(NamedTuple):
-    """Seconds an evaluation: one call, one of a batch, one call of Pinocchio's; how many operations; how far apart they are."""
+    """Seconds per evaluation: one call, one of a batch, one call of Pinocchio; number of operations; difference of results."""
 
     quantity: str
     operations: int

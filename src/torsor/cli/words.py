@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torsor.robot import Robot
 
-#: name=number between commas, or what is none; a name may have commas and equal signs of its own
+#: name=number between commas, or any other text; a name may have commas and equal signs of its own
 PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Q = Annotated[
@@ -50,7 +50,7 @@ def numbers(option: str, text: str, size: int | None = None) -> list[float]:
 
 
 def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray:
-    """One entry a name: all of them, one number for all, or some by name with the rest as they are."""
+    """One entry per name: all of them, one number for all, or some by name with the rest unchanged."""
     import numpy as np
 
     if "=" not in text:
@@ -90,7 +90,7 @@ def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]
 
 
 def state_names(robot: Robot) -> dict[str, list[str]]:
-    """How the entries of q, v, a and tau are called."""
+    """Names of the entries of q, v, a and tau."""
     from torsor.model.names import configuration_names, coordinate_names
 
     v = list(coordinate_names(robot.model))

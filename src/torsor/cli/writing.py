@@ -22,7 +22,7 @@ Array: TypeAlias = np.ndarray
 
 
 class Column(NamedTuple):
-    """One result: its name, and how its entries are called where a file has a column for each."""
+    """One result: its name, and the names of its entries for files with one column per entry."""
 
     name: str
     entries: list[str]
@@ -35,7 +35,7 @@ Put: TypeAlias = Callable[[Block], None]
 
 @contextmanager
 def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """A function that takes block after block.  Without a path they go to stdout."""
+    """A function that writes one block per call.  Without a path it writes to stdout."""
     if path is None:
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
@@ -46,7 +46,7 @@ def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], abo
 
 @contextmanager
 def _stdout() -> Iterator[IO[bytes]]:
-    """Where bytes go that people may read; a full disk there is no fault of the file that is read."""
+    """Standard output as a stream of bytes; errors in writing to it are not reported as errors of the input file."""
     try:
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -68,7 +68,7 @@ def ending(path: str) -> str:
 
 
 def _flat(block: Block, columns: Sequence[Column]) -> list[Array]:
-    """One column an entry."""
+    """One column per entry."""
     return [x for c in columns for x in block[c.name].reshape(-1, len(c.entries)).T]
 
 
@@ -78,7 +78,7 @@ def _names(columns: Sequence[Column]) -> list[str]:
 
 @contextmanager
 def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[Put]:
-    """A digest stands above the rows of a file, and is missing in what is printed: it is known when all rows are."""
+    """A digest is written above the rows of a file; printed tables have none, since it depends on all rows."""
     names = _names(columns)
     with tables.csv_writer(stream, [*map(printable, names)] if stream.isatty() else names, digest=digest) as put:
         yield lambda block: put(_flat(block, columns))
@@ -86,7 +86,7 @@ def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *,
 
 @contextmanager
 def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, a line a row."""
+    """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, one line per row."""
     count = 0
 
     def put(block: Block) -> None:
@@ -110,7 +110,7 @@ def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]
 
 @contextmanager
 def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
-    """Held in memory until the end: an NPZ says first how long its arrays are."""
+    """Held in memory until the end: an NPZ stores the lengths of its arrays first."""
     blocks: list[Block] = []
     yield blocks.append
     arrays = {c.name: np.concatenate([b[c.name] for b in blocks]) for c in columns}

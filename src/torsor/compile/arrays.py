@@ -1,4 +1,4 @@
-"""Arguments as users give them: checked, named in every complaint, and brought to rows a kernel can read."""
+"""Arguments of kernels: checked, named in every error message, and converted to rows that a kernel can read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _read(argument: Argument, value: Any) -> np.ndarray:
         refuse_mask(argument.name, value)
         try:
             return np.asarray(value)
-        except Exception:  # rows of unequal length, say: as_array has the words for it
+        except Exception:  # for example rows of unequal length: as_array raises the error message
             pass
     return as_array(argument.name, value, argument.labels, expected=f"an array of shape {_expected_shape(argument)}")
 
@@ -48,7 +48,7 @@ def _expected_shape(argument: Argument) -> str:
 
 
 def in_order(array: np.ndarray) -> np.ndarray:
-    """A small array with its numbers in C order, copied if need be; a large one as it is."""
+    """A small array with its numbers in C order, copied if necessary; a large array is returned unchanged."""
     return array if array.size > SMALL or array.flags.c_contiguous else array.copy()
 
 
@@ -81,7 +81,7 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
 
 
 def address(array: np.ndarray) -> int:
-    """Where the numbers are.  ``array.ctypes.data`` says the same and takes a microsecond."""
+    """Address of the first number.  ``array.ctypes.data`` is the same, but takes a microsecond."""
     place: int = array.__array_interface__["data"][0]
     return place
 
@@ -95,7 +95,7 @@ def rescale_quaternions(
 ) -> list[np.ndarray] | None:
     """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared are about 1 in size; or None.
 
-    Only for calls whose result was not finite: ordinary quaternions are used as they are.
+    Only for calls whose result was not finite: ordinary quaternions are used without normalization.
     """
     out, start, changed = list(arrays), 0, False
     for k, (argument, array) in enumerate(zip(arguments, arrays, strict=True)):

@@ -1,4 +1,4 @@
-"""From IR text to loaded machine code: from the disk cache where it can be."""
+"""From IR text to loaded machine code: from the disk cache if possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def name_of(ir: str, symbols: tuple[str, ...]) -> str:
 
 
 def build(ir: str, symbols: tuple[str, ...], dtype: np.dtype) -> native.Library:
-    """The library of a module, from memory or disk where it can be."""
+    """The library of a module, from memory or disk if possible."""
     name = name_of(ir, symbols)
     library = find_library(name, symbols, dtype)
     if library is None:

@@ -1,7 +1,7 @@
 """Compiled code on disk, so that the second process starts at once.
 
 A file is a digest and object code.  Its name is the hash of everything the code depends on, the digest covers name and
-content, and nothing is loaded before it has been checked.  Errors of the disk cost time, but do not affect results.
+content, and a file is loaded only after it has been checked.  Disk errors cost time, but do not affect results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAGIC = b"torsor1\n"
 DIGEST = 32
 #: files kept; the least recently written go first
 CAPACITY = 10_000
-#: hexadecimal digits of a name that are 0 where storing it looks for too many files: one store in 16, since listing takes long
+#: number of leading hexadecimal zeros in a name at which a store also prunes the folder: one store in 16, since listing is slow
 PRUNING = 1
 #: of a file [bytes]; the largest program that is compiled takes a tenth of it
 LARGEST = 256 << 20
@@ -35,7 +35,7 @@ _warned: set[str] = set()
 
 
 def directory() -> Path | None:
-    """Where compiled code is kept: $TORSOR_CACHE, else the user's cache folder; None if $TORSOR_CACHE is "off"."""
+    """The folder of compiled code: $TORSOR_CACHE, else the user's cache folder; None if $TORSOR_CACHE is "off"."""
     chosen = os.environ.get("TORSOR_CACHE")
     if chosen is not None:
         return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen)
@@ -76,7 +76,7 @@ def load(name: str) -> bytes | None:
 
 
 def store(name: str, image: bytes) -> None:
-    """Keep object code: written apart, then moved into place, so that a reader sees a whole file or none."""
+    """Store object code: written to a temporary file, then renamed, so that a reader never opens a partial file."""
     folder = _own_folder(create=True)
     if folder is None:
         return
@@ -103,7 +103,7 @@ def store(name: str, image: bytes) -> None:
 def _read(path: Path) -> bytes:
     """The contents of a regular file that the user owns and only the user can write; otherwise OSError with the reason.
 
-    It is opened once, and judged by what was opened: a file planted while the folder was open to others belongs to them, and
+    It is opened once, and the open file checked: a file planted while others could write to the folder has another owner, and
     opening a pipe does not wait for a writer.
     """
     with open(os.open(path, _FLAGS), "rb") as file:
@@ -124,7 +124,7 @@ def _digest(name: str, image: bytes) -> bytes:
 
 
 def _own_folder(create: bool = False) -> Path | None:
-    """The cache folder, if it is ours alone: code is loaded from it."""
+    """The cache folder, if only this user can write to it: code is loaded from it."""
     folder = directory()
     if folder is None:
         return None
@@ -162,7 +162,7 @@ def _prune(folder: Path) -> None:
 
 
 def _write_time(path: Path) -> float:
-    """When a file was written; 0 for one that another process has removed meanwhile."""
+    """Modification time of a file; 0 if another process has removed it meanwhile."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -170,7 +170,7 @@ def _write_time(path: Path) -> float:
 
 
 def _complain(what: str) -> None:
-    """One warning a cause and process; the kernel is then compiled in memory."""
+    """One warning per cause and process; the kernel is then compiled in memory."""
     if what not in _warned:
         _warned.add(what)
         warnings.warn(f"torsor's kernel cache: {what}", CacheWarning, stacklevel=2)

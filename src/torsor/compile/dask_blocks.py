@@ -13,7 +13,7 @@ from torsor.compile.parcel import Parcel
 from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
 
-#: a float64, for arguments whose entries are made later
+#: a float64, in place of arguments whose entries are computed later
 FLOAT64 = np.dtype(np.float64)
 
 
@@ -31,12 +31,12 @@ def over_blocks(
 ) -> Any:
     """function(*values) block by block, not computed yet; one array, or a tuple of as many as there are ``outputs``.
 
-    Blocks follow the batch axes; the axes of a state are brought into one block.  A state's result has the bits it has in a
+    Blocks follow the batch axes; the axes of a state are merged into one block.  The result of a state is bit for bit that of a
     NumPy batch, for any blocks.
     """
     import dask.array as da
 
-    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same complaints, now
+    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same errors, raised now
     batch_shape(inputs, stand_ins)
     taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
     given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]
@@ -53,13 +53,13 @@ def over_blocks(
 
 
 def refuse_out(out: Any) -> None:
-    """``out=`` is memory, and a Dask array has none yet."""
+    """Refuse ``out=``: a Dask array has no memory yet."""
     if out is not None:
         raise ArgumentError("out= does not work with Dask arrays, which are computed later; omit it")
 
 
 class Blocks:
-    """A function of blocks that other processes open once, however many blocks they get."""
+    """A function of blocks that other processes open once for all their blocks."""
 
     def __init__(self, function: Callable[..., Any], outputs: int):
         self.function, self.outputs = function, outputs
@@ -80,14 +80,14 @@ def _receive(parcel: Parcel, outputs: int) -> Blocks:
 
 
 def _whole(argument: Argument, value: Any) -> Any:
-    """The array with each state in one block; the blocks of the batch stay as they are."""
+    """The array with each state in one block; the blocks of the batch are unchanged."""
     batch = value.ndim - len(argument.shape)
     cut = any(len(blocks) > 1 for blocks in value.chunks[batch:])
     return value.rechunk((*value.chunks[:batch], *argument.shape)) if cut else value
 
 
 def _stand_in(value: Any) -> Any:
-    """An array of the same type and shape that takes no memory; a length that Dask does not know yet is taken as 1."""
+    """An array of the same type and shape that takes no memory; a length that is still unknown to Dask is taken as 1."""
     if not is_lazy(value):
         return value
     shape = tuple(1 if math.isnan(n) else int(n) for n in value.shape)

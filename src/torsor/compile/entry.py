@@ -1,8 +1,8 @@
-"""The way in from Python: built-in functions that check their arguments, run a kernel and return its results in machine code.
+"""Entry points from Python: built-in functions that check their arguments, run a kernel and return its results in machine code.
 
 A call with exact, aligned, C-ordered arrays of the right shape and type, by position or by name, costs about as much as two
 attribute look-ups, for one state or a short batch.  So does one state as lists of numbers.  Any other call, and any result that
-is not finite, goes to a careful Python function, which gives the right answer or the error.
+is not finite, goes to a careful Python function, which returns the result or raises the error.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def fill(library: Library, dtype: np.dtype, python: bool) -> None:
 
 
 def _addresses() -> dict[str, int]:
-    """What ``@call`` needs of CPython and NumPy, by its name in the module's table."""
+    """Addresses in CPython and NumPy that ``@call`` needs, by name in the module's table."""
     objects = {
         "array_type": np.ndarray, "float_type": float, "float64_type": np.float64, "int_type": int, "list_type": list,
         "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "out": OUT[0], "only_out": OUT,
@@ -141,7 +141,7 @@ class Entry(EntryInfo):
         )  # fmt: skip
         self.function, self.parameters, self._choose = function, signature, choose
         self._rows = rows
-        self._kept: list[Any] = [None] * self._most  # what the rows point to
+        self._kept: list[Any] = [None] * self._most  # the objects that the rows point to
         self._next = 0  # the row that the next route is written to
         self._limits = limits
         self._direct: Kernel | None = None
@@ -158,14 +158,14 @@ class Entry(EntryInfo):
         return made
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """The first call, and the first with words that have no route: find their kernel, then answer carefully."""
+        """The first call, and the first with words that have no route: find their kernel, then call the careful function."""
         self._start()
         if self._choose is not None:
             self._add_route_of_call(args, named)
         return self.function(*args, **named)
 
     def __reduce__(self) -> Any:
-        """A built-in function is pickled as (its owner, its name): the owner to look it up on is whose method it stands for."""
+        """A built-in function is pickled as (its owner, its name): the owner is the object whose method it replaces."""
         return _same, (self.function.__self__,)  # type: ignore[attr-defined]  # a bound method
 
     def _start(self) -> None:
@@ -211,7 +211,7 @@ class Entry(EntryInfo):
         return fits and bool(len(kernel.inputs) == self.inputs + len(frames))
 
     def _check_outputs(self, kernel: Kernel) -> None:
-        """An error, for whoever made this function, unless the outputs of a kernel are the guards and the results it has."""
+        """Raise an error unless the outputs of a kernel match the results and guards of this function."""
         returned = len(kernel.outputs) - len(self._guards)
         if [o.name for o in kernel.outputs[returned:] if not o.shape] != list(self._guards):
             raise ValueError(
@@ -238,7 +238,7 @@ class Entry(EntryInfo):
             chosen[signature.by_frame] = frames
         try:
             kernel = self._choose(chosen)  # type: ignore[misc]  # the caller has checked
-        except Exception:  # the careful function raises it again, or has another way
+        except Exception:  # the careful function raises it again, or succeeds otherwise
             kernel = None
         self.add_route(words, kernel, frames)
 
@@ -249,7 +249,7 @@ _absent = object()
 
 
 def decline(*args: Any, **named: Any) -> Any:
-    """In place of a careful function: what the machine code does not take is not computed at all."""
+    """Replaces a careful function: arguments that the machine code does not accept are not computed."""
     return NotImplemented
 
 

@@ -22,9 +22,9 @@ class Checks(NamedTuple):
 
 
 def checks(code: Code, results: Iterable[int], single: bool) -> Checks:
-    """Outputs and divisors, or the inputs where those are fewer and no number that is moderate in them becomes infinite.
+    """Outputs and divisors, or the inputs if these are fewer and moderate inputs cannot overflow.
 
-    Neither a division nor a large constant may be in the way then.
+    The inputs are used only for programs without divisions and large constants.
     """
     outputs = {r for r in results if code[r][0] != "const"}
     inputs = {v for v, (op, _) in enumerate(code) if op == "input"}
@@ -36,5 +36,5 @@ def checks(code: Code, results: Iterable[int], single: bool) -> Checks:
 
 
 def scale(single: bool) -> float:
-    """The factor of inputs that are checked: a finite one large enough to overflow on the way overflows by it."""
+    """The factor of inputs that are checked: a finite input large enough to overflow in a later operation overflows by it."""
     return 1e30 if single else 1e280

@@ -30,7 +30,7 @@ VECTORS = 4
 
 
 def module(program: Program, form: str, host: Host, single: bool) -> str:
-    """IR of a program, with the entry ``@one`` or ``@batch`` as ``form`` says."""
+    """IR of a program, with the entry ``@one`` or ``@batch`` according to ``form``."""
     with no_garbage():
         lanes, one = host.width * (2 if single else 1), form == "one"
         parts = split(program, lanes)
@@ -67,7 +67,7 @@ def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, lo
         driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
     else:
         if parts is not None:
-            outputs[parts.output] = 0  # it is not staged: the loop reads what it has written
+            outputs[parts.output] = 0  # it is not staged: the loop reads its own results
         driver = batch_driver(b, inputs, outputs, body.slots, lines, private)
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 

@@ -23,7 +23,7 @@ def replay_scan(
     index: np.ndarray | None,
     dtype: np.dtype,
 ) -> int:
-    """Fill the results; arrays that are scattered to are added to in place.  −1, or state × T + step of what is not finite."""
+    """Fill the results; scattered arrays are added to in place.  Returns −1, or state × T + step of a non-finite number."""
     stepped = set(wiring.rows(len(program.inputs)))
     step_axis = [a.ndim - len(i.shape) - 1 for a, i in zip(arrays, program.inputs, strict=True)]
     now = list(arrays)

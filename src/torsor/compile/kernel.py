@@ -1,4 +1,4 @@
-"""A program you can call: machine code where LLVM is there, the NumPy replay where it is not."""
+"""A callable program: machine code with LLVM, the NumPy fallback without."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class _OfInstances(property):
-    """A property that the class itself does not have: :mod:`inspect` would take it for the constructor's."""
+    """A property of instances only: on the class, :mod:`inspect` would take it for the constructor's."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -62,8 +62,8 @@ class Kernel:
     >>> M.shape, g.shape
     ((1000, 2, 2), (1000, 2))
 
-    Calling a kernel runs no Python code where it can: ``__call__`` is an attribute of each kernel, its own built-in function.
-    What that function does not take goes to :meth:`call_carefully`.
+    Calling a kernel runs no Python code if possible: ``__call__`` is an attribute of each kernel, its own built-in function.
+    Arguments that this function does not accept go to :meth:`call_carefully`.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
@@ -107,14 +107,14 @@ class Kernel:
         return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The program travels; the machine code is made, or read from the cache, where it arrives."""
+        """Only the program is pickled; the receiving process compiles it, or reads the code from its cache."""
         options: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "explain": self._explain, "lenient": self._lenient}
         return partial(Kernel, **options), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------
 
     def _library(self, form: str) -> native.Library | None:
-        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache where it can be."""
+        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache if possible."""
         if form not in self._libraries:
             with self._lock:
                 if form not in self._libraries:
@@ -123,12 +123,12 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Let built-in functions run the forms that are there, if they work on the stack (:mod:`torsor.compile.workspace`)."""
+        """Let built-in functions run the compiled forms, if these work on the stack (:mod:`torsor.compile.workspace`)."""
         one, batch = self._libraries.get("one"), self._libraries.get("batch")
         if one is not None and not one.read(WORK):
             self.info.one = one.address["one"]
         if batch is not None and not batch.read(WORK):
-            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # what spread() would not split
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
             self.info.batch = batch.address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
@@ -151,7 +151,7 @@ class Kernel:
         result: type | None = None,
         guards: Mapping[str, float] | None = None,
     ) -> Callable[..., Any]:
-        """A built-in function that runs this kernel; ``careful`` is called, with the same arguments, for what it does not take.
+        """A built-in function that runs this kernel; arguments it does not accept are passed to ``careful``.
 
         Several results come as a ``result``, a NamedTuple class, instead of a plain tuple.  ``guards={output: limit}`` are the
         last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
@@ -163,7 +163,7 @@ class Kernel:
 
     @cached_property
     def _attempt(self) -> Callable[..., Any]:
-        """The machine code's own entry, which returns NotImplemented for what it does not take."""
+        """The machine code's own entry, which returns NotImplemented for arguments that it does not accept."""
         return self.builtin("attempt", "", entry.decline)
 
     @_OfInstances
@@ -220,7 +220,7 @@ class Kernel:
         return (*values, *(given[a.name] for a in rest))
 
     def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
-        """Fresh arrays, or the caller's own where nothing else reads or writes the same memory."""
+        """New arrays, or the caller's own if no other argument shares their memory."""
         outputs = self.outputs
         if out is None:
             return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
@@ -296,7 +296,7 @@ class Kernel:
             self._check(" + ".join(o.name for o in self.outputs), sound, arrays, batch)
 
     def _check(self, output: str, finite: np.ndarray, arrays: list[np.ndarray], batch: tuple[int, ...]) -> None:
-        """An error about the first state whose result, or a value on the way to it, is not finite."""
+        """An error about the first state whose result, or an intermediate value, is not finite."""
         if finite.all():
             return
         place = np.unravel_index(int(np.argmin(finite)), batch) if batch else ()

@@ -31,7 +31,7 @@ NUMBER = 16
 # CDataObject of ctypes: the address of the structure
 STRUCTURE = 16
 
-#: most inputs and outputs of a kernel, and parameters of a method, that machine code takes; others go the careful way
+#: most inputs and outputs of a kernel, and parameters of a method, that machine code accepts; others go to the careful function
 MOST = 64
 #: most items of a dict such as ``wrenches={"frame": F}``
 FRAMES = 4
@@ -48,7 +48,7 @@ class ArgumentInfo(ctypes.Structure):
 
 
 class KernelInfo(ctypes.Structure):
-    """What machine code reads of a kernel.
+    """Fields of a kernel that machine code reads.
 
     ``item`` is the size of a number [bytes], ``descr`` the address of its NumPy type.  ``one`` and ``batch`` are the addresses
     of the compiled forms that work on the stack, 0 where there is none yet; a batch of more than ``most`` rows is for threads.
@@ -71,7 +71,7 @@ class KernelInfo(ctypes.Structure):
 
 
 class SignatureInfo(ctypes.Structure):
-    """What machine code reads of a signature: ``inputs`` arrays first, ``count`` parameters in all, then ``out``.
+    """Fields of a signature that machine code reads: ``inputs`` arrays first, ``count`` parameters in all, then ``out``.
 
     ``positional`` of them may be given without a name.  ``names`` are the addresses of the interned names, since the names of
     keywords in source code are interned too; ``fallbacks`` those of the default values, 0 for a parameter that has none.
@@ -113,12 +113,12 @@ class SignatureInfo(ctypes.Structure):
 
 
 class EntryInfo(ctypes.Structure):
-    """What machine code reads of a built-in function; :class:`torsor.compile.entry.Entry` fills it.
+    """Fields of a built-in function that machine code reads; :class:`torsor.compile.entry.Entry` fills it.
 
     ``kernel`` is that of a call that gives the inputs alone, by position; ``routes`` are ``count`` rows for any call: its
     words, keys of the dict by frame (0 where there is none) and kernel.  ``careful`` is the Python function for other
     calls; 0 means that NotImplemented is returned.  Where ``relays`` is 1, arguments that do not fit a kernel that was
-    found are left to the kernel's own careful function, which returns what the built-in function would.  ``result`` is the
+    found are left to the kernel's own careful function, which returns the result of the built-in function.  ``result`` is the
     class of several results, 0 for a plain tuple.  The last ``guards`` outputs are not returned: each must be less than its
     number at ``limits``, else the careful function is called.
     """

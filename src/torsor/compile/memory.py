@@ -1,4 +1,4 @@
-"""Memory that LLVM is about to take, compared with what there is: LLVM ends the process when an allocation fails."""
+"""Compare the memory that LLVM needs with the memory available: LLVM ends the process when an allocation fails."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # not on this system
 
-#: [bytes] that LLVM takes for a module: a part of its own, and for each byte of the text.  Measured were 5 MB, and 4 bytes,
+#: [bytes] that LLVM takes for a module: a constant, and a factor per byte of its text.  Measured were 5 MB, and 4 bytes,
 #: from a UR5's 0.1 MB of text to the 26 MB of a humanoid's Christoffel symbols
 COMPILING = (16_000_000, 6)
-#: likewise for object code that is loaded
+#: the same for object code that is loaded
 LOADING = (4_000_000, 8)
 
 
@@ -33,7 +33,7 @@ def available() -> float:
     """Bytes that this process can still allocate, by its limits and the machine's memory; inf if unknown."""
     left = math.inf
     if resource is not None:
-        limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and where /proc/self/statm has what counts towards them
+        limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and the index of the size in /proc/self/statm that counts towards it
         low = {place: resource.getrlimit(getattr(resource, name))[0] for name, place in limits.items()}
         low = {place: limit for place, limit in low.items() if limit != resource.RLIM_INFINITY}
         pages = _words("/proc/self/statm") if low else []

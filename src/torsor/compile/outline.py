@@ -1,4 +1,4 @@
-"""Stretches of a program that are alike, as functions that it calls: compiled once, however often they occur."""
+"""Outlining: repeated stretches of a program become functions that it calls, each compiled once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torsor.compile.program import FREE, Argument, Operation, Program, Repeat
 
-#: operations up to which a program is compiled as it is: passing values through memory costs up to 6 % of its time
+#: operations up to which a program is compiled without outlining: passing values through memory costs up to 6 % of its time
 SHORT = 10_000
 
 #: operations of the code that calls: ``call:b`` of function b with its arguments, ``result:k`` of a call

@@ -22,10 +22,10 @@ class UnreadableParcel(TorsorError, RuntimeError):
 
 
 class Parcel:
-    """The bytes of a function, a kernel or a robot on their way to another process; never written to a file.
+    """The bytes of a function, a kernel or a robot, to be sent to another process; never written to a file.
 
     Packed by cloudpickle where it is installed (it takes lambdas and functions of a notebook), else by pickle, which takes
-    what the other process can import.
+    only objects that the other process can import.
     """
 
     __slots__ = ("data", "digest")

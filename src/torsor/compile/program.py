@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from torsor.errors import TorsorError
 from torsor.scalar import Expr, Graph, Scalar, Scalars
 
-#: what costs nothing at run time
+#: operations without cost at run time
 FREE = frozenset({"const", "input"})
-#: operations for which an infinite constant is a limit that limits nothing, and not a number that overflowed
+#: operations for which an infinite constant means "no limit", and not an overflow
 LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
 
 
@@ -87,7 +87,7 @@ class Program:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each operation occurs."""
+        """Number of occurrences of each operation."""
         return Counter(op for op, _ in self.code if op not in FREE)
 
     @property
@@ -168,7 +168,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
 
 
 def _needed_nodes(graph: Graph, roots: Sequence[Expr]) -> list[bool]:
-    """Which nodes the roots need; of a function that was recorded several times, each copy has what any copy needs."""
+    """Mark the nodes that the roots need; all copies of a repeated function keep the nodes that any copy needs."""
     needed = [False] * len(graph.nodes)
     for root in roots:
         needed[root.index] = True
@@ -188,7 +188,7 @@ def _needed_nodes(graph: Graph, roots: Sequence[Expr]) -> list[bool]:
 
 
 def _repeat(number: Mapping[int, int], copies: Sequence[Sequence[Expr]]) -> Repeat | None:
-    """Where the copies of a function are in the code; None where there is one alone, or nothing of it is needed."""
+    """Positions of the copies of a function in the code; None if there is only one copy, or none of its nodes is needed."""
     starts = [[number[node.index] for node in copy if node.index in number] for copy in copies]
     return Repeat(tuple(s[0] for s in starts), len(starts[0])) if len(copies) > 1 and starts[0] else None
 
@@ -211,7 +211,7 @@ def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Scalars], X: S
 
 
 def _refuse_overflow(p: Program) -> None:
-    """An error where a constant that overflowed while recording reaches an output: no state could give a finite result."""
+    """Raise an error if a constant that overflowed while recording reaches an output: no state could give a finite result."""
     spoilt = [op == "const" and not math.isfinite(args[0]) for op, args in p.code]
     if not any(spoilt):
         return
@@ -240,7 +240,7 @@ def divisors(code: Sequence[Operation]) -> set[int]:
 
 
 class Empty(NamedTuple):
-    """A result without numbers whose shape nested sequences could not show, such as (0, 6)."""
+    """A result without numbers whose shape nested sequences cannot express, such as (0, 6)."""
 
     shape: tuple[int, ...]
 

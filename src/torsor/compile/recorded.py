@@ -1,8 +1,8 @@
 """A program that is recorded on demand; its names and shapes come from the disk cache.
 
 Two kinds of file serve this.  Object code is kept under the hash of the LLVM IR that it was compiled from
-(:mod:`torsor.compile.build`).  Beside it, under the key of a program, stand the facts that calling its kernel takes (names,
-shapes, operations) and, for each form of its code, the hash of its IR.  A second process reads both, and records nothing.
+(:mod:`torsor.compile.build`).  The facts needed to call its kernel are stored beside it, under the program's key (names,
+shapes, operations) and, for each form of its code, the hash of its IR.  A second process reads both, without recording.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torsor.compile.threads import cost
 
 
 class Facts(NamedTuple):
-    """What calling a kernel takes, without its program."""
+    """The facts needed to call a kernel without its program."""
 
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
@@ -40,7 +40,7 @@ class Facts(NamedTuple):
         return cls(p.inputs, p.outputs, part.operations + p.loop_operations, cost(p), divides, p.rays, float(largest))
 
     def text(self) -> str:
-        """As it is kept on disk."""
+        """The JSON text stored on disk."""
         return json.dumps(self)
 
     @classmethod
@@ -55,7 +55,7 @@ def _arguments(rows: list[Any]) -> tuple[Argument, ...]:
 
 
 class Recorded:
-    """A program, known by the function that records it, and by a ``key`` where all that it depends on has one.
+    """A program, identified by the function that records it, and by a ``key`` if everything it depends on has one.
 
     Equal keys mean equal programs, in every process; without a key the program is recorded in each.
     """
@@ -86,7 +86,7 @@ class Recorded:
         return facts
 
     def library(self, form: str, symbols: tuple[str, ...], dtype: np.dtype, ir: Callable[[], str]) -> native.Library:
-        """The machine code of a form; ``ir`` gives its text, and is asked only if the disk has no code of that form."""
+        """The machine code of a form; ``ir`` returns its text, and is called only if no code of that form is on disk."""
         if self._key is None:
             return build.build(ir(), symbols, dtype)
         file = self._file(form, *symbols, dtype, native.host())

@@ -1,4 +1,4 @@
-"""Inverses of matrices by a loop: what of a program stays straight-line code, and the tables that the loop reads.
+"""Inverses of matrices by a loop: the part of a program that stays straight-line code, and the tables that the loop reads.
 
 The inverse of a humanoid's mass matrix takes 30,000 operations beside the 6,000 of the matrix itself.  As straight-line code
 they are slow to compile, and for one state each occupies a vector of which one lane is used.  A loop over index tables compiles
@@ -23,11 +23,11 @@ Matrix = Sequence[Sequence[int | Operation]]
 
 @dataclass(frozen=True)
 class Tree:
-    """Which rows of a symmetric matrix meet when it is factored from the last row to the first: its elimination tree.
+    """Elimination tree of a symmetric matrix: the rows that interact when it is factored from the last row to the first.
 
     ``ancestors[k]`` are the columns left of the diagonal that row k of the factor can fill, in ascending order.  Those of an
     ancestor are the first of them, so entry d of each row belongs to depth d of the tree (Featherstone 2005, for M of a robot:
-    there the ancestors of a degree of freedom are those that carry it).
+    there the ancestors of a degree of freedom are those on its path to the root).
     """
 
     ancestors: tuple[tuple[int, ...], ...]
@@ -52,7 +52,7 @@ class Tree:
         return sum((len(row) + 2) ** 2 for row in self.ancestors)
 
     def starts(self, lanes: int) -> list[int]:
-        """Where each packed row begins, and behind them the length of all: a row is filled up to a multiple of ``lanes``."""
+        """Offset of each packed row, then the total length: a row is padded to a multiple of ``lanes``."""
         found = [0]
         for row in self.ancestors:
             found.append(found[-1] + -(-(len(row) + 1) // lanes) * lanes)
@@ -141,7 +141,7 @@ class Split(NamedTuple):
 
 
 def split(program: Program, lanes: int) -> Split | None:
-    """The program with one of its outputs computed by a loop; None where there is no such output, or little to save."""
+    """The program with one of its outputs computed by a loop; None if no output is suitable, or the saving is small."""
     if isinstance(program, DeferredInverse):
         return _split(program.recorded_part, 0, 0, program.lower, lanes)
     for inverse in program.inverses:
@@ -168,7 +168,7 @@ def with_factors(parts: Split) -> Split:
     """The parts with L and 1/D, of M = Lᵀ D L, in place of the matrix, which is packed without zeros between its rows.
 
     These are the operations of the loop's own factorization in the same order, so that they give the same bits.  They are added
-    as they are: numbers that are known now are not multiplied now, because the loop would round their product in another way.
+    unchanged: constants are not multiplied in advance, because the loop would round their product differently.
     """
     head, tree = parts.head, parts.tree
     code, start, size = list(head.code), tree.starts(1), head.outputs[-1].size

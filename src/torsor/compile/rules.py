@@ -1,4 +1,4 @@
-"""What each operation means: over NumPy arrays and over recorded scalars; one row an operation."""
+"""Definition of each operation over NumPy arrays and over recorded scalars: one row per operation."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes
 
 
 class NotFinite(TorsorError):
-    """A finite start that led to a number that is not: ``state``, ``step`` and, where it was kept, ``output`` say where."""
+    """A finite start that led to a non-finite number, at ``state``, ``step`` and, if it was kept, ``output``."""
 
     def __init__(self, message: str, state: tuple[int, ...], step: int, output: str | None):
         super().__init__(message)
@@ -46,11 +46,11 @@ class NotFinite(TorsorError):
 class Scan:
     """``scan(*inputs)`` runs a program for t = 0 … T−1, or T−1 … 0 with ``reverse``, for each state of a batch.
 
-    What an input of the program is:
+    The meaning of an input of the program:
 
     * by default new at each step: an array ``(..., T, *shape)``; named in ``fixed``, the same at each: ``(..., *shape)``;
     * ``carry={input: output}``: that output of the step before; the given array ``(..., *shape)`` is the start;
-    * ``gather={input: output}``: what step ``index[t]`` made, or the start where ``index[t]`` is −1;
+    * ``gather={input: output}``: the output of step ``index[t]``, or the start where ``index[t]`` is −1;
     * ``scatter={input: output}``: its row of ``(..., T, *shape)``, to which every step s with ``index[s]`` = t has added its
       output (None: rows of zeros).
 
@@ -132,7 +132,7 @@ class Scan:
         self._check_every(every, T)
         stepped = set(self.wiring.rows(len(inputs)))
         arguments = [Argument(a.name, (T, *a.shape)) if k in stepped else a for k, a in enumerate(inputs)]
-        nothing = [k for k in self.wiring.scatter if ordered[k] is None]  # rows of zeros, made once the batch is known
+        nothing = [k for k in self.wiring.scatter if ordered[k] is None]  # rows of zeros, made when the batch is determined
         given = [np.zeros(()) if k in nothing else as_rows(a, v, self.dtype)
                  for k, (a, v) in enumerate(zip(arguments, ordered, strict=True))]  # fmt: skip
         some = [k for k in range(len(inputs)) if k not in nothing]
@@ -178,7 +178,7 @@ class Scan:
         return int(steps)
 
     def _index(self, index: Any, T: int) -> np.ndarray | None:
-        """Checked, because machine code will believe it: a gather reads what is done, a scatter adds to what is to come."""
+        """The index, checked, because machine code trusts it: a gather reads earlier steps, a scatter adds to later steps."""
         if not self.wiring.uses_step_index:
             if index is not None:
                 raise ArgumentError(f"{self.name} neither gathers nor scatters, so it takes no index")

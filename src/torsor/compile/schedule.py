@@ -4,7 +4,7 @@ Three decisions, none of which changes a bit of the result from one vector width
 
 * a product used once, by a sum, becomes a fused multiply-add, chosen here and not by LLVM, whose own choice differs from
   width to width;
-* sines and cosines of inputs are computed first: they are calls, and a call costs least while nothing is live;
+* sines and cosines of inputs are computed first: they are calls, and a call costs least while no values are live;
 * the code is cut into functions of bounded size, because LLVM's time and its spills grow faster than linearly.
   Values that cross a cut live in a small scratch array whose slots are reused.
 """

@@ -6,7 +6,7 @@ not compiled.  It is a list of records, and a record is d = a b + c with the slo
     a + b = a·1 + b,   a − b = b·(−1) + a,   a b = a b + (−0),   −a = a·(−1) + (−0),   c − a b = (−a) b + c
 
 hold bit for bit, with a fused multiply-add and without.  So the loop has no branch, and a tape gives the bits of the
-straight-line code of the same program.  Other operations are records too, in runs of their own.
+straight-line code of the same program.  Other operations are records too, in separate runs.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -
 def spread_out(records: list[Record], count: int) -> list[Record]:
     """Products in an order in which a value is read DISTANCE records after it was written, where others can go between.
 
-    A processor waits for what it has just written.  Few records are held back at a time, so values do not live much longer, and
+    A processor waits to read a value just written.  Few records are held back at a time, so values do not live much longer, and
     records of other kinds stay where they are.
     """
     placed: list[Record] = []
-    ready = [-1] * count  # where a value may be read
+    ready = [-1] * count  # position from which a value may be read
     for record in records:
         if not isinstance(record, Step) and record[0] not in record[1:]:  # a flag adds to itself
             ready[record[0]] = len(records) + DISTANCE
@@ -144,7 +144,7 @@ class TapeWriter:
         self.input = [v if v >= 0 else self.new() for v in self.input]
         self.flags = [self.new() for _ in range(FLAGS)]
         self.one, self.minus_one, self.minus_zero = (self.constant(x) for x in (1.0, -1.0, -0.0))
-        #: how often a value is a factor in c − a b: the negative of one of the two factors is computed
+        #: number of times a value is a factor in c − a b: the negative of one of the two factors is computed
         self.subtracted = Counter(a for op, args in code if op == "fnma" for a in args[:2])
 
     def new(self) -> int:
@@ -197,7 +197,7 @@ class TapeWriter:
             self.records.append(Step(op, (v,), tuple(x)))
 
     def sine_or_cosine(self, v: int, op: str, angle: int) -> None:
-        """One record gives both: the second of a pair takes the place that the first left open."""
+        """One record computes both: the second of a pair uses the slot reserved by the first."""
         self.name[v] = self.trig.setdefault((op, angle), v)
         if self.name[v] != v:
             return
@@ -212,7 +212,7 @@ class TapeWriter:
 
 
 class Check:
-    """0·x of what is checked, summed into the flags: NaN there means that something was not finite."""
+    """0·x of the checked values, summed into the flags: NaN there means that a value was not finite."""
 
     def __init__(self, writer: TapeWriter, code: Code, results: Sequence[int], single: bool):
         self.writer, self.code = writer, code
@@ -230,7 +230,7 @@ class Check:
             self.add(v)
 
     def inputs(self) -> None:
-        """Flags to zero, then the inputs that are checked or that nothing depends on."""
+        """Flags to zero, then the inputs that are checked or that no output depends on."""
         w = self.writer
         zero = w.constant(0.0)
         for flag in w.flags[1:]:  # the driver does it for the first
@@ -244,7 +244,7 @@ class Check:
                 self.add(x)
 
     def end(self) -> None:
-        """All flags into the first, which the driver reads."""
+        """Sum all flags into the first one, which the driver reads."""
         w = self.writer
         for flag in w.flags[1:]:
             w.product(w.flags[0], flag, w.one, w.flags[0])
@@ -292,7 +292,7 @@ def allocate(writer: TapeWriter) -> Tape:
     for k, v in enumerate(fixed):
         slot[v], last[v] = k, len(writer.records)  # these keep their slots
     zero = slot[writer.constant(0.0)]
-    runs = Runs((0, zero, zero, 0))  # flag = 0·0 + flag changes nothing
+    runs = Runs((0, zero, zero, 0))  # flag = 0·0 + flag leaves the flag unchanged
     free: list[int] = []
     top = len(fixed)
     places: list[Place] = []
@@ -311,7 +311,7 @@ def allocate(writer: TapeWriter) -> Tape:
                 slot[v] = free.pop()
         runs.add(kind, [slot[v] for v in results] + inside)
         if kind == SINCOS:
-            free += [slot[v] for v in results if last[v] < 0]  # nothing reads this half
+            free += [slot[v] for v in results if last[v] < 0]  # this half is never read
         elif kind in (GROUP, SINGLE):
             places.append(place)
     runs.fill()

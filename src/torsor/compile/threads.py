@@ -1,4 +1,4 @@
-"""How a batch is cut into pieces, how many threads share them, and how they stop.
+"""Division of a batch into pieces, the number of threads that share them, and their interruption.
 
 Python handles a signal between two instructions of its main thread, never inside machine code.  So work is cut into pieces
 of a few milliseconds; a loop that cannot be cut runs in another thread and reads a stop word, while the main thread waits.
@@ -22,7 +22,7 @@ from torsor.errors import ArgumentError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-#: operations that are worth a thread of their own: about a tenth of a millisecond, three times what starting it costs
+#: number of operations that justify a separate thread: about a tenth of a millisecond, three times the cost of starting it
 WORTHWHILE = 2_000_000
 #: pieces a thread's share is cut into
 PIECES = 2
@@ -64,7 +64,7 @@ class threads:
 
     @staticmethod
     def count() -> int:
-        """How many threads share a long batch now."""
+        """Number of threads that share a long batch now."""
         return _count
 
 
@@ -91,10 +91,10 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
     """work(start, end, stop) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
 
     The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:
-    a thread that wakes up late, or shares its core, delays nobody.  A piece that takes longer than ``LONGEST_PIECE``
+    a thread that starts late, or shares its core, does not delay the others.  A piece that takes longer than ``LONGEST_PIECE``
     operations must return soon after ``stop`` is no longer 0.
 
-    When this returns or raises, for whatever reason, no thread runs ``work``.  ``work`` must own all it reads and writes: if
+    When this returns or raises, no thread runs ``work``.  ``work`` must own all it reads and writes: if
     signals interrupt the wait for the threads again and again, it is the threads that keep the memory alive.
     """
     n = max(1, min(_count, rows * operations // WORTHWHILE, rows // align))
@@ -138,7 +138,7 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
 
 
 def _halt(stop: ctypes.c_int64, running: list[None]) -> None:
-    """Wait until no thread is running; a signal's exception does not end the wait, for another one is on its way already."""
+    """Wait until no thread is running; a signal does not end the wait, since another exception is already propagating."""
     try:
         stop.value = 1
         while running:

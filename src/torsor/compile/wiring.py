@@ -13,7 +13,7 @@ Pairs = dict[int, int]
 
 
 class Wiring(NamedTuple):
-    """By position.  ``carry``, ``gather`` and ``scatter`` say {input: output}; an input named nowhere is new at each step."""
+    """By position.  ``carry``, ``gather`` and ``scatter`` map {input: output}; any other input is given anew at each step."""
 
     carry: Pairs
     gather: Pairs
@@ -25,7 +25,7 @@ class Wiring(NamedTuple):
 
     @property
     def uses_step_index(self) -> bool:
-        """Whether some input of a step comes from, or goes to, a step that an index names."""
+        """Whether an input of a step is gathered from, or scattered to, a step given by an index."""
         return bool(self.gather or self.scatter)
 
     def rows(self, n: int) -> list[int]:

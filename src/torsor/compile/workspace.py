@@ -1,8 +1,8 @@
 """Memory that a driver works in: on the stack while it is small, else a buffer that the caller provides.
 
-A thread's stack is small (128 kB on some systems) and what overflows it kills the process, while a program may have any
-number of results and of values that cross from one of its functions to another.  The two sizes that a driver needs stand at
-the end of its module's table of addresses, so that they are read from compiled code that comes from the disk cache too.
+A thread's stack is small (128 kB on some systems) and overflowing it kills the process, while a program may have any
+number of results and of values that cross from one of its functions to another.  The two sizes that a driver needs are at
+the end of its module's table of addresses, so that they can also be read from compiled code in the disk cache.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: bytes of a driver's arrays that may be on the stack
 STACK = 32_768
-#: bytes of rows staged at most, for all lanes together; what exceeds the caches is written directly
+#: bytes of rows staged at most, for all lanes together; rows that exceed the caches are written directly
 STAGE = 1 << 20
 #: alignment of every array in bytes: the widest vector
 ALIGN = 64

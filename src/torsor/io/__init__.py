@@ -5,8 +5,8 @@
 * ``urdf`` (with xacro), ``mjcf``, ``sdf`` (through Drake), ``dh``; ``loops_file`` beside any of them;
 * ``screws`` and ``mr_lists`` are Modern Robotics' lists; ``described`` finds robots of the package ``robot_descriptions``.
 
-``shared`` has what several readers need: ``document`` and ``start_tags`` (XML), ``yaml_nodes``, ``decimals``, ``notes`` (what
-was changed or left out), ``places`` and ``packages`` (folders), ``poses``.  ``logs`` are tables of joint states.
+``shared`` has functions for several readers: ``document`` and ``start_tags`` (XML), ``yaml_nodes``, ``decimals``, ``notes``
+(changed or omitted data), ``places`` and ``packages`` (folders), ``poses``.  ``logs`` are tables of joint states.
 May import support, scalar, spatial and model: a file becomes a description here, and a robot in :mod:`torsor.robot`.
 """
 
@@ -22,5 +22,5 @@ if TYPE_CHECKING:
 
 __all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
 
-# a robot that comes from no file needs no XML parser
+# a robot that is not loaded from a file needs no XML parser
 __getattr__ = lazy(__name__, {name: f"torsor.io.{name.split('_')[1]}" for name in __all__})

@@ -1,4 +1,4 @@
-"""Robots by their name in the package ``robot_descriptions``, from its cache alone: nothing is ever fetched.
+"""Robots by their name in the package ``robot_descriptions``, from its cache only, without downloads.
 
 That package clones a robot's repository when the robot's module is imported.  Here the module is run with the function that
 would clone replaced by one that reads the cache, and whose error gives the command to fill it.
@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = new_lock()
 
 
 class Described(NamedTuple):
-    """Where a robot's file is and how it is read."""
+    """The file of a robot, its format, and the options for reading it."""
 
     path: str
     format: str  # "urdf", "mjcf" or "xacro"
@@ -75,7 +75,7 @@ def _chosen(name: str, said: Mapping[str, Any], note: str) -> Described:
 
 
 def _head(folder: Path) -> str:
-    """The commit a repository is at, where its HEAD says so plainly."""
+    """The commit that is checked out in a repository, if its HEAD can be read."""
     try:
         text = read_bytes(folder / ".git" / "HEAD").decode("utf-8", "replace").strip()
     except FileError:

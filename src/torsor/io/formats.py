@@ -1,6 +1,6 @@
 """Table of file formats, and their detection.
 
-By the word given, else by the ending of the name, else by the root element, since ``.xml`` may be URDF or MJCF.
+By ``format=`` if given, else by the extension, else by the root element, since ``.xml`` may be URDF or MJCF.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Source = str | os.PathLike[str] | bytes
 class Options:
     """Options of reading; each reader uses those that apply to its format."""
 
-    base: str | None = None  # None: as the file says, or fixed
+    base: str | None = None  # None: as in the file, else fixed
     mimic: bool = True
     strict: bool = False
     roots: tuple[str | os.PathLike[str], ...] = ()
@@ -33,7 +33,7 @@ class Options:
 
 
 class Format(NamedTuple):
-    """One kind of file: its word, how its name ends, its root element, how it is read and written."""
+    """One file format: its name, extensions, root element, reader and writer."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -44,7 +44,7 @@ class Format(NamedTuple):
     what: str
 
 
-# -- readers and writers, each importing its room when it is used --------------------------------------------------------
+# -- readers and writers, each importing its package on first use --------------------------------------------------------
 
 
 def _read_urdf(source: Source, o: Options) -> Description:
@@ -112,7 +112,7 @@ def _write_mjcf(d: Description, path: str | os.PathLike[str]) -> Any:
 
 
 def _adjust(d: Description, o: Options) -> Description:
-    """What URDF's reader does while reading, done to a description that is read."""
+    """Apply ``base`` and ``mimic`` to a description; the URDF reader applies them while it reads."""
     if o.base is not None and o.base != d.base:
         d = surgery.with_base(d, o.base)
     return d if o.mimic or not any(j.mimic for j in d.joints) else surgery.without_couplings(d)
@@ -128,7 +128,7 @@ FORMATS = (
     Format("robot_descriptions", (), "", _read_described, None, "descriptions", "names in that package, from its cache"),
 )  # fmt: skip
 _NAMES = {f.name: f for f in FORMATS}
-#: the ending that says least: the root element decides
+#: an ambiguous extension: the root element decides
 _XML = ".xml"
 
 
@@ -140,7 +140,7 @@ def format_by_name(word: str) -> Format:
 
 
 def recognise_format(source: Any, options: Options | None = None) -> Format:
-    """The format of a source whose caller gave no word for it.
+    """The format of a source without ``format=``.
 
     >>> recognise_format("arm.dh.csv").name, recognise_format("<mujoco/>").name
     ('dh', 'mjcf')
@@ -153,13 +153,13 @@ def recognise_format(source: Any, options: Options | None = None) -> Format:
     for f in FORMATS:
         if f.suffixes and name.endswith(f.suffixes):
             if f.name == "xacro" and (options is None or options.xacro_args is None):
-                return format_by_name("urdf")  # which says what xacro is, and how to have it run
+                return format_by_name("urdf")  # its error message explains how to run xacro
             return f
     return _by_contents(source)
 
 
 def _by_contents(path: str | os.PathLike[str]) -> Format:
-    """Of a file whose name does not tell."""
+    """The format of a file whose extension is unknown or ambiguous."""
     data = read_bytes(path)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b""):
         return _by_root(data)

@@ -1,4 +1,4 @@
-"""Loops in a file of their own, beside a URDF, which has no words for them::
+"""Loops in a separate file beside a URDF, which cannot express them::
 
     loops:
       - name: close
@@ -8,7 +8,7 @@
         child: {link: coupler, xyz: [0.5, 0, 0]}
 
 ``xyz`` [m] and ``rpy`` [rad] place the joint frame on either link, at the link's own frame where left out; ``link: world`` is
-the fixed frame.  ``name``, ``type`` and the two links must be there.  Keys besides these are refused, not ignored.
+the fixed frame.  ``name``, ``type`` and the two links are required.  Other keys are refused, not ignored.
 
 YAML is read as a tree of words with a line each (:mod:`torsor.io.shared.yaml_nodes`), and numbers are plain decimals.
 """
@@ -31,7 +31,7 @@ from torsor.spatial import Transform, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 from torsor.support.files import write_text
 
-#: how many numbers each key holds; 1 is a plain number, no list
+#: number of values of each key; 1 is a plain number, not a list
 _NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1}
 _LOOP = ("name", "type", "axis", "second_axis", "pitch", "parent", "child")
 _END = ("link", "xyz", "rpy")
@@ -77,7 +77,7 @@ def _blame(d: Description, items: list[_Read], file: str) -> None:
 
 
 def write_loops(description: Description, path: str | os.PathLike[str] | None = None) -> str:
-    """The side-file text of a robot's loops; with a path, also written there, all or nothing."""
+    """The side-file text of a robot's loops; with a path, also written there, atomically."""
     import yaml
 
     data = {"loops": [_to_yaml(loop) for loop in description.loops]}
@@ -153,7 +153,7 @@ def _to_yaml(loop: Loop) -> dict[str, Any]:
 def _end(link: str, X: Transform, who: str) -> Mapping[str, Any]:
     R, p = X.pose
     for x in flat(R, p):
-        _plain(x, who)  # refuses symbols, before their angles are asked for
+        _plain(x, who)  # refuses symbols, before angles are computed from them
     out: dict[str, Any] = {"link": link}
     if p != ZERO:
         out["xyz"] = [_plain(x, who) for x in p]
@@ -163,7 +163,7 @@ def _end(link: str, X: Transform, who: str) -> Mapping[str, Any]:
 
 
 def _plain(x: Any, who: str) -> int | float:
-    """A number that is read back as the same double; whole ones without their point."""
+    """A number that is read back as the same double; integers without the decimal point."""
     if not is_constant(x):
         raise ModelError(f"{who}: {x!r} is not a number; a file needs numbers")
     return int(x) if float(x).is_integer() and abs(x) < 1e6 else float(x)

@@ -1,4 +1,4 @@
-"""A serial robot as Modern Robotics writes it: Mlist, Glist and Slist (MR 8.11), the way back of :func:`from_mr`."""
+"""A serial robot as lists of Modern Robotics: Mlist, Glist and Slist (MR 8.11); the inverse of :func:`from_mr`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
         M_i = T_i (1, c_i)          M_{i−1,i} = M_{i−1}⁻¹ M_i          G_i = [[I_i, 0], [0, m_i 1]]
         S_i = [Ad_{T_i}] (a_i, h_i a_i), of a prismatic joint [Ad_{T_i}] (0, a_i)
 
-    Links on fixed joints are part of the link they are fixed to; what is fixed to the base does not move and has no place in
+    Links on fixed joints are part of the link they are fixed to; links fixed to the base do not move and are not in
     the lists.  ``tip`` names the frame of the last pose, M_{n,tip}: a link or frame on the last link; if not given it is
     ``"end_effector"``, or else the last link itself.  The shapes are (n+1, 4, 4), (n, 6, 6) and (6, n).
 

@@ -91,7 +91,7 @@ def _chain(name: str, steps: list[Transform], local: list[Motion], inertias: lis
     for i, (A, G) in enumerate(zip(local, inertias, strict=True), start=1):
         kind, on_axis = _joint(A, i, notes)
         link = Link(f"link{i}", G)
-        # the joint frame has {i}'s axes and sits on the screw axis; {i} is back from there
+        # the joint frame has {i}'s axes and its origin on the screw axis; ``back`` leads to {i}
         back = Transform(IDENTITY, -on_axis)
         between, made = move_axis_to_frame(f"joint{i}", kind, parent, link.name, back.inverse @ steps[i - 1], back)
         links += [*between, link]

@@ -1,4 +1,4 @@
-"""Files, tables of numbers, plain-text and HTML tables, plots, progress, locks, lazy imports: nothing about robots.
+"""Files, tables of numbers, plain-text and HTML tables, plots, progress, locks, lazy imports; independent of robots.
 
-Imports no other room.
+Imports no other package of torsor.
 """

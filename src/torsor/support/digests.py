@@ -1,6 +1,6 @@
 """SHA-256 of numbers in files: names, shapes, types and bits, so that a damaged file does not load as other numbers.
 
-The digest is of the numbers as they are read, not of the bytes of the file: rewriting 1.0 as 1.00 keeps it.  A file without a
+The digest covers the numbers that are read, not the bytes of the file: rewriting 1.0 as 1.00 keeps it.  A file without a
 digest comes from another program, and loads without this check.
 """
 
@@ -31,7 +31,7 @@ class Damaged(FileError):
 
 
 def damaged_error(format: str, file: str = "") -> Damaged:
-    """The error of a file whose digest does not match."""
+    """The error for a file whose digest does not match."""
     return Damaged(
         "is damaged, or was changed since torsor wrote it: its numbers do not match its digest; to load it anyway, "
         f"{REMOVAL[format]}",
@@ -40,7 +40,7 @@ def damaged_error(format: str, file: str = "") -> Damaged:
 
 
 def digest(parts: Iterable[str | Array]) -> str:
-    """Of texts and arrays in this order: every one with its length, arrays with type and shape.
+    """Digest of texts and arrays in this order: each with its length, arrays with type and shape.
 
     >>> digest(["a", "bc"]) == digest(["ab", "c"])
     False
@@ -59,12 +59,12 @@ def _bytes(part: str | Array) -> bytes:
 
 
 def of_arrays(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> str:
-    """Of arrays by name, in any order, and the JSON beside them."""
+    """Digest of arrays by name, in any order, and of the JSON metadata."""
     return digest([_json(meta), *(part for name in sorted(arrays) for part in (name, arrays[name]))])
 
 
 class OfTable:
-    """Of a table that comes in pieces of rows, the same however it is cut: names, JSON, and the rows as doubles.
+    """Digest of a table given in pieces of rows, independent of the pieces: names, JSON, and the rows as doubles.
 
     >>> whole, cut = OfTable(["a"], {}), OfTable(["a"], {})
     >>> whole.add([np.array([1.0, 2.0])]), cut.add([np.array([1.0])]), cut.add([np.array([2.0])])

@@ -1,4 +1,4 @@
-"""Files in and out: whole, regular, and on the way out all or nothing."""
+"""Reading and writing files: whole, regular files only, written atomically."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from torsor.errors import ArgumentError, FileError
 #: models and meshes of the robots that come with torsor
 DATA = Path(__file__).parents[1] / "robot" / "library" / "data"
 
-#: no description of a robot is larger than this [bytes]; what is would only fill the memory
+#: largest robot description that is read [bytes]; a larger file would only fill the memory
 LARGEST = 256 * 2**20
 
 
 def label(path: str | os.PathLike[str]) -> str:
-    """A path as shown in errors: printable, and short even if someone passes a whole document as a path."""
+    """A path as shown in errors: printable, and short even if a whole document is passed as a path."""
     text = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
     text = text.replace("\0", "\\0").replace("\n", "\\n")
     return text if len(text) <= 300 else text[:300] + "..."
 
 
 def is_markup(source: object) -> bool:
-    """Whether a source is XML itself and no path to it: text that starts with ``<``; blank text is no path either.
+    """Whether a source is XML text and not a path: text that starts with ``<``, or blank text.
 
     >>> is_markup("<robot/>"), is_markup("robot.urdf")
     (True, False)
@@ -68,7 +68,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     with open_regular(path, largest) as stream:
         try:
             size = os.fstat(stream.fileno()).st_size
-            data = stream.read(size + 1)  # Python reserves as many bytes as are asked for, so not the largest number
+            data = stream.read(size + 1)  # Python reserves all requested bytes, so do not request LARGEST
             if len(data) > size:  # it grows meanwhile; not all of it is read
                 data += stream.read(largest + 1 - len(data))
         except OSError as error:
@@ -90,7 +90,7 @@ def read_stream(stream: IO[bytes], largest: int = LARGEST, file: str = "") -> by
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Opening a pipe waits for a writer unless told not to."""
+    """Open without blocking: opening a pipe would otherwise wait for a writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
@@ -106,20 +106,20 @@ def _too_large(largest: int, name: str) -> FileError:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8, all or nothing."""
+    """Write UTF-8 atomically."""
     with replacing(path) as stream:
         stream.write(text.encode("utf-8"))
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write so that the path holds either what it held or all of the data, whatever happens on the way."""
+    """Write atomically: the path holds either its old content or all of the data, even after an interruption."""
     with replacing(path) as stream:
         stream.write(data)
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream whose bytes become the file when the block ends well; an error leaves the path as it was.
+    """A stream whose bytes become the file when the block succeeds; after an error the path is unchanged.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -131,7 +131,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = target_of(path)
     temporary = f"{target}.{secrets.token_hex(6)}.tmp"
     try:
-        # mode 0666 under the umask: what open() would give, which tempfile's private 0600 is not
+        # mode 0666 under the umask: as with open(); tempfile would use the private mode 0600
         with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b") as stream:
             if os.path.exists(target):
                 os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))

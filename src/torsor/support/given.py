@@ -31,7 +31,7 @@ def as_array(
             if array.dtype.kind in "cSUMmV":  # NumPy would drop imaginary parts, and read numbers out of text
                 raise TypeError(f"{array.dtype} is not a type of real numbers")
             array = array.astype(dtype, copy=False)
-    except Exception as error:  # any library's own: a torch tensor that wants gradients raises RuntimeError
+    except Exception as error:  # errors of any library: a torch tensor that requires gradients raises RuntimeError
         raise ArgumentError(f"{name} must be {expected}; {error}") from None
     words = _labels(value)
     return array if words is None else array[..., _order(name, words, labels)]
@@ -68,12 +68,12 @@ def is_masked_array(value: Any) -> bool:
 
 
 def _masked_array() -> type | None:
-    """``np.ma.MaskedArray``; None while nobody has imported ``numpy.ma``, which NumPy itself does when first needed."""
+    """``np.ma.MaskedArray``; None before ``numpy.ma`` is imported; NumPy imports it on first use."""
     return getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
 
 
 def _labels(value: Any) -> list[str] | None:
-    """The words that label the last axis of a table, series or labelled array; None where there are none."""
+    """The words that label the last axis of a table, series or labelled array; None if there are no labels."""
     if type(value) in (np.ndarray, list, tuple, float, int) or isinstance(value, (np.ndarray, np.generic)):
         return None
     found: Any = getattr(value, "column_names", None)  # an Arrow table
@@ -90,7 +90,7 @@ def _labels(value: Any) -> list[str] | None:
 
 
 def _order(name: str, words: list[str], labels: Sequence[str]) -> list[int]:
-    """Where each entry of the argument is among the columns."""
+    """Position of each entry of the argument among the columns."""
     if sorted(words) == sorted(labels):
         return [words.index(label) for label in labels]
     expected = f"the names of its entries are {', '.join(labels)}" if labels else "its entries have no names"

@@ -1,4 +1,4 @@
-"""HTML made of text that is text: whatever a name holds, it is escaped here and nowhere else."""
+"""HTML elements: text, such as the name of a robot, is escaped here and only here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 class Markup(str):
-    """HTML, as it is; every other string is escaped when it is put into an element."""
+    """HTML that is inserted unchanged; every other string is escaped when it is put into an element."""
 
     __slots__ = ()
 
@@ -42,12 +42,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, total: bool = F
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
-    """What is what, without a head."""
+    """A table of names and values without a header row."""
     return element("table", element("tbody", *(element("tr", _cell(name, 0), _cell(value, 1)) for name, value in pairs)))
 
 
 def collapsible(title: str, content: Markup, *, open_: bool = False) -> Markup:
-    """A title that opens what is below it."""
+    """A collapsible section: clicking the title shows the content."""
     inside = element("summary", title) + content
     return Markup(f"<details open>{inside}</details>" if open_ else f"<details>{inside}</details>")
 

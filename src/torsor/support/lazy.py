@@ -32,7 +32,7 @@ def lazy(package: str, homes: Mapping[str, str], modules: Mapping[str, str] | No
 class ShortNames(MetaPathFinder):
     """Finds modules by a short name too: ``import torsor.constraints`` gives ``torsor.mechanics.constraints``.
 
-    It is the same module object under both names; nothing is executed twice.  Modules inside it have their own name only.
+    It is the same module object under both names; its code is executed once.  Modules inside it have their own name only.
     """
 
     def __init__(self, homes: Mapping[str, str]):
@@ -41,7 +41,7 @@ class ShortNames(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Of a short name; None for a module that has none."""
+        """The spec of a module given by its short name; None for other names."""
         if fullname in self.homes:
             return _spec(fullname, self.homes[fullname])
         parent, _, name = fullname.rpartition(".")
@@ -75,6 +75,6 @@ class _SameModule(Loader):
         module.__spec__ = self.spec  # the import system wrote that of the second name
 
     def get_code(self, fullname: str) -> CodeType:
-        """For ``python -m``."""
+        """The code object, needed by ``python -m``."""
         loader: Any = find_spec(self.home).loader  # type: ignore[union-attr]
         return loader.get_code(self.home)

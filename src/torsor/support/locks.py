@@ -1,7 +1,7 @@
 """Locks that a forked child finds open.
 
 A child of ``os.fork`` has the one thread that forked.  A lock that another thread held at that moment would stay closed in the
-child for ever, so every lock of torsor is made here.  What the locks protect is whole at any moment: a finished object is put
+child forever, so every lock of torsor is made here.  Protected data is consistent at any moment: a finished object is put
 into a dictionary by one operation.
 """
 

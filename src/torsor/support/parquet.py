@@ -1,6 +1,6 @@
 """Tables of numbers in Parquet files; JSON metadata and digest are among the file's key-value metadata.
 
-pyarrow decodes the pages.  It allocates the size that the header of a page announces before it looks at the page, so sizes are
+pyarrow decodes the pages.  It allocates the size that the header of a page announces before it reads the page, so sizes are
 checked first: two gigabytes announced by a damaged byte are refused.
 """
 
@@ -21,9 +21,9 @@ from torsor.support.tables import Array, Check, Put, Table, all_columns, json_be
 
 #: the key of the JSON
 KEY = b"torsor"
-#: at most so many numbers, and so many bytes, are unpacked from one byte of a file; zstd reaches half of it with zeros
+#: largest number of values, and of bytes, unpacked from one byte of a file; zstd reaches half of it with zeros
 RATIO = 1 << 16
-#: a page's header is expected in so many bytes; if it is longer, in the second number
+#: number of bytes read for a page's header; the second number is used if the header is longer
 HEADERS = (1 << 10, 1 << 20)
 
 
@@ -52,7 +52,7 @@ def parquet_writer(stream: IO[bytes], names: Sequence[str], meta: Mapping[str, A
 
 
 def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = all_columns) -> Iterator[Table]:
-    """A Parquet file in tables of so many rows; at least one, which may be empty."""
+    """A Parquet file in tables of at most ``rows`` rows; at least one table, which may be empty."""
     pa, parquet = pyarrow()
     try:
         size, footer = _ends(stream)
@@ -81,7 +81,7 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
     except MemoryError as error:
         raise FileError("needs more memory than is available; it may be damaged", file=file) from error
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        why = (str(error) or type(error).__name__).splitlines()[0]  # the last four are of a footer without what it must have
+        why = (str(error) or type(error).__name__).splitlines()[0]  # the last four: required fields missing in the footer
         raise FileError(f"is not a readable Parquet file: {why}", file=file) from error
 
 

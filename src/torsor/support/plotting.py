@@ -1,7 +1,7 @@
-"""How torsor's pictures look: one style, for its own plots and for yours.
+"""Plot style of torsor: for its own plots and for yours.
 
-Colours can be told apart by the colour-blind (Okabe and Ito 2008), lines are thin, the grid stays in the background, and a
-file is vector graphics unless its name says otherwise.  Needs the extra ``plot``.
+Colours can be distinguished by the colour-blind (Okabe and Ito 2008), lines are thin, the grid stays in the background, and a
+file is vector graphics unless its extension selects another format.  Needs the extra ``plot``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torsor.errors import MissingExtra
 #: blue, vermilion, green, purple, orange, sky blue, grey
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B")
 
-#: what matplotlib is told
+#: matplotlib rcParams
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#444444",
@@ -45,7 +45,7 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Pictures made inside look like torsor's; outside, nothing changes.
+    """Figures made inside this context use torsor's style; others are not affected.
 
     >>> import matplotlib.pyplot as plt
     >>> with style():
@@ -63,7 +63,7 @@ def style() -> Iterator[None]:
 
 @contextmanager
 def drawing(ax: Any, *shape: int, **how: Any) -> Iterator[Any]:
-    """``ax`` as it is, in its owner's style; where it is None, new axes in torsor's: ``pyplot.subplots(*shape, **how)``.
+    """``ax`` unchanged, in its owner's style; if None, new axes in torsor's style: ``pyplot.subplots(*shape, **how)``.
 
     >>> import matplotlib.pyplot as plt
     >>> with drawing(None, 2, 1, sharex=True) as (above, below):
@@ -78,7 +78,7 @@ def drawing(ax: Any, *shape: int, **how: Any) -> Iterator[Any]:
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, imported when a picture is asked for."""
+    """matplotlib.pyplot, imported when a plot is first made."""
     try:
         import matplotlib.pyplot
     except ImportError:

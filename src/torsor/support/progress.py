@@ -8,14 +8,14 @@ from typing import Any
 
 from torsor.errors import printable
 
-#: a run that is over sooner shows nothing [s]
+#: shorter runs show no progress [s]
 PATIENCE = 1.0
-#: between two pictures of the bar [s]
+#: time between two updates of the bar [s]
 EVERY = 0.2
 
 
 class Progress:
-    """``progress(done)`` shows how much of ``total`` is done; ``close()`` removes the bar.
+    """``progress(done)`` shows the share of ``total`` that is done; ``close()`` removes the bar.
 
     ``wanted``: None for terminals only, True for any stderr, False for none.
 
@@ -31,7 +31,7 @@ class Progress:
         self._bar: Any = None
 
     def __call__(self, done: float, note: str = "") -> None:
-        """``note`` is shown behind the numbers, such as how many points have failed."""
+        """``note`` is shown behind the numbers, such as the number of failed points."""
         now = time.monotonic()
         if self.wanted and now - self.began >= PATIENCE and (now - self.shown >= EVERY or done >= self.total):
             self.shown = now

@@ -1,6 +1,6 @@
 """Tables of numbers in files: named columns and JSON metadata, in CSV and NPZ; :mod:`torsor.support.parquet` has Parquet.
 
-To the last bit in both directions; nothing is pickled.  CSV and Parquet are also read in pieces, for files larger than the
+Numbers are kept bit for bit in both directions; no pickle.  CSV and Parquet are also read in pieces, for files larger than the
 memory.  Files written here carry a digest of their numbers (:mod:`torsor.support.digests`), checked when they are read;
 in pieces, after the last one.  :mod:`torsor.simulate.files` and :mod:`torsor.logs` interpret the columns.
 """
@@ -23,7 +23,7 @@ from torsor.errors import FileError
 from torsor.support.digests import MARK, OfTable, damaged_error, of_arrays
 
 Array: TypeAlias = np.ndarray
-#: the arrays of an NPZ, which is read whole, are no larger than this together [bytes]
+#: largest total size of the arrays of an NPZ, which is read whole [bytes]
 UNPACKED = 4 << 30
 #: bytes at the end of an NPZ that list its entries, at most
 LISTED = 1 << 20
@@ -36,9 +36,9 @@ MANY = 100_000
 
 
 class Table(NamedTuple):
-    """Columns of equal length by name, and what was said beside them; ``row`` is the number of its first row in the file.
+    """Columns of equal length by name, and metadata; ``row`` is the number of its first row in the file.
 
-    ``passed_over`` names the columns nobody wanted: they may hold anything.
+    ``passed_over`` names the columns that were not requested: they may hold anything.
     """
 
     names: list[str]
@@ -54,7 +54,7 @@ def all_columns(name: str) -> bool:
 
 
 def json_beside(text: str | bytes) -> dict[str, Any]:
-    """The JSON beside the numbers; ValueError where it is no mapping, or nested beyond reason."""
+    """The JSON metadata of a table; ValueError if it is not a mapping, or nested too deeply."""
     try:
         meta = json.loads(text)
     except RecursionError:
@@ -83,9 +83,9 @@ def csv_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str,
 def csv_writer(
     stream: IO[bytes], names: Sequence[str], meta: Mapping[str, Any] | None = None, *, digest: bool = True
 ) -> Iterator[Put]:
-    """The digest, ``# {...}`` where there is JSON beside the numbers, the names, and one line per row.
+    """The digest, ``# {...}`` if there is JSON metadata, the names, and one line per row.
 
-    The digest stands first, so that a file that was cut off has it; it is filled in last, so the stream must be seekable.
+    The digest is first, so that a truncated file has it; it is filled in last, so the stream must be seekable.
     """
     start, state = stream.tell() if digest else 0, OfTable(names, meta)
     stream.write(_digest_line("0" * 64) if digest else b"")
@@ -115,7 +115,7 @@ def _csv_head(names: Sequence[str], meta: Mapping[str, Any] | None) -> bytes:
 
 
 def csv_rows(columns: Sequence[Array]) -> bytes:
-    """A row a line, each number the shortest decimal that reads back to the same bits, as Python writes it.
+    """One line per row; each number is the shortest decimal that reads back to the same bits, as Python writes it.
 
     Where pyarrow is installed and there are many numbers it writes the same bytes, three times as fast.
 
@@ -140,7 +140,7 @@ def _arrow_rows(columns: Sequence[Array]) -> bytes:
 
 
 def _words(column: Array) -> Any:
-    """Numbers as words: pyarrow's digits are Python's, and so is its notation but for whole, small and large numbers."""
+    """Numbers as text: pyarrow writes digits and notation as Python does, except for whole, small and large numbers."""
     import pyarrow
     from pyarrow import compute
 
@@ -152,7 +152,7 @@ def _words(column: Array) -> Any:
 
 
 def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str], bool] = all_columns) -> Iterator[Table]:
-    """A CSV file in tables of so many rows; at least one, which may be empty."""
+    """A CSV file in tables of at most ``rows`` rows; at least one table, which may be empty."""
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
         digest, meta, names, line = _head(text, file)
@@ -192,7 +192,7 @@ def _lines(text: io.TextIOWrapper, line: int, file: str) -> Iterator[str]:
 
 
 class Check:
-    """The digest of a file, if it has one, compared with that of its numbers as they are read."""
+    """The digest of a file, if it has one, compared with that of its numbers while they are read."""
 
     def __init__(self, format: str, expected: str | None, names: Sequence[str], meta: Mapping[str, Any], file: str):
         self.format, self.expected, self.file = format, expected, file
@@ -206,7 +206,7 @@ class Check:
 
 
 def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any], list[str], int]:
-    """(digest, the JSON beside the numbers, names of the columns, the line where the numbers start)."""
+    """(digest, JSON metadata, names of the columns, the line where the numbers start)."""
     above = _lines(text, 1, file)
     line, digest, meta, first = 1, None, {}, next(above, "")
     if first.startswith(f"# {MARK}"):
@@ -246,7 +246,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
             return out
     except ValueError:
         pass
-    for k, cells in enumerate(csv.reader(lines)):  # again, to say what is wrong and where
+    for k, cells in enumerate(csv.reader(lines)):  # parse again, to report the error with its line
         if cells and len(cells) != width:
             raise FileError(f"has {len(cells)} cells in this line and {width} columns", file=file, line=line + k)
         for n in kept if cells else ():
@@ -259,7 +259,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
 
 
 def _as_wide(lines: list[str], width: int) -> bool:
-    """Whether every line has so many cells."""
+    """Whether every line that is not empty has ``width`` cells."""
     return all(len(cells) in (0, width) for cells in csv.reader(lines))
 
 
@@ -283,7 +283,7 @@ def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
 
 
 def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
-    """(arrays, meta); no meta is none.  What is damaged, or holds objects, is a ValueError; none of those is made."""
+    """(arrays, meta); meta is empty if missing.  ValueError if the file is damaged or holds objects; none is created."""
     try:
         with np.load(stream, allow_pickle=False) as stored:
             if not hasattr(stored, "files"):
@@ -308,6 +308,6 @@ def _is_marked(stream: IO[bytes]) -> bool:
 
 
 def _check_unpacked(entries: Sequence[Any]) -> None:
-    """A megabyte can unpack to a gigabyte of zeros; zipfile reads no more of an entry than its head says."""
+    """Limit the unpacked size: a megabyte can unpack to a gigabyte.  zipfile reads at most the size in an entry's header."""
     if sum(entry.file_size for entry in entries) > UNPACKED:
         raise ValueError(f"its arrays are more than {UNPACKED >> 30} GB; CSV and Parquet can be read in chunks")

@@ -15,23 +15,23 @@ WIDTH = 120
 
 
 def short(x: Any) -> str:
-    """A number in four digits, a symbol as it is."""
+    """A number in four digits, a symbol unchanged."""
     return f"{x:.4g}" if isinstance(x, (int, float)) else str(x)
 
 
 def plain(x: Any) -> Any:
-    """A number as a float, a symbol as it is."""
+    """A number as a float, a symbol unchanged."""
     return float(x) if isinstance(x, (int, float)) else x
 
 
 def numbers(rows: Any) -> np.ndarray:
-    """An array of floats, or of symbols where there are any."""
+    """An array of floats, or of objects if it contains symbols."""
     array = np.array(rows, dtype=object)
     return array.astype(float) if all(isinstance(x, (int, float)) for x in array.flat) else array
 
 
 def count(n: int, thing: str) -> str:
-    """So many of a thing.
+    """A number with its noun, in the plural if needed.
 
     >>> count(1, "joint"), count(2, "joint")
     ('1 joint', '2 joints')
@@ -40,7 +40,7 @@ def count(n: int, thing: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many places a text takes: dots above letters take none.
+    """Width of a text in characters: dots above letters have no width.
 
     >>> width("V̇")
     1

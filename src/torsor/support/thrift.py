@@ -1,6 +1,6 @@
 """Structs in Thrift's compact protocol, as Parquet files have them in footers and page headers.
 
-pyarrow decodes them too, but some damaged ones end the process when Python asks for their fields.
+pyarrow decodes them too, but some damaged ones end the process when Python reads their fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ DEEPEST = 16
 
 
 def struct(data: bytes, at: int = 0) -> tuple[dict[int, Any], int]:
-    """(values by field number, where the struct ends): whole numbers, bytes, lists, dicts of structs, None for the rest.
+    """(values by field number, end of the struct): whole numbers, bytes, lists, dicts of structs, None for the rest.
 
     ValueError if it is damaged, EOFError if it is cut short.
 

@@ -1,6 +1,6 @@
 """The software of *Modern Robotics* (Lynch & Park 2017; ch. 8: MR 8.11) by its own names, computed by torsor.
 
-``import torsor.bridges.modern_robotics as mr`` stands where ``import modern_robotics as mr`` stood: same functions, arguments,
+``import torsor.bridges.modern_robotics as mr`` replaces ``import modern_robotics as mr``: same functions, arguments,
 order and results.  The lists of a robot (``Mlist``, ``Glist``, ``Slist``) are read once and kept; a function that is called
 often becomes machine code of that robot; a trajectory is one call.
 
@@ -10,7 +10,7 @@ often becomes machine code of that robot; a trajectory is one call.
 array([[0.6]])
 """
 
-import numpy as np  # the book's package hands it on in ``from modern_robotics import *``
+import numpy as np  # the book's package exports it in ``from modern_robotics import *``
 
 from torsor.bridges.modern_robotics.control import ComputedTorque, SimulateControl
 from torsor.bridges.modern_robotics.dynamics import (

@@ -26,7 +26,7 @@ TIP = "end_effector"
 
 
 def chain(Mlist: Any, Glist: Any, Slist: Any) -> Chain:
-    """The robot of the lists: read once, then found by their bytes."""
+    """The robot of the lists: read once, then cached by their bytes."""
     lists = [_array(x, name) for x, name in ((Mlist, "Mlist"), (Glist, "Glist"), (Slist, "Slist"))]
     return _chain(*(part for x in lists for part in (x.tobytes(), x.shape)))
 
@@ -66,7 +66,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Screws:
-    """Unit screws, and how long the given ones are.
+    """Unit screws, and the lengths of the given ones.
 
     A screw axis of another length than 1, as the book's own examples have, is a unit screw whose joint runs faster:
     S θ = Ŝ (|S| θ), so θ̂ = |S| θ and, the power being the same, τ = |S| τ̂.

@@ -1,4 +1,4 @@
-"""MR ch. 11: computed torque, and a robot under it whose model is not quite right."""
+"""MR ch. 11: computed torque, and a robot under computed torque with model errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def SimulateControl(
     gtilde: ArrayLike, Mtildelist: Any, Gtildelist: Any, Kp: float, Ki: float, Kd: float, dt: float, intRes: int,
     plot: bool = True,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """(τ(t), θ(t)), N×n each: the robot (g, M, G) under computed torque that believes in (g̃, M̃, G̃) (MR 11.4.2).
+    """(τ(t), θ(t)), N×n each: the robot (g, M, G) under computed torque with the model (g̃, M̃, G̃) (MR 11.4.2).
 
     At each row of the wished motion the torque is computed once and held for ``dt`` [s], integrated by ``intRes`` Euler steps;
     the row of θ is the state after it.  At the end both motions are drawn where matplotlib is installed; ``plot=False`` leaves
@@ -57,7 +57,7 @@ def SimulateControl(
     N, F = len(wished), _tips(Ftipmat, len(wished))
     gravity, believed, nothing = np.array(g, dtype=float), np.array(gtilde, dtype=float), np.zeros(6)
     torque = model.functions["InverseDynamics"].entry(N)
-    robot.functions["EulerStep"].entry(N * int(intRes))  # so many are worth a kernel from the first on
+    robot.functions["EulerStep"].entry(N * int(intRes))  # this many steps justify a compiled kernel from the first step
     state = np.array([initial(robot, thetalist, dthetalist)] * 2)
     taumat, thetamat, eint = np.empty((N, robot.n)), np.empty((N, robot.n)), np.zeros(robot.n)
     for i in range(N):
@@ -75,7 +75,7 @@ def SimulateControl(
 
 
 def _plot(actual: Array, wished: Array, dt: float) -> None:
-    """Actual angles as lines, wished ones as dots, a colour a joint."""
+    """Plot actual angles as lines and desired ones as dots, one colour per joint."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -175,7 +175,7 @@ def ScrewToAxis(q: ArrayLike, s: ArrayLike, h: float) -> Array:
 
 
 def AxisAng6(expc6: ArrayLike) -> tuple[Array, float]:
-    """(S, θ) of exponential coordinates Sθ: θ is |ω|, or |v| where nothing turns (MR 3.3.3).
+    """(S, θ) of exponential coordinates Sθ: θ is |ω|, or |v| for a pure translation (MR 3.3.3).
 
     >>> S, theta = AxisAng6([2, 0, 0, 2, 4, 6])
     >>> S, float(theta)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from torsor.bridges.modern_robotics.motions import RpToTrans, TransToRp
 
 Array = np.ndarray
-#: what the book's package answers for a matrix whose determinant is not positive
+#: result of the book's package for a matrix whose determinant is not positive
 FAR = 1e9
 
 
@@ -28,7 +28,7 @@ def ProjectToSO3(mat: ArrayLike) -> Array:
 
 
 def ProjectToSE3(mat: ArrayLike) -> Array:
-    """The rigid motion nearest to a matrix that is almost one: R by :func:`ProjectToSO3`, p as it is, last row (0, 0, 0, 1).
+    """The rigid motion nearest to a matrix that is almost one: R by :func:`ProjectToSO3`, p unchanged, last row (0, 0, 0, 1).
 
     >>> ProjectToSE3([[1.1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 0.9, 4], [0.1, 0, 0, 0.9]])[[0, 3]]
     array([[1., 0., 0., 2.],

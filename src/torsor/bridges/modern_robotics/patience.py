@@ -40,12 +40,12 @@ class PatientFunction:
         return self._over_floats(arrays, batch)
 
     def entry(self, states: int) -> Callable[..., Any]:
-        """What to call for that many states one by one: the kernel's own way in, or this object where they are too few."""
+        """The function to call for that many states one by one: the kernel, or this object if they are too few."""
         return self.kernel if self.states + states > PATIENCE else self
 
     @cached_property
     def kernel(self) -> Callable[..., Any]:
-        """The kernel's way in."""
+        """The compiled kernel."""
         return self._kernel().__call__
 
     def _over_floats(self, arrays: list[np.ndarray], batch: tuple[int, ...]) -> np.ndarray:

@@ -20,7 +20,7 @@ def InverseDynamicsTrajectory(
 ) -> Array:  # fmt: skip
     """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) with one row per time, in one call (MR 8.11).
 
-    ``Ftipmat`` is N×6, or 0 where nothing is touched.  With ``dthetamat=None`` or ``ddthetamat=None`` and the timestep ``dt``
+    ``Ftipmat`` is N×6, or 0 without contact.  With ``dthetamat=None`` or ``ddthetamat=None`` and the timestep ``dt``
     [s], rates come from the positions by :func:`rates` (Exercise 8.14).
 
     >>> M, G, S = [np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1, 0, -0.5, 0]]).T

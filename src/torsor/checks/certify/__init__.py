@@ -1,4 +1,4 @@
-"""Certificates: a model's dynamics computed in ways that share nothing, on this machine, and held against each other."""
+"""Certificates: a model's dynamics computed by independent methods on this machine, and compared."""
 
 from torsor.checks.certify.certificate import Certificate, CertificateRow
 from torsor.checks.certify.verify import verify

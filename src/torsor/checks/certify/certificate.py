@@ -27,7 +27,7 @@ COLUMNS = (
     ("worst at", 23, False),
     ("s", 5, True),
 )
-#: what says where a certificate was made; the rest of ``machine`` are versions
+#: keys of ``machine`` that identify the machine; the others are versions
 PLACE = ("processor", "simd", "system")
 #: columns of text that a printed certificate takes
 WIDTH = sum(size for _, size, _ in COLUMNS) + 2 * (len(COLUMNS) - 1)
@@ -51,7 +51,7 @@ class CertificateRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row as text, a word a column."""
+        """The row as text, one word per column."""
         return (
             self.verdict,
             self.name,
@@ -65,7 +65,7 @@ class CertificateRow:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What :meth:`torsor.Robot.verify` found.  ``print`` it, or see ``rows``, ``passed``, ``to_dict`` and ``save``.
+    """The result of :meth:`torsor.Robot.verify`.  ``print`` it, or see ``rows``, ``passed``, ``to_dict`` and ``save``.
 
     ``options`` are those of the call, ``machine`` describes processor and versions, ``model`` is the digest of the robot's
     numbers.
@@ -95,7 +95,7 @@ class Certificate:
 
     @property
     def seconds(self) -> float:
-        """How long all checks took."""
+        """Duration of all checks [s]."""
         return math.fsum(row.seconds for row in self.rows)
 
     def __getitem__(self, name: str) -> CertificateRow:
@@ -119,7 +119,7 @@ class Certificate:
         }
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the certificate as JSON, all or nothing."""
+        """Write the certificate as JSON, atomically."""
         from torsor.support.files import write_text
 
         write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")

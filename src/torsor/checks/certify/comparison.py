@@ -1,4 +1,4 @@
-"""Two sides of an equation, held against each other: where they are furthest apart, and by how much they may be."""
+"""Comparison of the two sides of an equation: the largest difference and the tolerance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torsor.checks.certify.rounding import EPS, SIGMAS
 
 Array = np.ndarray
 
-#: what any two ways of computing may differ by, against the largest entry: entries that vanish for one and not for the other
+#: difference allowed between any two methods, relative to the largest entry: an entry may vanish for one of them only
 FLOOR = 4 * EPS
 
 
@@ -41,13 +41,13 @@ class Worst(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        return self.error <= self.allowed  # not so where either is no number
+        return self.error <= self.allowed  # False if either is NaN
 
 
 def compare(left: Array, right: Array, sigma: Array | float, *labels: Sequence[str], size: Array | None = None) -> Comparison:
     """left = right, up to SIGMAS σ of both sides together and FLOOR of the largest entry.
 
-    ``sigma`` is ``(samples, ...)`` as the sides are; ``size`` is what errors are counted against, the largest entry of the
+    ``sigma`` is ``(samples, ...)`` as the sides are; errors are relative to ``size``, the largest entry of the
     right side in each sample unless given.
     """
     right = np.asarray(right, float)
@@ -63,7 +63,7 @@ def per_sample(x: Array) -> Array:
 
 
 def like(scale: Array, x: Array) -> Array:
-    """A number a sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
+    """One number per sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
     return scale.reshape(-1, *[1] * (x.ndim - 1))
 
 

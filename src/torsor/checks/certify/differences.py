@@ -15,9 +15,9 @@ from torsor.algorithms.task_space import TWIST
 from torsor.checks.certify.comparison import Array, Comparison, compare, like, per_sample
 from torsor.checks.certify.subject import Samples
 
-#: the step [rad, m], and what the formula leaves out against the largest f
+#: the step [rad, m], and the truncation error of the formula relative to the largest f
 STEP, TRUNCATED = 1e-4, 1e-11
-#: the formula's weights, and by how much they magnify rounding errors: Σ|w| / h
+#: the formula's weights, and their magnification of rounding errors: Σ|w| / h
 WEIGHTS = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 MAGNIFIED = 1.5 / STEP
 
@@ -39,7 +39,7 @@ def gravity(s: Samples) -> Comparison:
 
 
 def jacobian(s: Samples) -> Comparison:
-    """J = ∂T/∂q: the columns of the Jacobian against how the pose of the furthest frame changes, (ω, ṗ)."""
+    """J = ∂T/∂q: the columns of the Jacobian compared with the change of the pose of the furthest frame, (ω, ṗ)."""
     frame, n = s.tip, s.model.nv
     unit = np.broadcast_to(np.eye(n), (len(s.q), n, n))
     T, slope = s.kernel(("pose", frame), s.q), along(s, lambda q: s.kernel(("pose", frame), q), s.q[:, None], unit)

@@ -1,7 +1,7 @@
 """Lagrange's equations by differentiating the Lagrangian, for any joint: no Newton–Euler, no S, no cross products.
 
 From a configuration q₀ the robot moves along q = q₀ ⊕ x, with coordinates x that are plain numbers wherever q₀ is, quaternions
-included.  Then MR 8.3 holds as it is printed:
+included.  Then MR 8.3 holds in its printed form:
 
     τ = d/dt ∂L/∂ẋ − ∂L/∂x,   L(x, ẋ) = K − P      at x = 0, ẋ = v, ẍ = a
 
@@ -30,7 +30,7 @@ from torsor.spatial.vector import ZERO
 
 
 def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
-    """τ = d/dt ∂L/∂ẋ − ∂L/∂x (MR 8.3), ``(samples, nv)``, exact but for rounding.
+    """τ = d/dt ∂L/∂ẋ − ∂L/∂x (MR 8.3), ``(samples, nv)``, exact except for rounding.
 
     >>> import torsor as ts
     >>> lagrange(ts.robots.two_link().model, np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2))).round(2)
@@ -47,7 +47,7 @@ def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
     gradient = rate(lagrangian(model, qs, displaced, [Dual(vk) for vk in vs]))  # ∂L/∂x
     armatures = model.gather_forces(
         model.rotor_forces(list(a.T))
-    )  # flywheels: where v is no rate of coordinates, they have no L
+    )  # flywheels: they have no L where v is not a rate of coordinates
     return momentum_rate - gradient + as_array(armatures, len(q))
 
 
@@ -79,7 +79,7 @@ def _spins(model: Model, path: Sequence[Any], poses: Sequence[tuple[Mat, Vec]]) 
     """Kinetic energy of the rotors' spin (MR §8.9.2)."""
     if not model.rotors:
         return 0
-    v = [rate(x) for x in alg.difference(model, [Dual(value(x)) for x in path], path)]  # what ẋ is as a joint velocity
+    v = [rate(x) for x in alg.difference(model, [Dual(value(x)) for x in path], path)]  # ẋ as a joint velocity
     return rotors.kinetic_energy(model, [Motion(_turning(R), ZERO) for R, _ in poses], v)
 
 

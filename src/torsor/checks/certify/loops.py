@@ -1,6 +1,6 @@
 """Closed loops: the rows against differences, their forces against the equation of motion, F&O's methods against each other.
 
-The states keep the loops: each is a random one near the neutral configuration, moved onto them, with a velocity they allow.
+The states satisfy the loops: random ones near the neutral configuration, projected, with a velocity that satisfies them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: F&O's methods beside the one in use
 METHODS = ("direct", "multipliers", "null_space")
-#: how far from the neutral configuration the guesses are [rad, m]
+#: distance of the guesses from the neutral configuration [rad, m]
 NEAR = 0.2
 
 
@@ -58,7 +58,7 @@ class LoopSamples:
 
     @property
     def condition(self) -> Array:
-        """cond(A M⁻¹Aᵀ) of the independent rows, their lengths set to one: by how much λ magnifies errors."""
+        """cond(A M⁻¹Aᵀ) of the independent rows, scaled to unit length: the magnification of errors in λ."""
         rows = self.A[:, list(self.system.independent_rows)]
         gram = rows @ np.linalg.solve(self.M, np.swapaxes(rows, 1, 2))
         scale = np.sqrt(np.einsum("skk->sk", gram))
@@ -71,7 +71,7 @@ class LoopSamples:
 
 
 def jacobian(s: Samples) -> Comparison:
-    """A u = dφ/dt along a motion u that breaks the loops, by differences (see :mod:`torsor.checks.certify.differences`)."""
+    """A u = dφ/dt along a motion u that opens the loops, by differences (see :mod:`torsor.checks.certify.differences`)."""
     c, keep = s.closed, s.closed.system.holonomic
     u = np.random.default_rng(s.seed).normal(size=c.v.shape)
     u /= np.abs(u).sum(axis=1, keepdims=True)
@@ -135,5 +135,5 @@ def methods(s: Samples) -> Comparison:
 
 
 def _compare_with_differences(found: Array, slope: Array, size: Array, labels: Sequence[str]) -> Comparison:
-    """Against differences of rows that are good to ε of their largest entry."""
+    """Tolerance for differences of rows that are accurate to ε of their largest entry."""
     return differences.with_truncation(compare(found, slope, (differences.MAGNIFIED * EPS * size)[:, None], labels, size=size))

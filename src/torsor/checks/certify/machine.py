@@ -1,4 +1,4 @@
-"""Where a certificate was made, and of what model: processor, versions, and a digest of the numbers."""
+"""Machine and model of a certificate: processor, versions, and a digest of the model's numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def machine() -> dict[str, str]:
 
 
 def digest(model: Model) -> str:
-    """SHA-256 of every number, name and joint type the algorithms read; where objects lie in memory is left out."""
+    """SHA-256 of every number, name and joint type the algorithms read; independent of memory addresses."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(model))
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The same robot in MuJoCo, where it is installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
+"""The same robot in MuJoCo, if installed: :func:`torsor.io.mjcf.write_mjcf`, its constraints off."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from torsor.model.rotor import refuse_rotors
 
 #: MuJoCo keeps inertias as principal moments with a quaternion, and frames as quaternions: each is a small eigenproblem
 KEEPING = 1e-13
-#: how much rounder than it is a body may be in MuJoCo, against the largest entry of M: it is lost in what KEEPING allows
+#: increase of principal moments allowed in MuJoCo, relative to the largest entry of M: small within the tolerance of KEEPING
 ROUNDER = 1e-12
 
 
 class MujocoModel(Peer):
-    """The robot as an ``MjModel``; couplings are constraints there, so what follows another coordinate is free."""
+    """The robot as an ``MjModel``; couplings are constraints there, so mimic joints have coordinates of their own."""
 
     @classmethod
     def of(cls, s: Samples) -> MujocoModel:
@@ -51,9 +51,9 @@ class MujocoModel(Peer):
 
 
 def refuse_rounder(s: Samples, d: Description) -> None:
-    """Skip where MuJoCo, which wants principal moments A + B ≥ C and none that vanishes, gets a body that is not the robot's.
+    """Skip if a body changes noticeably in MuJoCo, which needs principal moments A + B ≥ C, all positive.
 
-    The writer raises moments on that edge by what it takes (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
+    The writer raises moments at that bound as far as needed (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
     file has few digits, or the robot hardly any inertia.
     """
     from torsor.io.mjcf.inertia_words import LEAST
@@ -74,7 +74,7 @@ def refuse_rounder(s: Samples, d: Description) -> None:
 
 
 def refuse_free(s: Samples) -> None:
-    """Skip where a coordinate follows another here and is free in MuJoCo, and so moves otherwise."""
+    """Skip robots with mimic or helical joints: MuJoCo has independent coordinates for them, which move differently."""
     names = s.model.joint_names
     for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
         if c is not None:

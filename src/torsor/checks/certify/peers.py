@@ -24,7 +24,7 @@ from torsor.model import Description
 
 @dataclass(frozen=True)
 class Peer:
-    """The robot in another library's hands, and the samples in its coordinates."""
+    """The robot in another library, and the samples in its coordinates."""
 
     model: Any
     data: Any
@@ -79,15 +79,15 @@ def skipping(library: str) -> Iterator[None]:
         yield
     except MissingExtra as error:
         raise Skip(str(error)) from error
-    except (ValueError, RuntimeError) as error:  # theirs, and ModelError
+    except (ValueError, RuntimeError) as error:  # errors of the other library, and ModelError
         raise Skip(f"{library} does not support it: {' '.join(str(error).splitlines()[:2])}") from error
 
 
-# -- the answers, compared -----------------------------------------------------------------------------------------------
+# -- comparison of results -----------------------------------------------------------------------------------------------
 
 
 def same_force(s: Samples, tau: Array, accuracy: float) -> Comparison:
-    """τ; ``accuracy`` is what the peer's way of keeping a robot costs, against the largest term."""
+    """τ; ``accuracy`` is the error of the other library's representation of the robot, relative to the largest term."""
     size = per_sample(s.force_sizes)
     return compare(s.tau, tau, s.tau_sigma + s.source_sigma + accuracy * size[:, None], s.names, size=size)
 

@@ -1,4 +1,4 @@
-"""The same robot in Pinocchio, where it is installed: :func:`torsor.bridges.to_pinocchio`."""
+"""The same robot in Pinocchio, if installed: :func:`torsor.bridges.to_pinocchio`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torsor.checks.certify.subject import Samples
 from torsor.model import Description, Model
 from torsor.model.joints import Continuous, Fixed, Prismatic, Revolute
 
-#: the bridge shifts inertias to the centre of mass, and turns frames so that planes and screws lie as Pinocchio's do
+#: the bridge shifts inertias to the centre of mass, and turns frames so that planes and screw axes are those of Pinocchio
 BRIDGE = 8 * EPS
 
 
 class PinocchioModel(Peer):
-    """The robot as a ``pinocchio.Model``, its mimic joints Pinocchio's own where that gets them right, else free."""
+    """The robot as a ``pinocchio.Model``, with Pinocchio's mimic joints where these are correct, else independent joints."""
 
     @classmethod
     def of(cls, s: Samples) -> PinocchioModel:
@@ -45,7 +45,7 @@ def mimics_rightly(model: Model) -> bool:
 
 
 def uncouple(d: Description) -> Description:
-    """Every mimic joint free, and by its angle: an unbounded one has (cos, sin) in Pinocchio, of which T knows no multiple."""
+    """Every mimic joint independent, with its angle as q: (cos, sin) of continuous joints in Pinocchio is not linear in T."""
     plain = {j.name: Revolute(j.kind.axis) for j in d.joints if j.mimic and isinstance(j.kind, Continuous)}
     return replace(d, joints=tuple(replace(j, mimic=None, kind=plain.get(j.name, j.kind)) for j in d.joints))
 

@@ -20,7 +20,7 @@ from torsor.model import Model
 from torsor.symbolic.rational import map_floats
 
 DIGITS = 50
-#: degrees of freedom up to which n³ results are looked at
+#: degrees of freedom up to which n³ results are checked
 CUBED = 12
 #: states in which the reference is computed: one takes as long as ten thousand kernel calls
 FEW = 2
@@ -31,7 +31,7 @@ STEP = 0.25
 def fifty_digits(spec: str, s: Samples) -> Comparison:
     """kernel(q, ...) = source(q, ...), the latter with 50 digits in every number and every operation.
 
-    Both start from the same doubles.  Allowed is what rounding explains: 30 σ of the recorded program
+    Both start from the same doubles.  The tolerance is that of rounding errors: 30 σ of the recorded program
     (:mod:`torsor.checks.certify.rounding`), and four ε of the largest entry.
     """
     if find_spec("mpmath") is None:
@@ -65,7 +65,7 @@ def _value(s: Samples, name: str) -> Array:
     """The samples of a state variable."""
     if name in ("q", "q0"):
         return s.q
-    if name == "q1":  # near q0: the shorter way round is then no matter of rounding
+    if name == "q1":  # near q0, so that rounding does not decide which way round is shorter
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
     return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
 

@@ -1,8 +1,8 @@
 """Comparisons of algorithms that must agree for every robot.
 
-Kernels are compared within 30 σ of their own rounding errors (:mod:`torsor.checks.certify.rounding`).  What the source
-computes over arrays has σ = ε of the largest term of τ = M a + C v + g, once for each body: what cancels in a sum is rounded
-before it does.
+Kernels are compared within 30 σ of their own rounding errors (:mod:`torsor.checks.certify.rounding`).  Arrays that the source
+computes have σ = ε of the largest term of τ = M a + C v + g, once for each body: terms that cancel are rounded
+before they cancel.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def coriolis(s: Samples) -> Comparison:
 def positive(s: Samples) -> Comparison:
     """vᵀM v > 0: M is symmetric to the bit, and no motion has negative energy.
 
-    The error is how far M is from symmetric, or its smallest eigenvalue below zero; n ε of the largest is allowed.
+    The error is the asymmetry of M, or the amount of its smallest eigenvalue below zero; n ε of the largest is allowed.
     """
     eigenvalues = np.linalg.eigvalsh(s.M)
     skew = np.abs(s.M - np.swapaxes(s.M, 1, 2)).reshape(len(s.M), -1).max(axis=1)
@@ -80,7 +80,7 @@ def power(s: Samples) -> Comparison:
 
 
 def energy_rate(s: Samples, q: Array, v: Array, a: Array) -> Array:
-    """dK/dt + dP/dt along the motion, ``(samples,)``: the energies' own functions, over numbers that carry their rates."""
+    """dK/dt + dP/dt along the motion, ``(samples,)``: the energy functions, over dual numbers."""
     qs, vs = list(q.T), list(v.T)
     later = alg.integrate(s.model, qs, [Dual(0, x) for x in vs], 1)
     K = alg.kinetic_energy(s.model, later, [Dual(x, y) for x, y in zip(vs, a.T, strict=True)])
@@ -112,7 +112,7 @@ def odd_even(s: Samples) -> Comparison:
 
 
 def _by_large_tree(s: Samples, method: str) -> Comparison:
-    """Allowed is what elimination in another order costs: see :func:`_out_of_order`."""
+    """The tolerance is the rounding error of elimination in another order: see :func:`_out_of_order`."""
     from torsor.mechanics.large import LargeTree
 
     try:
@@ -139,8 +139,8 @@ def _out_of_order(s: Samples) -> Array:
     """σ of a when joints are not eliminated from the tips inwards: 10 ROUNDING (cond(M) + ρ²) |a|, ``(samples, 1)``.
 
     ROUNDING is the shift that keeps pivots above zero.  A body taken out by itself meets its neighbours with its own inertia,
-    not with that of all it carries.  ρ is how much more a joint finds in the body and those that hang on it than in the body
-    alone: as many digits go, on the way in and again on the way out.  A body too LIGHT is not taken out by itself.
+    not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
+    alone: as many digits are lost, in the inward and again in the outward pass.  A body too LIGHT is not taken out by itself.
     Where several light bodies follow each other it is worse than that: of 65 robots the worst lost five times as much.
     """
     from torsor.mechanics.large.divide_and_conquer import LIGHT

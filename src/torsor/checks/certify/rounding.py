@@ -1,6 +1,6 @@
-"""How far machine numbers may be off: the rounding errors of a recorded program, propagated through it.
+"""Rounding errors of a recorded program, propagated through its operations.
 
-Each operation y = f(x₁, x₂, ...) rounds, by up to ε|y|, and passes on what its operands are off already:
+Each operation y = f(x₁, x₂, ...) rounds, by up to ε|y|, and passes on the errors of its operands:
 
     σ²(y) = (ε y)² + Σ_k (∂f/∂x_k)² σ²(x_k)
 
@@ -25,7 +25,7 @@ Array = np.ndarray
 EPS = float(np.finfo(np.float64).eps)
 #: standard deviations that a result may be off: rounding errors are correlated, and false alarms must be rare
 SIGMAS = 30.0
-#: operations that give one of a few values exactly
+#: operations whose results are exact
 EXACT = frozenset({"lt", "le", "eq", "sign"})
 #: operations that pass on an operand without rounding it
 MOVED = frozenset({"neg", "abs", "min", "max"})
@@ -75,7 +75,7 @@ def _variances(program: Program, inputs: Sequence[Array]) -> list[Any]:
 
 def _passed_on(op: str, y: Array, operands: list, variances: list) -> Any:
     """(ε y)² + Σ (∂y/∂x_k)² σ²(x_k)"""
-    if op == "where":  # the branch not taken may be no number
+    if op == "where":  # the branch not taken may be NaN
         return np.where(operands[0] != 0, variances[1], variances[2])
     total: Any = 0.0 if op in MOVED else (EPS * y) ** 2
     for d, s in zip(PARTIALS[op](y, *operands), variances, strict=True):

@@ -25,8 +25,8 @@ Twin = TypeVar("Twin")
 class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
-    ``tree`` is the robot with its loops cut open, which most checks are about.  Neither has friction laws, which are no part of
-    the rigid-body equations: ``rubbing`` is the tree with them.  What several checks need is computed once.
+    ``tree`` is the robot with its loops cut open, which most checks use.  Neither has friction laws, which are not part of
+    the rigid-body equations: ``rubbing`` is the tree with them.  Quantities that several checks need are computed once.
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
@@ -70,7 +70,7 @@ class Samples:
 
     @cached_property
     def prescribed(self) -> Array:
-        """Of which coordinates hybrid dynamics is given the acceleration: every other one, and in the next state the others."""
+        """The coordinates whose acceleration is given to hybrid dynamics: every other one, and in the next state the others."""
         return (np.add.outer(np.arange(len(self.q)), np.arange(self.robot.nv)) % 2).astype(float)
 
     @cached_property
@@ -116,7 +116,7 @@ class Samples:
     # -- by source -------------------------------------------------------------------------------------------
 
     def source(self, function: Callable[..., Any], *state: Array, **words: Any) -> Array:
-        """An algorithm over arrays, a scalar a column ``(samples,)``: no recording, no compiler."""
+        """An algorithm over arrays, with one array ``(samples,)`` per scalar: no recording, no compiler."""
         return as_array(function(self.model, *(list(x.T) for x in state), **words), len(self.q))
 
     @cached_property
@@ -134,7 +134,7 @@ class Samples:
         return LoopSamples.of(self)
 
     def twin(self, kind: type[Twin]) -> Twin:
-        """The robot in another library, made once; raises again what making it raised."""
+        """The robot in another library, made once; an error in making it is raised each time."""
         if kind not in self._twins:
             try:
                 self._twins[kind] = kind.of(self)  # type: ignore[attr-defined]

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Check(NamedTuple):
-    """One row of the table.  ``function(subject)`` compares, or raises Skip with the reason why there is nothing to."""
+    """One row of the table.  ``function(subject)`` compares, or raises Skip with the reason why it cannot."""
 
     name: str
     equation: str
     function: Callable[[Samples], Comparison]
 
 
-#: quantities whose kernels are always held against fifty digits; ``thorough`` takes all of them
+#: quantities whose kernels are always compared with 50-digit arithmetic; ``thorough`` compares all of them
 MAIN = (
     "inverse_dynamics",
     "forward_dynamics",

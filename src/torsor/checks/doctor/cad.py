@@ -1,7 +1,7 @@
 """Inertias that a CAD program gave in other units, about another point, in other axes or with other signs.
 
 Σ/m of a link is compared with that of the uniform solid and the uniform shell of its shape, as the angle between them (the
-shape of the mass) and the ratio of their traces (its size).  A hypothesis is believed where the inertia as given fits neither
+shape of the mass) and the ratio of their traces (its size).  A hypothesis is accepted where the inertia as given fits neither
 body and the one the hypothesis makes of it fits well.
 """
 
@@ -38,7 +38,7 @@ from torsor.checks.doctor.thresholds import (
 
 Array = np.ndarray
 
-#: what one unit of the file is in kg·m², by the decades it is off
+#: units of an inertia, by the power of ten to kg·m²
 UNITS = {9: "g·mm²", 6: "kg·mm²", 3: "g·m²", -3: "kg·m² a thousandth of them", -6: "kg·m² a millionth of them"}
 
 
@@ -53,7 +53,7 @@ class Fit(NamedTuple):
         return self.angle < ALIKE and 1 / ALIKE_SIZE < self.ratio < ALIKE_SIZE
 
     def decides(self, given: Fit) -> bool:
-        """Whether it is so near, and the numbers as given are so much farther off, that nothing else need speak for it."""
+        """Whether it is so near, and the given inertia so much farther off, that no further evidence is needed."""
         near = self.angle < DECIDING and 1 / DECIDING_SIZE < self.ratio < DECIDING_SIZE
         return near and given.angle > max(FAR_OFF, TIMES_NEARER * self.angle)
 
@@ -66,7 +66,7 @@ class Hypothesis(NamedTuple):
 
 
 def fit(second: Array, mass: float, shape: Shape) -> Fit:
-    """How well Σ fits the shape: of the uniform bodies the one at the smallest angle."""
+    """Fit of Σ to the shape: the uniform body at the smallest angle."""
     found = []
     for body in shape.bodies:
         reference = body.second_moment
@@ -78,14 +78,14 @@ def fit(second: Array, mass: float, shape: Shape) -> Fit:
 
 
 def explain_inertia(subject: Examination) -> Iterable[Finding]:
-    """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them a link."""
+    """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them per link."""
     for link, own, body in links_with_shape(subject):
         if comparable(link):
             yield from compare_with_shape(subject, link, own, body)
 
 
 def comparable(link: LinkRecord) -> bool:
-    """Whether an inertia was meant: point masses and placeholders have findings of their own."""
+    """Whether an inertia was intended: point masses and placeholders have their own findings."""
     return float(np.trace(link.inertia)) / 3 > osmium(link.mass or 0.0) and placeholder(link) is None
 
 
@@ -115,7 +115,7 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
 
 
 def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesis | None:
-    """Of the hypotheses that are believed the first kind, and of that kind the one that fits best."""
+    """The best fit of the first kind of hypothesis that is accepted."""
     alike = [h for h in believed if h.code == believed[0].code]
     return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
 
@@ -151,7 +151,7 @@ def excess(second: Array, link: LinkRecord, shape: Shape) -> float:
 
 
 def _anywhere(link: LinkRecord, shape: Shape) -> float:
-    """The same against m d²/4, which no mass within a diameter d exceeds, wherever its centre and however it is turned."""
+    """The same with m d²/4, the upper bound for a mass within a diameter d, for any centre and orientation."""
     assert link.mass is not None
     return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)
 
@@ -203,7 +203,7 @@ def _about_origin(link: LinkRecord) -> Iterator[Hypothesis]:
 
 
 def _other_axes(link: LinkRecord) -> Iterator[Hypothesis]:
-    """In the axes of the link instead of the <inertial> origin's, or with axes exchanged."""
+    """Hypotheses: the inertia is in the axes of the link instead of the <inertial> origin's, or axes are exchanged."""
     if not np.allclose(link.axes, np.eye(3), atol=1e-6):
         yield Hypothesis(
             "inertia-axes-swapped", "inertia-axes", "without the rpy of its <inertial> origin it fits",

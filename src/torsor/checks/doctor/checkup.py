@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError, FileError
 
 Check = Callable[[Examination], Iterable[Finding]]
 
-#: in this order they look; a later one may rely on nothing an earlier one found
+#: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
     masses.negative, masses.missing,
     inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
@@ -31,7 +31,7 @@ CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True)
 class Checkup:
-    """What :func:`check` found, the worst first.
+    """The findings of :func:`check`, the worst first.
 
     ``skipped`` lists omitted checks with the reason.
     """
@@ -43,17 +43,17 @@ class Checkup:
 
     @property
     def worst(self) -> str | None:
-        """ "error", "warning", "note", or None if nothing was found."""
+        """ "error", "warning", "note", or None without findings."""
         return self.findings[0].severity if self.findings else None
 
     def count(self, severity: str) -> int:
-        """How many findings are of that severity."""
+        """Number of findings of that severity."""
         if severity not in SEVERITIES:
             raise ArgumentError(f"severity must be one of {', '.join(SEVERITIES)}, not {severity!r}")
         return sum(f.severity == severity for f in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain strings, numbers and lists: what ``torsor check --json`` prints."""
+        """Plain strings, numbers and lists: the output of ``torsor check --json``."""
         return {
             "robot": self.name,
             "file": self.file,
@@ -85,7 +85,7 @@ def check(
 
     ``source`` is a URDF file, URDF text, any other file :func:`torsor.load` takes, a Robot or a Description; of URDF every
     finding has its line.  A file that torsor refuses is examined as far as it can be read.  ``roots`` are folders meshes may
-    lie in beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
+    are in, beside the robot's own; ``meshes=False`` opens none.  ``base="floating"`` frees the base and ``xacro_args``
     runs a xacro file, as for :func:`torsor.load`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -33,7 +33,7 @@ class Change(NamedTuple):
 
 
 def amount(share: float) -> str:
-    """A share in words: percent, and above twice as so many times.
+    """A share as text: in percent, and as a factor above twice.
 
     >>> amount(0.0123), amount(0.5), amount(37.0)
     ('1.2 %', '50 %', '37 times as much')
@@ -44,7 +44,7 @@ def amount(share: float) -> str:
 
 
 class Dynamics:
-    """M(q) at the neutral and some random configurations, in plain floats: nothing is compiled."""
+    """M(q) at the neutral and some random configurations, in plain floats, without compilation."""
 
     def __init__(self, description: Description, samples: int = SAMPLES):
         robot = Robot(description)
@@ -91,7 +91,7 @@ class Dynamics:
         return np.concatenate((E @ w, E @ (v - across)), axis=1)
 
     def added_inertia(self, link: str, G: Inertia) -> Array:
-        """ΔM = Jᵀ G J at each sample: what G on the link adds (MR 8.57)."""
+        """ΔM = Jᵀ G J at each sample: the contribution of G on the link (MR 8.57)."""
         J = self._jacobians(link)
         return np.einsum("sai,ab,sbj->sij", J, to_matrix(G), J)
 

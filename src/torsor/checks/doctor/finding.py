@@ -13,7 +13,7 @@ SEVERITIES = ("error", "warning", "note")
 
 
 class Edit(NamedTuple):
-    """One attribute of the file to write anew: of the element at ``path`` below a link or joint."""
+    """One attribute of the file to rewrite, in the element at ``path`` below a link or joint."""
 
     kind: str  # "link" or "joint"
     name: str
@@ -34,12 +34,12 @@ class Cure:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is the matter with a robot.
+    """One problem of a robot.
 
     ``code`` a stable name (:mod:`torsor.checks.doctor.codes`); ``severity`` "error" (the dynamics are wrong or do not exist),
-    "warning" (most likely a mistake) or "note" (worth knowing); ``element`` the link or joint; ``what`` with its numbers;
+    "warning" (most likely a mistake) or "note" (for information); ``element`` the link or joint; ``what`` with its numbers;
     ``means`` for the dynamics; ``fix`` in words; ``repair`` the name of the repair that :func:`torsor.repair` can make, or
-    None; ``also`` other links or joints with the same.
+    None; ``also`` other links or joints with the same problem.
     """
 
     code: str

@@ -20,7 +20,7 @@ _BASE = "it is part of the base and affects M only with a floating base"
 
 
 def reachable(subject: Examination) -> Iterable[Finding]:
-    """mesh-unreachable: one finding a package and reason."""
+    """mesh-unreachable: one finding per package and reason."""
     if not subject.shapes.meshes:
         return
     users: dict[str, list[LinkRecord]] = {}
@@ -100,7 +100,7 @@ def stands(subject: Examination, link: LinkRecord) -> bool:
 
 
 def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
-    """Whether the link is a noticeable part of what some joint moves; unknown counts as yes, and so does a base."""
+    """Whether the link is a noticeable part of the inertia that some joint moves; True if unknown, and for a base."""
     dynamics = subject.dynamics
     if dynamics is None:
         return True

@@ -18,7 +18,7 @@ from torsor.spatial.rigid.consistency import nearest_consistent
 from torsor.spatial.rigid.physical import TOLERANCE
 
 Array = np.ndarray
-#: moments below this share of the ball of osmium's are what rounding left of zeros
+#: moments below this share of those of a ball of osmium are rounding errors of zero
 NOTHING = 1e-6
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
 
@@ -167,7 +167,7 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
 
 
 def placeholder(link: LinkRecord) -> float | None:
-    """The power of ten that times the identity is the link's inertia, or None."""
+    """The power of ten p if the link's inertia is p times the identity, else None."""
     xx = float(link.inertia[0, 0])
     if not xx > 0 or not np.allclose(link.inertia, xx * np.eye(3), rtol=0, atol=1e-9 * xx):
         return None
@@ -180,7 +180,7 @@ def _of_many(links: list[LinkRecord]) -> str:
 
 
 def copies(subject: Examination) -> Iterable[Finding]:
-    """inertia-copied: the same ten numbers on links that look different and are no mirror or repetition of each other."""
+    """inertia-copied: the same ten numbers on links of different shapes that are not mirror images or repetitions."""
     groups: dict[tuple, list[LinkRecord]] = {}
     for link in subject.massive:
         if link.inertia.any() and placeholder(link) is None:
@@ -197,6 +197,6 @@ def copies(subject: Examination) -> Iterable[Finding]:
 
 
 def _look(subject: Examination, link: LinkRecord) -> tuple | None:
-    """How large a link is, to a tenth or so: files of other names may draw the same part."""
+    """Approximate size of a link, within about 10 %: files with different names may contain the same part."""
     shape = subject.shape(link.geometry)
     return None if shape is None else tuple(np.round(8 * np.log2(np.maximum((shape.size, shape.box ** (1 / 3)), 1e-3))))

@@ -1,4 +1,4 @@
-"""Joints: axes that are no directions, limits that no machine has."""
+"""Joints: invalid axes and implausible limits."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
 
 
 def efforts(subject: Examination) -> Iterable[Finding]:
-    """effort-zero, velocity-zero, and limits so large that they mean none."""
+    """effort-zero, velocity-zero, and limits so large that they mean no limit."""
     joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
     for code, attribute, says, means in (
         ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that respects it cannot drive them"),
@@ -121,7 +121,7 @@ def _finite(x: float | None) -> float:
 def _group(
     subject: Examination, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
 ) -> Iterable[Finding]:
-    """One finding for all joints that have the same."""
+    """One finding for all joints with the same problem."""
     if joints:
         yield subject.finding(code, joints[0], says.format(n=count(len(joints), "joint")), means, path=path, also=joints[1:])
 

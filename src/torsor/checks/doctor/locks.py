@@ -1,7 +1,7 @@
 """Gimbal lock: three joints that make a ball joint, and the angle at which two of them turn about one line.
 
 With a₁, a₂, a₃ the axes of revolute joints in a row, a₁·(a₂ × a₃) depends on the middle angle alone: A cos q₂ + B sin q₂ + C.
-Where it is zero the axes lie in a plane.  If they meet in a point and nothing heavy is between them, M is singular there.
+Where it is zero the axes lie in a plane.  If they meet in a point and the links between them are massless, M is singular there.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _allowance(j: JointRecord, q: float) -> bool:
 
 
 def locks(dynamics: Dynamics) -> Iterator[Lock]:
-    """Every angle of a middle joint, within (−π, π], at which its axis and its neighbours' lie in a plane."""
+    """Every angle of a middle joint, within (−π, π], at which its axis and those of its neighbours are coplanar."""
     model = dynamics.model
     volume = [_volumes(dynamics, q) for q in (0.0, math.pi / 2, math.pi)]
     for i in volume[0]:
@@ -95,7 +95,7 @@ def _volumes(dynamics: Dynamics, angle: float) -> dict[int, float]:
 def singular(dynamics: Dynamics, lock: Lock) -> bool:
     """Whether M is singular at the lock and regular half a radian away from it.
 
-    The motion that is free there turns the first joint, so what that one moves alone must be nothing: most have more.
+    The free motion there turns the first joint, so the link that only this joint moves must be massless: most are not.
     """
     model, first = dynamics.model, lock.bodies[0]
     S, row = model.joint[first].subspace(dynamics.q[0, model.q_start[first] :].tolist())[0], model.v_start[first]
@@ -105,13 +105,13 @@ def singular(dynamics: Dynamics, lock: Lock) -> bool:
 
 
 def _condition(dynamics: Dynamics, lock: Lock, beside: float) -> float:
-    """Of the three joints' block of M with a unit diagonal."""
+    """Condition number of the block of M of the three joints, scaled to a unit diagonal."""
     model, q = dynamics.model, dynamics.q[0].tolist()
     q[model.q_start[lock.bodies[1]]] = lock.angle + beside
     rows = [model.v_start[i] for i in lock.bodies]
     M = np.array(crba(model, q), dtype=float)[np.ix_(rows, rows)]
     root = np.sqrt(np.abs(np.diagonal(M)))
     if not root.all():
-        return 1.0  # a joint that moves nothing has a finding of its own
+        return 1.0  # a joint that moves no mass has a finding of its own
     values = np.linalg.eigvalsh(M / np.outer(root, root))
     return float(values[2] / max(values[0], 1e-300))

@@ -1,4 +1,4 @@
-"""Masses that are missing: which of them matter, and which do not."""
+"""Missing masses: those that matter for the dynamics, and harmless ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torsor.checks.doctor.inertia import count_of
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.subject import Examination
 
-#: a shape smaller than this could not weigh enough to be felt: a tenth of a litre [m³]
+#: a shape smaller than this has negligible mass: a tenth of a litre [m³]
 SMALL = 1e-4
 
 

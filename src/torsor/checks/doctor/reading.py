@@ -1,4 +1,4 @@
-"""From a file, a text or a robot to the Subject of an examination; what torsor refuses to load is read as far as it goes."""
+"""Read the subject of an examination from a file, text or robot; files that cannot be loaded are read as far as possible."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def subject_of(
         if written is not None:
             return written
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # the findings say it
+        warnings.simplefilter("ignore", ModelWarning)  # the findings report it
         d = load(source, base=base, roots=roots, xacro_args=xacro_args).description
     return _describe(d, roots, meshes, label(source) if d.source else "")  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ def written_subject(
 
 
 def _load(data: bytes, base: str, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
-    """What torsor makes of it, without mimics where they are at fault; and what that leaves unexamined."""
+    """The description, without mimics if these are invalid; and notes about the parts that are not examined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         try:
@@ -172,7 +172,7 @@ def _child(doc: Document, element: Element | None, tag: str) -> Element | None:
 
 
 def _numbers(element: Element | None, attribute: str) -> tuple[float, ...] | None:
-    """The numbers of an attribute; None where there are none, or words in their place."""
+    """The numbers of an attribute; None if it is missing, or not numeric."""
     text = None if element is None else element.get(attribute)
     try:
         return None if text is None else parse_numbers(text)

@@ -66,13 +66,13 @@ def spatial(mass: float, com: Array, inertia: Array) -> Inertia:
 
 
 def turning(inertia: Array) -> Inertia:
-    """G of an inertia without mass: what a difference of two inertias about the same centre adds."""
+    """G of an inertia without mass: the difference of two inertias about the same centre."""
     return spatial(0.0, np.zeros(3), inertia)
 
 
 @dataclass(frozen=True)
 class JointRecord:
-    """A joint: limits as given, None where they are not; ``axis`` as written, of any length."""
+    """A joint: limits as given, None if missing; ``axis`` as written, of any length."""
 
     name: str
     type: str

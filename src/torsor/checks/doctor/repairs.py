@@ -18,8 +18,8 @@ from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import with_attribute
 from torsor.support.files import write_bytes
 
-#: what can be repaired, and from which finding; in this order, so that the nearest inertia is sought only where nothing
-#: explains the one that is given
+#: repairs and the findings that lead to them; in this order, so that the nearest inertia is used only if no other repair
+#: explains the given inertia
 REPAIRS = {
     "inertia-to-si": "an inertia in g·mm², kg·mm² or g·m² written in kg·m² (inertia-units)",
     "inertia-about-com": "an inertia about the link's origin moved to the centre of mass (inertia-about-wrong-frame)",
@@ -79,8 +79,8 @@ def repair(
 ) -> list[Repair]:
     """Make named repairs, write the repaired file to ``out``, and return the list of repairs.
 
-    ``only`` names the repairs that may be made, all of :data:`REPAIRS` if None; nothing else in the file changes.  ``out=None``
-    writes nothing and only returns the repairs.  "mass-from-density" is made only if it is named: it fills the shapes of links
+    ``only`` names the repairs that may be made, all of :data:`REPAIRS` if None; the rest of the file stays.  ``out=None``
+    only returns the repairs, without writing.  "mass-from-density" is made only if it is named: it fills the shapes of links
     that leave a joint without mass with ``density`` [kg/m³].  The other options are those of :func:`check`.
 
     >>> inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -163,7 +163,7 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
 
 
 def _insert(edits: list[Edit], depth: int = 0) -> str:
-    """The elements that edits name and the file lacks, as text; an edit's path is what is lacking."""
+    """The elements that edits name and the file lacks, as text; an edit's path is the missing part."""
     out = ""
     for name in dict.fromkeys(edit.path[depth] for edit in edits if len(edit.path) > depth):
         of = [edit for edit in edits if len(edit.path) > depth and edit.path[depth] == name]

@@ -22,7 +22,7 @@ Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)
 
 #: triangles; of a surface with more, taking it for open costs less than asking whether it is closed
 FINE = 100_000
-#: odd numbers with well mixed bits, one a coordinate
+#: odd numbers with well mixed bits, one per coordinate
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
 
 
@@ -69,7 +69,7 @@ class Shape:
         return _solid(self._surfaces)
 
     def outside(self, x: Array) -> float:
-        """How far at least a point is from the convex hull [m]; 0 inside."""
+        """Lower bound of the distance of a point from the convex hull [m]; 0 inside."""
         return outside(self.points, x)
 
     def spread(self, com: Array, u: Array, slack: float = 0.0) -> float:
@@ -83,7 +83,7 @@ class Shape:
 
 
 class Shapes:
-    """The shapes of links, each read once.  What could not be read is in ``missing``, by URI, with the reason."""
+    """The shapes of links, each read once.  Unreadable files are in ``missing``, by URI, with the reason."""
 
     def __init__(self, places: Places, meshes: bool = True):
         self.places, self.meshes = places, meshes
@@ -102,7 +102,7 @@ class Shapes:
         return self._of[parts]
 
     def stood(self, g: Geometry, upright: bool) -> Geometry:
-        """A shape, turned if it is a mesh that lies and is to stand."""
+        """A shape; with ``upright``, a mesh with y up is turned."""
         return turn_upright(g) if upright and self.lies(g) else g
 
     def lies(self, g: Geometry) -> bool:
@@ -132,7 +132,7 @@ class Shapes:
 def merge_corners(vertices: Array, faces: Array) -> Surface:
     """The corners in use, those at the same place as one: STL repeats each for every triangle.
 
-    They are told apart by a hash of their bits, which sorts much faster than three numbers do.
+    They are distinguished by a hash of their bits, which sorts much faster than three numbers do.
     """
     bits = (np.ascontiguousarray(vertices, np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
     key = (bits * _MIX).sum(axis=1, dtype=np.uint64)
@@ -154,7 +154,7 @@ def _shell(corners: list[Array]) -> Uniform:
 
 
 def _solid(surfaces: Sequence[Surface]) -> tuple[float, Uniform | None]:
-    """The inside of closed surfaces; (0, None) where one is open, or too fine to be asked."""
+    """The inside of closed surfaces; (0, None) if one is open, or has too many triangles."""
     if sum(len(faces) for _, faces in surfaces) > FINE:
         return 0.0, None
     try:

@@ -26,7 +26,7 @@ class Examination:
     """One robot under examination.
 
     ``description`` is the loaded robot, or None if the file does not load; ``refusals`` are the reasons.  Links and joints are
-    there all the same, as far as they can be read.
+    also present, as far as they can be read.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class Examination:
 
     @cached_property
     def reach(self) -> float:
-        """The longest way from the root to a tip along the joint origins [m]: an upper bound of the robot's size."""
+        """The longest path from the root to a tip along the joint origins [m]: an upper bound of the robot's size."""
         if self.description is None:
             return 0.0
         far: dict[str, float] = {self.description.root: 0.0}
         todo = list(self.description.joints)
-        while todo:  # a joint may be written before the one that carries its parent
+        while todo:  # a joint may be written before the joint of its parent link
             for j in todo:
                 if j.parent in far:
                     far[j.child] = far[j.parent] + float(np.linalg.norm([float(x) for x in j.origin.r]))
@@ -109,7 +109,7 @@ class Examination:
         return element.sourceline if tag is None else tag.line
 
     def welded_links(self, name: str) -> list[str]:
-        """The links that move as one with a link, itself among them; fixed joints hold them together."""
+        """The links welded to a link by fixed joints, including itself."""
         fixed = [j for j in self.joints if j.type == "fixed"]
         group, todo = [name], [name]
         while todo:
@@ -140,7 +140,7 @@ class Examination:
         line = None if record is None else self.line(record, *path)
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
-        cure = cure if self.tags else None  # there is nothing to write in where there is no text
+        cure = cure if self.tags else None  # without the text of a file there is no repair
         return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, cure)
 
     def names_of(self, record: Record, *path: str) -> str:

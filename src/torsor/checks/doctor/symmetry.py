@@ -50,7 +50,7 @@ def sides(name: str) -> list[Token]:
 
 
 def stem(name: str) -> str:
-    """A name without side and number: what repeats of a part have in common.
+    """A name without side and number: the common part of the names of repeated links.
 
     >>> stem("FL_thigh") == stem("rr_thigh"), stem("finger_1") == stem("finger_2")
     (True, True)
@@ -84,7 +84,7 @@ def pairs(subject: Examination) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]
 
 
 def asymmetry(subject: Examination) -> Iterable[Finding]:
-    """left-right-asymmetry by what no rotation or mirror changes; left-right-unmirrored where the frames are mirror images."""
+    """left-right-asymmetry by invariants of rotations and mirrors; left-right-unmirrored where the frames are mirror images."""
     for link, others in pairs(subject):
         yield from compare_mirrored(subject, link, others)
 
@@ -143,14 +143,14 @@ def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
 
 
 def _short(values: Array, size: float) -> str:
-    """Moments; what rounding left of zeros is zero."""
+    """Moments as text; rounding errors of zero are shown as zero."""
     return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
 
 def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
-    """The sides agree up to a rotation or mirror; where the link frames are mirror images, is it the right one?"""
+    """The sides agree up to a rotation or mirror; where the link frames are mirror images, check that it is the correct one."""
     if _looks(a) == _looks(b):
-        return  # the same part on both sides is no mirror
+        return  # the same part on both sides is not a mirror image
     size = max(float(np.linalg.norm(a.com)), CLEAR)
     off = float(np.abs(D @ a.com - b.com).max())
     if off <= max(2 * SAME * size, CLEAR) or np.abs(a.com - b.com).max() > SAME * size:
@@ -165,9 +165,9 @@ def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array)
 
 
 def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
-    """The same principal moments about other axes: the one's inertia is neither the mirror image of the other's nor a copy.
+    """The same principal moments about other axes: one inertia is neither the mirror image nor a copy of the other.
 
-    Where the centres of mass are mirror images and no copies, so must the inertias be.
+    Where the centres of mass are mirror images and not copies, the inertias must be too.
     """
     mirror = D @ a.inertia @ D
     size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEAR)

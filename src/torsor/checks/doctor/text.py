@@ -1,4 +1,4 @@
-"""A checkup as text for people and editors, and as HTML for notebooks."""
+"""A checkup as text for terminals and editors, and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from torsor.checks.doctor.checkup import Checkup
 
 WIDTH = 100
-#: so many names of others with the same are told
+#: number of further elements listed by name
 SHOWN = 6
 
 
 def plain(checkup: Checkup) -> str:
-    """Grouped by severity; ``file:line`` first, so that editors jump; at most 100 columns but for long paths."""
+    """Grouped by severity; ``file:line`` first, so that editors jump; at most 100 columns except for long paths."""
     lines = [headline(checkup)]
     for severity in SEVERITIES:
         found = [f for f in checkup.findings if f.severity == severity]

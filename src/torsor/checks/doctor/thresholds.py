@@ -1,4 +1,4 @@
-"""Where a finding begins.  Each number stands beside its reason; all were tried on the robots of docs/findings.md."""
+"""Thresholds of the findings, each with its reason; all were tested on the robots of docs/findings.md."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from __future__ import annotations
 DENSEST = 22_590.0
 #: a balloon weighs more than this against its box, and so does any machine [kg/m³]
 LIGHTEST = 4.0
-#: of steel, aluminium and air in a housing: where a mass, put right by a factor 1000, must come to lie [kg/m³]
+#: density of steel, aluminium and air in a housing: range for a mass corrected by a factor 1000 [kg/m³]
 USUAL_DENSITY = (50.0, 12_000.0)
 
 # -- inertia ------------------------------------------------------------------------------------------------------------
 #: an impossible inertia that breaks its law by less than this share of its largest moment is rounding in the CAD program
 ROUNDED = 0.01
-#: share of what a joint feels, below which a finding about an inertia stays a note
+#: share of M_jj below which a finding about an inertia stays a note
 MATTERS = 0.05
-#: below this share of what any joint feels, even an impossible inertia is only noted
+#: share of M_jj of every joint below which even an impossible inertia is only noted
 UNNOTICED = 1e-4
-#: below this share of what any joint feels, a finding about a shape is not told at all
+#: share of M_jj of every joint below which a finding about a shape is not reported
 UNFELT = 0.01
 #: the Bhatia–Davis bound uᵀΣu ≤ m (b − c)(c − a) holds for mass inside the shape, here widened by OUTSIDE on both sides, since
-#: drawn shapes leave out motors and cables; what is beyond by this factor is noted
+#: drawn shapes leave out motors and cables; an inertia beyond it by this factor is noted
 BEYOND_SHAPE = 1.2
-#: and beyond by this one it is warned of
+#: and beyond it by this factor there is a warning
 FAR_BEYOND = 2.0
-#: a smaller shape marks a frame, it is no body [m]
+#: a smaller shape is a marker of a frame, not a body [m]
 MARKER = 0.02
 #: against the uniform body: less than this would be a heavy core in a light shell, which does occur
 CORE = 0.01
-#: log10 of the ratio to the uniform body may be this far from a power of 1000 and still speak for the unit: hollow or
+#: log10 of the ratio to the uniform body may be this far from a power of 1000 and still indicate the unit: hollow or
 #: with a heavy core, a link is within a factor of four of the uniform one
 UNIT_WINDOW = 0.6
 
 # -- links without a shape: radius of gyration k, reach of the robot -----------------------------------------------------
-#: a robot with a shorter reach says nothing about the size of its links [m]
+#: a shorter reach is no measure of the size of the links [m]
 SHORTEST_REACH = 0.05
 #: a body has k ≤ R in a ball of radius R, and a last link seldom is larger than all of the robot before it
 GYRATION_REACH = 1.5
@@ -48,16 +48,16 @@ FAR_CENTRE = 3.0
 # -- fits of an inertia to its shape: angles between second moments [degrees] ---------------------------------------------
 #: nearer than this, two bodies are alike
 ALIKE = 12.0
-#: farther than this they are not, whatever is inside the housing
+#: farther than this they are different, even with unknown parts inside the housing
 UNLIKE = 35.0
 #: a fit in size too: the ratio of the traces
 ALIKE_SIZE = 2.5
-#: nearer than this, and so many times nearer than the numbers as given, which are farther off than that, a fit decides alone:
-#: of 1146 links of 69 files it speaks against 10 more, each of which fits within 8° in other axes
+#: a fit decides alone within DECIDING, if it is TIMES_NEARER nearer than the given numbers, which are farther off than FAR_OFF:
+#: of 1146 links of 69 files it rejects 10 more, each of which fits within 8° in other axes
 DECIDING = 8.0
 TIMES_NEARER = 3.5
 FAR_OFF = 18.0
-#: and then hollow or with a heavy core may be more so
+#: and then the ratio of the traces may be this large (hollow, or with a heavy core)
 DECIDING_SIZE = 4.0
 
 # -- centre of mass -----------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ CLEAR = 0.01  # [m]
 SAME = 0.02
 #: above this share, a difference is a warning and not a note
 DIFFERENT = 0.10
-#: centres of mass that differ by less than this share of their distance do not tell a mirror image from a copy
+#: centres of mass that differ by less than this share of their distance do not distinguish a mirror image from a copy
 TELLING = 0.10
 
 # -- joints -------------------------------------------------------------------------------------------------------------
@@ -78,19 +78,19 @@ TELLING = 0.10
 AXIS = 1e-3
 #: two turns: beyond, a bound that is a multiple of five is in degrees
 TWO_TURNS = 12.6
-#: no rail of a robot is longer [m]
+#: longest plausible rail of a robot [m]
 RAIL = 20.0
-#: a number this large stands for "no limit"
+#: a number this large means "no limit"
 SENTINEL = 1e5
 
 # -- the whole ----------------------------------------------------------------------------------------------------------
 #: condition of M with its rows scaled to a unit diagonal: Cholesky loses as many digits
 ILL = 1e8
-#: and beyond this one there are none left to speak of
+#: and beyond this condition no digits remain
 HOPELESS = 1e13
-#: a stop so near to a gimbal lock is in it: M has a condition above 10⁶ there [rad]
+#: a stop within this distance of a gimbal lock counts as inside it: M has a condition above 10⁶ there [rad]
 LOCKED = 1e-3
-#: effort limit over the inertia felt [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian
+#: effort limit over M_jj [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian
 TOO_LIGHT = 1e6
-#: configurations at which the mass matrix is looked at
+#: configurations at which the mass matrix is checked
 SAMPLES = 8

@@ -1,7 +1,7 @@
 """Links without a shape: is the inertia in kg·m², the centre of mass in metres?
 
 k = √(tr Σ/m), the radius of gyration of the mass about its centre, is at most R for a body inside a ball of radius R.  So it is
-held against the reach of the robot, and against the mass: half a kilogram spread over a hundred metres is no part of a machine.
+compared with the reach of the robot, and with the mass: half a kilogram spread over a hundred metres is not plausible.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def ball(mass: float, density: float) -> float:
 
 
 def likely_decades(mass: float, k: float) -> int:
-    """The decades by which k² is too large for its mass: 3, 6 or 9, where one of them makes a usual body of it, else 0.
+    """The decades by which k² is too large for its mass: 3, 6 or 9, if one of them gives a plausible body, else 0.
 
     >>> likely_decades(0.8, 43.0), likely_decades(0.8, 0.1)
     (6, 0)
@@ -61,7 +61,7 @@ def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
     becomes = link.inertia * 10.0**-decades if decades else np.zeros((3, 3))
     change = subject.change(link, turning(becomes - link.inertia))
     if change is not None and change.share < MATTERS:
-        return  # a marker with numbers somebody made up
+        return  # a marker with invented numbers
     thin = f"its mass {link.mass:.3g} kg, a thousandth of the mass of air in a ball of that size"
     size = f"the robot's reach {reach:.3g} m" if known else thin
     says = f"as {UNITS[decades]} it is {k * 10 ** (-decades / 2):.2g} m" if decades else "no unit explains it"

@@ -1,4 +1,4 @@
-"""What stands around the chunks of a kernel: the loop over a batch, and the one-state form."""
+"""Drivers around the chunks of a kernel: the loop over a batch, and the one-state form."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 from torsor.compile import workspace
 from torsor.compile.llvm.lanes import IRWriter
 
-#: bytes of a row from which it may be worth going round the caches
+#: size of a row [bytes] above which streaming stores may be faster
 LONG_ROW = 1024
 
-#: n numbers from one place to another by stores that go round the caches: what is written is not first read
+#: copy n numbers by streaming stores, which bypass the caches: the destination is not read first
 STREAM = """
 define internal void @stream(ptr %to, ptr %from, i64 %n) nounwind noinline {
 entry:
@@ -105,7 +105,7 @@ class Driver(NamedTuple):
 
 
 def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
-    """{argument: (its size, where its rows are staged, bytes from lane to lane)} of long rows, while there is room for them."""
+    """{argument: (its size, position of its staged rows, bytes from lane to lane)} of long rows, while space remains."""
     found, start, item = {}, 0, 4 if b.single else 8
     for k, size in enumerate(outputs):
         step = -(-size * item // workspace.ALIGN) * workspace.ALIGN
@@ -119,8 +119,8 @@ def batch_driver(b: IRWriter, inputs: list[int], outputs: list[int], slots: int,
     """``i64 @batch(ptr args, i64 start, i64 end, ptr work, ptr stage)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
-    it computes and stores the same bits, so there is no tail to treat apart.  Unless ``stage`` is null, long rows are written
-    there first and copied from there round the caches: for results larger than those.  ``private`` is the size of one more row
+    it computes and stores the same bits, so no separate tail loop is needed.  Unless ``stage`` is null, long rows are written
+    there first, then copied by streaming stores, for results larger than the caches.  ``private`` is the size of one more row
     for each lane, behind those of the arguments, in which ``calls`` leave numbers for one another.
     """
     W, n = b.width, len(inputs) + len(outputs)

@@ -1,7 +1,7 @@
 """A schedule as LLVM IR text: SIMD over the batch, W states a turn, and the one-state form of the same code.
 
 Every module has one table of outside addresses (the C library, the Python C API), filled in after loading, so that the
-object code needs no relocation to anything but itself and can be cached on disk as it is.
+object code needs no relocation to anything but itself and can be cached on disk unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.workspace import STAGED, WORK
 
-#: where the Python C API begins in the table; see entry.py
+#: index of the Python C API in the table; see entry.py
 PYTHON_API = len(LIBM)
 TABLE_SIZE = 32
 
@@ -88,7 +88,7 @@ class Emitter:
         for function in functions:
             self.called.append(FunctionEmitter(function, b, fma, f"function{len(self.called)}_", self.slots))
             self.slots += self.called[-1].slots
-        #: inputs nothing depends on: looked at all the same, since a NaN given is a NaN given
+        #: inputs that no output depends on: they are checked too, so that every NaN in the arguments is reported
         self.unread = [
             (a, k) for a, n in enumerate(self.in_sizes) for k in range(n) if in_starts[a] + k not in self.value_of_input
         ]
@@ -134,7 +134,7 @@ class Emitter:
         return f"{head} {{\n{body}\n  ret void\n}}\n"
 
     def define(self, v: int, name: str) -> None:
-        """Value v is ``name`` from here on; what later chunks read goes to its slot now."""
+        """Value v is ``name`` from here on; a value that later chunks read is stored in its slot now."""
         self.name[v] = name
         if self.s.made.get(v) == self.now:
             if v in self.s.slot:
@@ -197,7 +197,7 @@ class Emitter:
         return self.b.const(0.0)
 
     def trig(self, angle: int, x: str, op: str) -> str:
-        """One call gives both; the other is kept for when it is asked for."""
+        """One call computes sine and cosine; the other one is kept for later use."""
         b = self.b
         pair = b.put(f"call {{{b.T}, {b.T}}} @sincos({b.T} {x}, ptr %table)")
         both = {"sin": 0, "cos": 1}
@@ -272,7 +272,7 @@ class Emitter:
     def flag(self) -> None:
         """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite.
 
-        Inputs are scaled up first, so that a finite one large enough to overflow on the way raises the flag as well.
+        Inputs are scaled up first, so that a finite input large enough to overflow later raises the flag as well.
         """
         b = self.b
         if not self.bad:

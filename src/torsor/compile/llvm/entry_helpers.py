@@ -9,7 +9,7 @@ from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelI
 from torsor.compile.llvm.emit import PYTHON_API
 from torsor.compile.llvm.writer import Writer
 
-#: what the module's table holds from PYTHON_API on
+#: entries of the module's table from PYTHON_API on
 TABLE = (
     "array_type", "float_type", "float64_type", "int_type", "list_type", "tuple_type", "dict_type", "single", "double", "whole",
     "none", "declined", "out", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
@@ -79,7 +79,7 @@ def _yes_or_no(w: Writer) -> str:
 
 
 def _unpack() -> str:
-    """The number of items of the dict by frame, −1 for what cannot be unpacked: its values at ``values``, its keys at ``keys``.
+    """The number of items of the dict by frame, or −1 on failure: its values go to ``values``, its keys to ``keys``.
 
     In the place of the dict there is null then, as in a route.
     """
@@ -145,7 +145,7 @@ def _number() -> str:
 
 
 def _convert() -> str:
-    """Numbers, lists of them and arrays of other strides or types, as doubles at ``at``, where there is room for ``room``.
+    """Numbers, lists of them and arrays of other strides or types, as doubles at ``at``, which has space for ``room`` numbers.
 
     The result is the length of a batch, −1 for one state, −2 for an object that cannot be converted here.
     """
@@ -303,7 +303,7 @@ def _fits() -> str:
 
 
 def _release() -> str:
-    """Drop the references to ``count`` new objects; null stands for one that was not made."""
+    """Drop the references to ``count`` new objects; null marks an object that was not made."""
     w = Writer("internal void @release(ptr %made, i64 %count)")
     with w.each("%count") as loop:
         made = w.element("ptr", "%made", loop.k)
@@ -317,5 +317,5 @@ def _release() -> str:
 
 
 def helpers() -> str:
-    """All of them."""
+    """All helper functions."""
     return "\n".join((_gather(), _unpack(), _match(), _number(), _row(), _convert(), _copy(), _fits(), _release()))

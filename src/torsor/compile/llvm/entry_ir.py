@@ -1,7 +1,7 @@
 """The LLVM IR of the one function behind every built-in: ``PyObject *call(self, args, nargs, kwnames)``, for METH_FASTCALL.
 
-It reads like the C it stands for, and is the same for all kernels: shapes, names and addresses are read from the structures of
-:mod:`torsor.compile.layout`.  Every test that fails leads to a careful Python function, which gets the same arguments.
+It reads like equivalent C code, and is the same for all kernels: shapes, names and addresses are read from the structures of
+:mod:`torsor.compile.layout`.  Every test that fails leads to a careful Python function, with the same arguments.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Call:
         self.signature, self.fixed, self.count = signature, inputs, count
         return found, out
 
-    # -- what comes in ---------------------------------------------------------------------------------------
+    # -- arguments --------------------------------------------------------------------------------------------
 
     def read_inputs(self) -> None:
         """The address of each input, which of them are batches (bits), and the length of the batch, −1 for one state."""
@@ -168,7 +168,7 @@ class _Call:
         """The compiled form for this call, which must be there.
 
         A batch must be short enough to be computed here: an empty one is not (−1 unsigned).  While torsor uses one thread there
-        is nobody to share with, so that much more is short: ``most`` << patience.  Guards are for one state.
+        are no other threads to share with, so the limit is higher: ``most`` << patience.  Guards are for one state.
         """
         w = self.w
         self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
@@ -182,7 +182,7 @@ class _Call:
         w.require(w.put(f"or i1 {self.alone}, {short}"))
         w.require(w.compare("ne", "ptr", w.choose(self.alone, "ptr", self.one, self.batch), "null"))
 
-    # -- what goes out ---------------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------------------
 
     def provide_outputs(self) -> None:
         """Memory for each output: the caller's, a new array, or a number on the stack."""
@@ -260,7 +260,7 @@ class _Call:
         self.made_before = loop.k
 
     def compute(self) -> None:
-        """Run the kernel.  A result that is not finite is dropped, as is one beyond a guard: the careful path finds out why."""
+        """Run the kernel.  A non-finite result is dropped, as is one beyond a guard: the careful path finds the cause."""
         w = self.w
         w.branch(self.alone, "state", "states")
         w.label("state")
@@ -347,7 +347,7 @@ class _Call:
         w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
         w.jump("relay")
         w.refusal = "slow"
-        w.label("unrouted")  # words that chose no kernel so far: the entry looks for one, unless other arguments are given
+        w.label("unrouted")  # no kernel selected yet by the words: the entry searches for one, unless other arguments are given
         fallbacks = self.get(SignatureInfo, self.signature, "fallbacks")
         choosing = self.get(SignatureInfo, self.signature, "choosing")
         with w.each(self.count, first=self.fixed) as loop:
@@ -384,5 +384,5 @@ class _Call:
         w.do(f"ret ptr {answer}")
 
     def call_python(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
-        """The answer of a Python callable for these arguments."""
+        """The result of a Python callable for these arguments."""
         return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")

@@ -28,12 +28,12 @@ busy = new_lock()
 
 @cache
 def host() -> Host:
-    """The target of the code generator: this machine's processor, or what TORSOR_TARGET names."""
+    """The target of the code generator: this machine's processor, or the one named by TORSOR_TARGET."""
     llvm = _llvm()
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     try:
         found = dict(llvm.get_host_cpu_features())
-    except RuntimeError:  # llvmlite cannot ask some systems; the CPU's name still selects its instructions
+    except RuntimeError:  # llvmlite cannot query some systems; the CPU's name still selects its instructions
         found = {}
     arm = triple.startswith(("aarch64", "arm64"))
     width = 8 if found.get("avx512f") else 4 if found.get("avx2") or found.get("avx") else 2
@@ -68,8 +68,8 @@ _linkers: list[tuple[Any, int]] = []  # the one in use, and how many libraries i
 def _linker() -> Any:
     """The LLJIT for the next library, to be kept with it.
 
-    LLVM keeps about 9 kB of a library that was unloaded until its LLJIT goes, and an LLJIT takes 120 kB: so one serves a few
-    libraries, and goes with the last of them.
+    LLVM keeps about 9 kB of an unloaded library until its LLJIT is deleted, and an LLJIT takes 120 kB: so one serves a few
+    libraries, and is deleted with the last of them.
     """
     linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine()), LIBRARIES)
     if left > 1:

@@ -1,6 +1,6 @@
 """The loop that inverts a matrix, as LLVM IR.
 
-With the rows of M packed as :class:`torsor.compile.rolled.Tree` says, M = Lᵀ D L is factored in place, from the deepest rows to
+With the rows of M packed as in :class:`torsor.compile.rolled.Tree`, M = Lᵀ D L is factored in place, from the deepest rows to
 the first (Featherstone 2005).  Then the rows of X = M⁻¹ follow from the first to the last: left of the diagonal
 x_i = −Σ L_ij x_j over the ancestors j of i, with columns as lanes; the diagonal is x_ii = 1/D_i − Σ L_ij x_ij.  Each entry is
 written twice, to row and column.
@@ -289,7 +289,7 @@ rest{TOGETHER}:
 {self.stores(s, v, columns)}"""))  # fmt: skip
 
     def stores(self, s: str, v: IRWriter, columns: list[str]) -> str:
-        """The sums of a segment into row i and into column i, and 0·x of them into the flag."""
+        """Store the sums of a segment in row i and in column i, and add 0·x of them to the flag."""
         lines = [f"%{s}.f0 = load {v.T}, ptr %sum, align 8"]
         for t, c in enumerate(columns):
             x = f"%{s}.x{t}"
@@ -341,7 +341,7 @@ rowdone:
   br label %row"""
 
     def end(self) -> str:
-        """All flags into one."""
+        """Sum all flags into one."""
         b, E = self.b, self.b.E
         lines = ["done:", f"  %all = load {b.T}, ptr %sum, align 64"]
         total = "%dbad"

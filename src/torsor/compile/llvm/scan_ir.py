@@ -17,8 +17,8 @@ class ScanEmitter(Emitter):
     """The chunks of a step.
 
     Arguments are rows found through ``%lanes``, as in a kernel: the inputs, the outputs, then the rows that scattered outputs
-    are added to.  What is carried, or wanted of the last step, is kept as vectors in an area that is written while the one of
-    the step before is read: no row, no transpose.  The two areas' addresses stand at the end of ``%lanes``.
+    are added to.  Carried values and results of the last step are kept as vectors in an area that is written while the one of
+    the step before is read: no row, no transpose.  The addresses of the two areas are at the end of ``%lanes``.
     """
 
     def __init__(self, program: Program, wiring: Wiring, b: IRWriter, fma: bool):
@@ -29,7 +29,7 @@ class ScanEmitter(Emitter):
         self.area_start = {o: sum(sizes[:k]) for k, o in enumerate(kept)}
         self.area_size = max(1, sum(sizes))
         super().__init__(program, b, fma)
-        self.by_inputs = False  # what overflows does so over many steps: look at what each one makes
+        self.by_inputs = False  # overflow develops over many steps: check the results of each step
         self.checked = {r for r in self.s.results if self.s.code[r][0] != "const"} | divisors(self.s.code)
         self.unread = [(a, k) for a, k in self.unread if a not in wiring.carry]
         self.arguments = len(self.in_sizes) + len(self.out_sizes) + len(self.sums)
@@ -44,7 +44,7 @@ class ScanEmitter(Emitter):
         return groups(wide, self.b.width, self.b.one) + single
 
     def output_groups(self) -> list[Group]:
-        """Rows in runs where there are rows; runs of what is added must not overlap."""
+        """Rows in runs where there are rows; runs of rows that are added to must not overlap."""
         out: list[Group] = []
         w = self.b.width
         for a, n in enumerate(self.out_sizes):
@@ -57,7 +57,7 @@ class ScanEmitter(Emitter):
             out += [[(a, k)] for k in range(wide, n)]
         return out
 
-    # -- what a step reads and writes ------------------------------------------------------------------------
+    # -- arguments and results of a step ---------------------------------------------------------------------
 
     def load(self, position: int) -> None:
         a, k = self.in_group[position][0]
@@ -79,7 +79,7 @@ class ScanEmitter(Emitter):
                 self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.area('write', self.area_start[a] + k)}")
 
     def add(self, group: Group, positions: list[int]) -> None:
-        """To the rows that the index names."""
+        """Add to the rows given by the index."""
         b = self.b
         a, first = len(self.in_sizes) + len(self.out_sizes) + self.sums[group[0][0]], group[0][1]
         names = [self.value(self.s.results[p]) for p in positions]
@@ -100,7 +100,7 @@ class ScanEmitter(Emitter):
     # -- before the first step and after the last ------------------------------------------------------------
 
     def begin(self) -> str:
-        """The initial values of what is carried, from their rows to the area the first step reads."""
+        """Copy the initial carried values from their rows to the area that the first step reads."""
         self.fresh()
         for a, o in self.wiring.carry.items():
             for k in range(self.in_sizes[a]):
@@ -109,7 +109,7 @@ class ScanEmitter(Emitter):
         return self.function("begin")
 
     def finish(self) -> str:
-        """What is wanted of the last step, from the area a further step would read to its rows."""
+        """Copy the results of the last step from the area that a further step would read to their rows."""
         self.fresh()
         for a in sorted(self.wiring.last):
             for k in range(self.out_sizes[a]):
@@ -160,7 +160,7 @@ class ScanLoop:
         self.b.lines.append(f"  store ptr {value}, ptr {self.at(table, k)}")
 
     def strides(self) -> str:
-        """Once a call: where each argument is, and how far its rows are apart."""
+        """Once per call: the address of each argument, and the distance between its rows."""
         self.table = [[self.put(f"load {kind}, ptr {self.at('%args', 3 * a + j, 'i64')}") for j, kind in
                        enumerate(("ptr", "i64", "i64"))] for a in range(self.n)]  # fmt: skip
         self.final = self.put("sub i64 %steps, 1")
@@ -192,12 +192,12 @@ class ScanLoop:
         return self.take()
 
     def indexed(self) -> list[tuple[int, int]]:
-        """(argument whose row the index names, argument whose rows those are): gathered inputs, then what is added to."""
+        """(argument whose row the index names, argument whose rows those are): gathered inputs, then scattered ones."""
         gathered = [(a, self.inputs + o) for a, o in self.w.gather.items()]
         return gathered + [(self.n + k, a) for k, a in enumerate(self.w.scatter)]
 
     def point(self) -> str:
-        """Each step: the rows that the index names; below zero, the initial row, or one that nobody reads."""
+        """Each step: the rows that the index names; for a negative index the initial row, or one that is never read."""
         if not self.w.uses_step_index:
             return ""
         count = self.e.count
@@ -249,7 +249,7 @@ class ScanLoop:
         return self.take()
 
     def arrays(self) -> Arrays:
-        """What the loops keep from step to step."""
+        """Arrays that the loops keep from step to step."""
         e, b, item = self.e, self.b, 4 if self.b.single else 8
         arrays = Arrays()
         arrays.add("%lanes", "ptr", e.arguments * e.count + 2, 8)
@@ -257,7 +257,7 @@ class ScanLoop:
         arrays.add("%scratch", b.T, e.slots + 1, item * b.width)
         arrays.add("%area0", b.T, e.area_size, item * b.width)
         arrays.add("%area1", b.T, e.area_size, item * b.width)
-        arrays.add("%dump", b.E, max([1, *(e.out_sizes[o] for o in e.sums)]), item)  # for rows that nobody reads
+        arrays.add("%dump", b.E, max([1, *(e.out_sizes[o] for o in e.sums)]), item)  # for rows that are never read
         return arrays
 
     def text(self, calls: str) -> str:

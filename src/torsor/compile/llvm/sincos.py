@@ -73,7 +73,7 @@ def sincos(b: IRWriter, fma: bool) -> str:
     s = mad(mul(z, r), horner(_SIN), r)
     half = mul(z, c(0.5))
     w = sub(c(1.0), half)
-    rest = mad(mul(z, z), horner(_COS), sub(sub(c(1.0), w), half))  # what 1 − z/2 lost in rounding, put back
+    rest = mad(mul(z, z), horner(_COS), sub(sub(c(1.0), w), half))  # corrects the rounding error of 1 − z/2
     cosine = add(w, rest)
 
     quadrant = op(f"bitcast {T} {shifted} to {I}")

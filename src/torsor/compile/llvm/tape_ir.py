@@ -57,7 +57,7 @@ class TapeEmitter:
         return self.index * {SINGLE: 1, GROUP: self.part.width}.get(kind, 4)
 
     def tables(self) -> str:
-        """Of each run: its kind, the number of its records, and where these and their places begin, in bytes."""
+        """For each run: its kind, the number of its records, and the offsets of these and of their slots, in bytes."""
         runs, record, place = [], 0, 0
         for kind, count in self.tape.runs:
             runs.append((self.kinds.index(kind), count, record, place))
@@ -198,7 +198,7 @@ done:
         return self.b.put(f"load {self.b.T}, ptr {slot}")
 
     def offsets(self, at: str, count: int) -> list[str]:
-        """Where the slots of a record are, in bytes: numbers of 16 or 32 bits out of one of 64, shifted to their place."""
+        """Offsets of the slots of a record, in bytes: numbers of 16 or 32 bits, extracted from one of 64 by shifts."""
         b, bits = self.b, 8 * self.index
         shift = (self.item * b.width).bit_length() - 1
         mask = ((1 << bits) - 1) << shift
@@ -237,7 +237,7 @@ done:
                 b.lines.append(f"  store {V} {row}, ptr {to}, align {self.item}")
 
     def group_offsets(self, at: str, count: int) -> list[str]:
-        """Where the slots of a record of results are, in bytes."""
+        """Offsets of the slots of a record of results, in bytes."""
         b, found = self.b, []
         for k in range(count):
             place = b.put(f"getelementptr i{8 * self.index}, ptr {at}, i64 {k}")
@@ -259,7 +259,7 @@ def zeros_of_sparse_outputs(program: Program) -> set[Place]:
     return found
 
 
-#: how many operands an operation has, where that is not two
+#: number of operands of operations, if not two
 OPERANDS = {"where": 3, **dict.fromkeys(("abs", "sqrt", "sign", "tanh", "exp", "log", "asin", "acos"), 1)}
 
 

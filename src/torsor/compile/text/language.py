@@ -1,4 +1,4 @@
-"""How an operation is written: one table of forms per language (C, Python over NumPy, Python over ``math``, LaTeX).
+"""Spelling of operations: one table of forms per language (C, Python over NumPy, Python over ``math``, LaTeX).
 
 A form is a template with the precedence of the result and of its operands; :meth:`Language.apply` fills it and sets
 parentheses.  Every text that torsor makes of a program goes through it: exports, closed forms, equations of motion.

@@ -1,4 +1,4 @@
-"""A schedule as lines of C or of Python over NumPy: which values get a line and a name.
+"""A schedule as lines of C or of Python over NumPy: the choice of values with a line and a name.
 
 A value used once is written where it is used, as long as the line stays short; parentheses keep the order of evaluation as
 it was recorded, so the text computes the same bits as the program.
@@ -41,8 +41,8 @@ class Lines:
                 local = entries[len(self.source)] if entries else f"{name}_{k}"
                 self.source.append((local, language.item.format(name, k)) if argument.shape else (name, name))
         self.home = {v: c for c in range(len(s.cuts) - 1) for v in range(s.cuts[c], s.cuts[c + 1])}
-        self.uses: list[Counter[int]] = [Counter() for _ in s.code]  # how often each chunk reads a value
-        self.conditions: Counter[int] = Counter()  # how often a value is the condition of a where
+        self.uses: list[Counter[int]] = [Counter() for _ in s.code]  # number of reads of a value by each chunk
+        self.conditions: Counter[int] = Counter()  # number of times a value is the condition of a where
         for v, (op, args) in enumerate(s.code):
             if op not in FREE:
                 for a in args:
@@ -54,7 +54,7 @@ class Lines:
                     self.uses[s.results[position]][c] += 1
 
     def chunk(self, c: int) -> tuple[list[str], int]:
-        """The lines of chunk c, and how many names they define."""
+        """The lines of chunk c, and the number of names they define."""
         self.lines: list[str] = []
         self.text: dict[int, Text] = {}
         self.locals, self.now = 0, c

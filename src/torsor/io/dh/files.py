@@ -17,8 +17,8 @@ YAML (``arm.dh.yaml``)::
 
 A row is a :class:`torsor.io.dh.DHRow` and has its keys: ``type`` is revolute by default, omitted or empty cells are
 zero or none.  ``com`` is cx, cy, cz in a CSV, and ``inertia``, about the centre of mass, ixx, ixy, ixz, iyy, iyz, izz.
-``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz`` and ``tool_rpy`` may be.  In a CSV
-they are ``# word: value``, and a column may have a unit of its own: [m], [mm], [rad], [deg].
+``convention`` is required; ``name``, ``angles`` (rad or deg), ``gravity``, ``tool_xyz``, ``tool_rpy`` are optional.  In a CSV
+they are ``# word: value``, and a column may have its own unit: [m], [mm], [rad], [deg].
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WORDS = tuple(f.name for f in fields(DHRow))
 _COM = ("cx", "cy", "cz")
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 COLUMNS = (*(w for w in WORDS if w not in ("com", "inertia")), *_COM, *_INERTIA)
-#: what a file says of the whole robot → how many numbers, 0 for a word
+#: keys for the whole robot → number of values, 0 for a word
 SAID = {"convention": 0, "name": 0, "angles": 0, "gravity": 3, "tool_xyz": 3, "tool_rpy": 3}
 UNITS = {"m": 1.0, "mm": 1e-3, "rad": 1.0, "deg": math.pi / 180}
 #: which words are angles and which lengths; those of a joint's own coordinate are either, by its type

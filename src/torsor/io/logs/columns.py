@@ -1,4 +1,4 @@
-"""Which column of a table is which coordinate: ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/velocity``, ``q1``."""
+"""Coordinates of the columns of a table: ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/velocity``, ``q1``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from torsor.errors import FileError
 
-#: what people call a quantity, the first word being ours
+#: column names in use for each quantity; the first one is written by torsor
 WORDS = {
     "q": ("q", "position", "positions", "pos"),
     "v": ("v", "qd", "dq", "velocity", "velocities", "vel"),

@@ -1,8 +1,8 @@
 """ROS's sensor_msgs/JointState as bytes: ROS 2's CDR encoding, and JSON.
 
-The layout has not changed since ROS 2 began, so it is read here as it is, without a parser of message definitions: a header of
-stamp (int32 s, uint32 ns) and frame name, the joint names, and three lists of doubles, each empty or one a joint.  CDR aligns
-every number to its own size, counted from after the four bytes that say the byte order (OMG DDS-XTypes §7.4).
+The layout has not changed since ROS 2 began, so it is read here directly, without a parser of message definitions: a header of
+stamp (int32 s, uint32 ns) and frame name, the joint names, and three lists of doubles, each empty or one per joint.  CDR aligns
+every number to its own size, counted from after the four bytes that give the byte order (OMG DDS-XTypes §7.4).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIELDS = ("position", "velocity", "effort")
 
 
 class JointState(NamedTuple):
-    """One message: stamp [ns], names, and position, velocity, effort, each empty or one number a name."""
+    """One message: stamp [ns], names, and position, velocity, effort, each empty or one number per name."""
 
     stamp: int
     names: tuple[str, ...]

@@ -36,8 +36,8 @@ class Log:
     """One row per time: ``t`` (T,) [s], and ``q``, ``v``, ``a``, ``tau`` (T, n); None where missing.
 
     ``names["q"]`` are the coordinates of q's columns: the joint's name, and ``base[3]`` where a joint has several.  A quantity
-    without names is in the robot's order.  ``start`` is the time of t = 0, in nanoseconds since 1970 (0: not known); ``row``
-    the number of the first row in the file; ``ignored`` the columns that are none of these.
+    without names is in the robot's order.  ``start`` is the time of t = 0, in nanoseconds since 1970 (0: unknown); ``row``
+    the number of the first row in the file; ``ignored`` the columns that were not used.
 
     >>> log = Log(t=[0.0, 0.1], q=[[1.0, 2.0], [3.0, 4.0]], names={"q": ("elbow", "shoulder")})
     >>> log
@@ -85,7 +85,7 @@ class Log:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Which of q, v, a, tau it has."""
+        """Names of the quantities present, of q, v, a, tau."""
         return tuple(k for k in QUANTITIES if getattr(self, k) is not None)
 
     def __len__(self) -> int:
@@ -149,7 +149,7 @@ class Log:
 
 
 def coordinates(robot: Robot) -> dict[str, tuple[str, ...]]:
-    """How the robot's own columns are called, by quantity."""
+    """Names of the robot's columns, by quantity."""
     v = coordinate_names(robot.model)
     return {"q": configuration_names(robot.model), "v": v, "a": v, "tau": v}
 

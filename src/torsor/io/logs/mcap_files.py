@@ -19,10 +19,10 @@ DECODERS = {"cdr": decode_cdr, "json": decode_json}
 def read_mcap(
     stream: IO[bytes], rows: int, file: str = "", *, topic: str | None = None, joints: Sequence[str] | None = None
 ) -> Iterator[Log]:
-    """The JointState messages of one topic, in logs of so many rows.
+    """The JointState messages of one topic, in logs of at most ``rows`` rows.
 
-    Times are the messages' stamps, or where those are zero when they were recorded; t = 0 is the first.  Where publishers of
-    several machines share the topic, ``joints`` picks the messages that name all of these, and leaves out the others.
+    Times are the messages' stamps, or the recording times if the stamps are zero; t = 0 is the first.  Where publishers of
+    several machines share the topic, ``joints`` selects the messages that name all of these, and omits the others.
     """
     reader, topics = _open(stream, file)
     messages = (
@@ -55,7 +55,7 @@ def _open(stream: IO[bytes], file: str) -> tuple[Any, dict[str, str]]:
         else:
             names = {k: s.name for k, s in summary.schemas.items()}
             found = {c.topic: (names.get(c.schema_id, ""), c.message_encoding) for c in summary.channels.values()}
-    except Exception as error:  # of bytes that are no MCAP: the reader's own, struct's, its decompressors' ...
+    except Exception as error:  # if the bytes are not MCAP: errors of the reader, of struct, of its decompressors ...
         raise FileError(f"is not a readable MCAP file: {error or type(error).__name__}", file=file) from error
     topics = {topic: encoding for topic, (name, encoding) in found.items() if name.split("/")[-1] == "JointState"}
     if not topics:
@@ -100,7 +100,7 @@ def _log(some: list[JointState], first: JointState | None, start: int, row: int,
     assert first is not None
     names = tuple(joints) if joints is not None else first.names
     columns: dict[str, list] = {"q": [], "v": [], "tau": []}
-    place: dict[tuple[str, ...], list[int]] = {}  # robots say the same names all day: each order is looked up once
+    place: dict[tuple[str, ...], list[int]] = {}  # messages repeat the same names: each order is looked up once
     for n, m in enumerate(some):
         if m.names not in place:
             place[m.names] = _places(m.names, names, joints is None, row + n, file)
@@ -108,7 +108,7 @@ def _log(some: list[JointState], first: JointState | None, start: int, row: int,
             if len(values) != 0 or len(had) == 0:
                 columns[k].append(values[place[m.names]] if len(values) else values)
             else:
-                columns[k].append(np.full(len(names), np.nan))  # told once, and here not
+                columns[k].append(np.full(len(names), np.nan))  # given in the first message, missing in this one
     given: dict[str, Any] = {k: np.array(x) for (k, x), had in zip(columns.items(), first[2:], strict=True) if len(had)}
     t = np.array([m.stamp - start for m in some], dtype=np.float64) * 1e-9  # whole nanoseconds first: no bit of them is lost
     return Log(t=t, **given, names=dict.fromkeys(given, names), start=start, row=row, source=file)
@@ -149,7 +149,7 @@ def writer(stream: IO[bytes]) -> Any:
 
 
 def _columns(log: Log) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    """(joint names, [position, velocity, effort]); an error where JointState has no place for what there is."""
+    """(joint names, [position, velocity, effort]); an error if JointState has no field for a quantity."""
     if log.a is not None:
         raise ArgumentError("a JointState has no accelerations; write .csv, .parquet or .npz, or omit them (a=None)")
     if log.t is None:

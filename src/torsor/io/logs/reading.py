@@ -37,7 +37,7 @@ def read(
 
     Columns are identified by name: ``t`` or ``time`` [s]; ``q[elbow]``, ``elbow.position``, ``/joint_states/elbow/position``;
     numbered ones (``q1, q2, ...``) are in the robot's order.  An NPZ holds arrays t (T,), q (T, n) ....  ``topic`` and
-    ``joints`` choose among what an MCAP file has.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
+    ``joints`` select from an MCAP file.  A stream needs ``format``: ``"csv"``, ``"parquet"``, ``"npz"``, ``"mcap"``.
     """
     log = concatenate(list(read_chunks(source, format=format, topic=topic, joints=joints)))
     return log if robot is None else in_order(log, robot)
@@ -52,9 +52,9 @@ def read_chunks(
     topic: str | None = None,
     joints: Sequence[str] | None = None,
 ) -> Iterator[Log]:
-    """The same in logs of at most so many rows, one after another: a file larger than the memory is read so.
+    """The same in logs of at most ``rows`` rows, one after another, for files larger than the memory.
 
-    At least one log comes, empty where the file has no rows.  An NPZ is read whole and handed out in pieces.
+    At least one log is returned, empty if the file has no rows.  An NPZ is read whole and returned in pieces.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ArgumentError(f"rows must be a positive whole number, not {rows!r}")
@@ -88,7 +88,7 @@ def _parquet(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
 
 
 def _ours(column: str) -> bool:
-    """Whether a column means something here; others may hold anything, a label say."""
+    """Whether a column is a quantity of a log; others may hold anything, for example labels."""
     return bool(meaning(column)[0])
 
 
@@ -100,7 +100,7 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     except (ValueError, OSError) as error:
         why = (
             "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
-        )  # NumPy would have them loaded
+        )  # NumPy would load all of them
         raise FileError(f"is not a readable NPZ file: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
     names, start = _metadata(meta, file)
@@ -139,7 +139,7 @@ def of_table(table: Table, file: str = "") -> Log:
 
 
 def _metadata(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:
-    """(names by quantity, start) that a file of torsor's says beside its numbers: a log's, or a simulation's."""
+    """(names by quantity, start) from the metadata of a file written by torsor: a log or a simulation."""
     try:
         info = meta.get("info") or {}
         q, v = info.get("configuration"), info.get("coordinates")

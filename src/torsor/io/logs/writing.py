@@ -67,7 +67,7 @@ class Writer:
 
 
 def flat(log: Log) -> tuple[list[str], list[np.ndarray], dict[str, Any]]:
-    """(names, columns, what to say beside them) of a log as a table."""
+    """(names, columns, metadata) of a log as a table."""
     names: list[str] = [] if log.t is None else ["t"]
     columns: list[np.ndarray] = [] if log.t is None else [log.t]
     for k in log.quantities:
@@ -117,7 +117,7 @@ def _mcap(stream: IO[bytes], _: ExitStack) -> tuple[Callable, Callable]:
     return writer(stream)
 
 
-#: by the ending of the name: a function of the open file, and of what closes before it, to (append a log, finish)
+#: by extension: a function (open file, stack of contexts to close before it) → (append a log, finish)
 FORMATS: dict[str, Callable[[IO[bytes], ExitStack], tuple[Callable, Callable]]] = {
     "csv": _csv, "parquet": _parquet, "npz": _npz, "mcap": _mcap,
 }  # fmt: skip

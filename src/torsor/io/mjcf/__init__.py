@@ -1,4 +1,4 @@
-"""MJCF, the files of MuJoCo: read by MuJoCo's own compiler and translated, written by hand.
+"""MJCF, the files of MuJoCo: read by MuJoCo's own compiler and translated, written by torsor.
 
 :func:`read_mjcf` and :func:`write_mjcf`; data that is kept, changed or omitted is listed in :mod:`torsor.io.mjcf.reader` and
 :mod:`torsor.io.mjcf.writer`.

@@ -1,9 +1,9 @@
 """Inertias that no body has, made possible without changing the motion of the robot.
 
 MuJoCo refuses them, and textbooks and vendors write them: a planar arm with a moment about its one axis and none about the
-others.  What a robot's joints never excite may be moved from link to link (the regrouping of base parameters; Khalil & Dombre
+others.  Inertia that the joints never excite may be moved from link to link (regrouping of base parameters; Khalil & Dombre
 2002, §9.4.2): between links that are welded anything, across a slider any moment of inertia, since both sides turn alike, and
-across a hinge λ(1 − u uᵀ), since both sides turn alike across its axis u.  What the standing base lends costs nothing.
+across a hinge λ(1 − u uᵀ), since both sides turn alike across its axis u.  Inertia taken from a fixed base has no effect.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
-#: how much is borrowed, against what is missing: the first that suffices
+#: amount borrowed relative to the amount missing: the first one that suffices is used
 _TRIES = (0.5, 0.6, 1.0, 2.0, 4.0, 8.0)
 
 
 def possible(d: Description) -> tuple[Description, list[str]]:
-    """The description with inertias that bodies have where that can be done, and the links whose inertia went elsewhere."""
+    """The description with physically consistent inertias where possible, and the links whose inertia was changed."""
     if not all(is_constant(x) for link in d.links for x in flat(link.inertia)) or not any(_wrong(x.inertia) for x in d.links):
         return d, []
     inertias = {link.name: link.inertia for link in d.links}
@@ -45,7 +45,7 @@ def possible(d: Description) -> tuple[Description, list[str]]:
                 inertias[top] = inertias[top] + lent
                 inertias[j.parent] = inertias[j.parent] - j.origin.T @ lent
         if j is None and d.base == "fixed" and _wrong(inertias[top]):
-            inertias[top] = Inertia.zero()  # it stands still
+            inertias[top] = Inertia.zero()  # a fixed base does not move
     moved = [link.name for link in d.links if inertias[link.name] != link.inertia]
     return replace(d, links=tuple(replace(x, inertia=inertias[x.name]) for x in d.links)), moved
 
@@ -55,7 +55,7 @@ def _wrong(G: Inertia) -> bool:
 
 
 def _welded_links(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
-    """Links that move as one, parents first: the one a joint moves, and all with the transforms from it."""
+    """Groups of welded links, parents first: the link that a joint moves, and all links with the transforms from it."""
     below: dict[str, list[Joint]] = {}
     for j in d.joints:
         below.setdefault(j.parent, []).append(j)
@@ -88,7 +88,7 @@ def _loan(G: Inertia, j: Joint) -> Inertia | None:
 
 
 def _exchangeable(j: Joint, stoutest: Vec) -> list[Sym]:
-    """What a joint's two sides may exchange; across a slider first what leaves the largest moment alone."""
+    """Inertias that the two sides of a joint may exchange; for a slider first the one that keeps the largest moment."""
     if isinstance(j.kind, Prismatic):
         return [_across(stoutest), Sym.of(IDENTITY)]
     return [_across(j.kind.axis)] if isinstance(j.kind, Revolute) else []

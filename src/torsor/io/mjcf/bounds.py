@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 #: elements after all copies are made
 MOST_ELEMENTS = 200_000
-#: attributes whose product is how many things an element makes, and the most it may make
+#: attributes whose product is the number of objects an element creates, and the largest number allowed
 MAKES: dict[str, tuple[tuple[str, ...], int]] = {
     "replicate": (("count",), 100_000), "flexcomp": (("count",), 10_000), "composite": (("count",), 10_000),
     "hfield": (("nrow", "ncol"), 10_000_000), "numeric": (("size",), 1_000_000), "mesh": (("params",), 1_000_000),
 }  # fmt: skip
 #: other attributes that size a buffer: no more than this each
 SIZES = {"nsample": 100_000, "cellcount": 1_000}
-#: larger numbers overflow when they are squared and summed; nothing of a robot has them
+#: larger numbers overflow when they are squared and summed; robots do not need them
 LARGEST_NUMBER = 1e100
-#: attributes of two ends: an end may be infinite, and the first is not above the second
+#: attributes of two bounds: a bound may be infinite, and the first must not exceed the second
 RANGES = frozenset(("range", "ctrlrange", "forcerange", "actrange", "lengthrange", "actuatorfrcrange"))
-#: what is lost to a joint is never negative; further numbers of damping are a polynomial's, and may be
+#: attributes that must not be negative; further numbers of damping are coefficients of a polynomial, and may be
 LOSSES = {"joint": ("armature", "damping", "frictionloss")}
-#: attributes that are words, whatever they look like
+#: attributes that are text, even if they look like numbers
 WORDS = frozenset((
     "name", "class", "childclass", "model", "prefix", "body", "body1", "body2", "joint", "joint1", "joint2", "site", "site1",
     "site2", "geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "actuator", "mesh", "material", "texture", "hfield",
     "target", "refsite", "cranksite", "slidersite", "jointinparent", "objname", "refname", "frame", "file", "key", "value",
     "data", "plugin", "instance", "sidesite", "subtree", "sensor", "flex",
 ))  # fmt: skip
-#: what C reads as a number and no person writes as one
+#: spellings that C reads as numbers and that are refused here
 _ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
 
 
@@ -60,7 +60,7 @@ def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
 
 
 def _value(word: str) -> float:
-    """Zero of a word that is no number."""
+    """The number that a word spells, or zero."""
     try:
         return float(word)
     except ValueError:
@@ -98,7 +98,7 @@ class Bounds:
             raise t.fail(f"all files together are larger than {LARGEST >> 20} MB, which is too large")
 
     def check_asset(self, t: Tag, data: bytes) -> None:
-        """A picture of many pixels is few bytes: its size is at its start."""
+        """Check the size of an image from its header: an image of many pixels may have few bytes."""
         if data.startswith(b"\x89PNG") and len(data) >= 24:
             width, height = struct.unpack(">II", data[16:24])
             if width * height > MAKES["hfield"][1]:
@@ -108,5 +108,5 @@ class Bounds:
 
 
 def _product(text: str) -> float:
-    """Of the numbers in an attribute; what is none is MuJoCo's to complain of."""
+    """The product of the numbers in an attribute; MuJoCo reports words that are not numbers."""
     return math.prod(max(abs(_value(word)), 1.0) for word in text.split())

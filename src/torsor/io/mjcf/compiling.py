@@ -1,8 +1,8 @@
 """From an MJCF file to MuJoCo's compiled model, quietly and with torsor's errors.
 
-MuJoCo is C code, and the file may be a stranger's.  So torsor reads the files (:mod:`torsor.io.mjcf.whole`), well-formed ones
-in declared folders and of sizes that make sense, and MuJoCo gets them in memory.  What else a hostile file may do to MuJoCo's
-compiler is MuJoCo's: read such files in a process of their own.
+MuJoCo is C code, and the file may be untrusted.  So torsor reads the files (:mod:`torsor.io.mjcf.whole`), well-formed ones
+in declared folders and of sizes that make sense, and MuJoCo gets them in memory.  Other attacks on MuJoCo's
+compiler are not prevented: read untrusted files in a separate process.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from torsor.support.locks import new_lock
 #: the major version whose models are read: older ones have fields of other names
 OLDEST = 4
 
-#: where MuJoCo says a line: after the element or the object it is about
+#: line numbers in MuJoCo's messages: after the element or the object concerned
 _LINE = re.compile(r",? *(?:\bline (\d+)|Line number=(\d+))")
-#: how it says that element: <x> or its name
+#: the element in MuJoCo's messages: <x> or its name
 _ELEMENT = re.compile(r" Element (?:name )?'[^']*'(?:, id \d+)?")
 _NAME = re.compile(r"Element name '([^']*)'")
 #: MuJoCo's log settings belong to the whole process
@@ -34,7 +34,7 @@ _LOCK = new_lock()
 
 
 class Compiled(NamedTuple):
-    """A compiled model, what MuJoCo warned of on the way, and where each mesh was moved: its refpos and refquat."""
+    """A compiled model, MuJoCo's warnings, and the transform applied to each mesh: its refpos and refquat."""
 
     model: Any
     warnings: tuple[str, ...]
@@ -62,10 +62,10 @@ def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) 
     with quiet(mj) as heard:
         try:
             spec = mj.MjSpec.from_string(read.text, include=read.models, assets=read.assets)
-            spec.compiler.LRopt.mode = mj.mjtLRMode.mjLRMODE_NONE  # muscles' length ranges take simulations, for nothing here
+            spec.compiler.LRopt.mode = mj.mjtLRMode.mjLRMODE_NONE  # length ranges of muscles need simulations; not used here
             spec.compiler.passthrough = mj.mjtPassthrough.mjPASSTHROUGH_TEXTURES
             model = spec.compile()
-        except Exception as error:  # ValueError as a rule; what else C++ threw is a RuntimeError or MuJoCo's own
+        except Exception as error:  # ValueError as a rule; other C++ exceptions are a RuntimeError or MuJoCo's own
             raise _translate_message(str(error), file, read.places) from error
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
     tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
@@ -75,7 +75,7 @@ def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) 
 
 @contextmanager
 def quiet(mj: Any) -> Iterator[list[str]]:
-    """MuJoCo's warnings as a list: nothing on the console, no MUJOCO_LOG.TXT in the folder one happens to be in.
+    """MuJoCo's warnings as a list: no output on the console, no MUJOCO_LOG.TXT in the current folder.
 
     Its parser warns through a function one may set, its compiler through Python's warnings.
     """

@@ -77,7 +77,7 @@ def _loop(chosen: Selection, e: int, name: str) -> Loop | None:
         return None
     kind, X, Y = _frames(m, e)
     (parent, origin), (child, child_origin) = chosen.end(bodies[0], X), chosen.end(bodies[1], Y)
-    if child == WORLD:  # torsor's loops lead from what stands to what moves
+    if child == WORLD:  # the parent of a torsor loop is the fixed side
         parent, origin, child, child_origin = child, child_origin, parent, origin
     return Loop(name, kind, parent, child, origin, child_origin)
 

@@ -22,7 +22,7 @@ _SHAPES: dict[int, tuple[str, Any]] = {
 _MESHES = (7, 8)
 #: MuJoCo's viewer shows the groups below this one
 _HIDDEN = 3
-#: the colour of a geom that names none
+#: the colour of a geom without a colour
 _GREY = (0.5, 0.5, 0.5, 1.0)
 
 MeshFrames = dict[str, tuple[Any, Any]]
@@ -76,7 +76,7 @@ def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
 
 
 def _file_frame(scale: tuple[float, ...], position: Any, quaternion: Any) -> Transform | None:
-    """Where the file's own frame is once refpos and refquat have moved it: x = S Rᵀ(x_file − p), a pose if S and R commute."""
+    """The frame of the file after the shift by refpos and refquat: x = S Rᵀ(x_file − p), a pose if S and R commute."""
     R, p = rotation(quaternion), vector(position)
     skew = any(R[i][j] for i in range(3) for j in range(3) if i != j)
     if skew and len(set(scale)) > 1:
@@ -86,7 +86,7 @@ def _file_frame(scale: tuple[float, ...], position: Any, quaternion: Any) -> Tra
 
 
 def _path(m: Any, mesh: int) -> str:
-    """The mesh's file, from the root on; nothing if it has none."""
+    """The absolute path of the mesh's file; empty if it has none."""
     at = int(m.mesh_pathadr[mesh])
     found = bytes(m.paths)[at:].partition(b"\0")[0] if at >= 0 else b""
     return os.path.abspath(found.decode("utf-8", "replace")) if found else ""

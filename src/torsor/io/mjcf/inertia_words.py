@@ -1,7 +1,7 @@
 """<inertial>: mass, centre of mass, and the inertia about it, as MuJoCo takes it.
 
 MuJoCo needs principal moments of at least 1e-15 kg·m² and A + B ≥ C to the last bit.  Point masses, thin rods and flat plates
-are on that edge: theirs are written as principal moments, raised by as little as it takes.
+are at that bound: their inertias are written as principal moments, raised as little as possible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from torsor.spatial.vector import ZERO
 LEAST = 1e-15
 #: rounding, relative
 EPSILON = 2.0**-52
-#: how far from the edge, against the largest moment, MuJoCo's own diagonalisation is safe
+#: distance from the bound, relative to the largest moment, at which MuJoCo's own diagonalisation is safe
 SAFE = 1e-12
 
 

@@ -32,7 +32,7 @@ FAR = 1e10
 
 @dataclass(frozen=True)
 class Piece:
-    """One MuJoCo joint: its type, its axis in the joint frame, what its name ends in, and which of torsor's freedoms it is."""
+    """One MuJoCo joint: its type, its axis in the joint frame, the suffix of its name, and its degree of freedom in torsor."""
 
     type: str
     axis: Vec | None
@@ -64,7 +64,7 @@ def _planar(kind: Planar) -> tuple[Piece, ...]:
 
 
 def _floating(kind: Floating) -> tuple[Piece, ...]:
-    """Where a free joint is not allowed: three sliders and a ball.  v is then their rates, and not a twist."""
+    """Three sliders and a ball, where a free joint is not allowed.  v is then their rates, and not a twist."""
     sliders = (_slide(axis, f"_{letter}", 3 + n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
     return (*sliders, Piece("ball", None, "", (0, 1, 2)))
 
@@ -99,7 +99,7 @@ def attributes(j: Joint, piece: Piece, name: str, to_body: Transform) -> dict[st
 
 
 def _common(who: str, word: str, values: Sequence[Any], piece: Piece) -> Any:
-    """The one number MuJoCo has for all freedoms of a joint."""
+    """The number that MuJoCo uses for all degrees of freedom of a joint."""
     mine = {values[k] for k in piece.freedoms if k < len(values)} or {0}
     if len(mine) > 1:
         raise ModelError(f"{who}: MuJoCo needs one {word} for a {piece.type} joint, not {tuple(values)}")

@@ -1,4 +1,4 @@
-"""The joints of a body: MuJoCo puts any number of them on one, in series, each at its own place and from its own zero."""
+"""The joints of a body: MuJoCo allows any number per body, in series, each with its own position and zero."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
     """The joints of a body, and the massless links between them if there are several.
 
     A hinge turns the body by q − q₀ about an axis through ``pos``; q₀, its ``ref``, goes into the joint's origin, so that q is
-    MuJoCo's own number.  Where the last axis misses the body frame, a massless link sits on the axis (``<joint>_axis``).
+    MuJoCo's own number.  Where the last axis misses the body frame, a massless link is placed on the axis (``<joint>_axis``).
     """
     m = chosen.m
     parent = chosen.links.get(int(m.body_parentid[body]), WORLD)
@@ -32,7 +32,7 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
         return _free(chosen, ids[0], parent, chosen.links[body])
     links: list[Link] = []
     joints: list[Joint] = []
-    at = ZERO  # where the last link is, in the body's axes
+    at = ZERO  # position of the last link, in the body's axes
     for k in ids:
         place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
         origin = _undo_reference(m, k) @ shift(place - at) @ X
@@ -76,7 +76,7 @@ def _kind(m: Any, k: int) -> JointType:
 
 
 def _undo_reference(m: Any, k: int) -> Transform:
-    """X_J(−q₀): what brings the pose MuJoCo draws at q₀ back to where q = 0 has it."""
+    """X_J(−q₀): maps the pose that MuJoCo uses at q₀ back to the pose at q = 0."""
     reference = float(m.qpos0[m.jnt_qposadr[k]])
     if m.jnt_type[k] == BALL or not reference:
         return Transform.identity()

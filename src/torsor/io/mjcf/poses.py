@@ -17,7 +17,7 @@ def vector(numbers: Any) -> Vec:
 
 
 def axis(numbers: Any) -> Vec:
-    """A unit vector; a coordinate axis as whole numbers, which costs nothing later."""
+    """A unit vector; a coordinate axis as integers, which cost no operations later."""
     _check_length("an axis", numbers)
     return Vec(*(tidy(float(x)) for x in numbers))
 
@@ -57,6 +57,6 @@ def inertia(mass: float, com: Any, quaternion: Any, moments: Any) -> Inertia:
 
 
 def _check_length(what: str, numbers: Any) -> None:
-    """MuJoCo divides by the length, and where that overflows nothing is left."""
+    """MuJoCo divides by the length, which fails if the length overflows or vanishes."""
     if not 1e-6 < math.hypot(*numbers) < math.inf:
         raise ModelError(f"{what} of MuJoCo's model has no direction: {tuple(float(x) for x in numbers)}")

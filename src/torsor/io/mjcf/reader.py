@@ -1,7 +1,7 @@
 """Reading MJCF: MuJoCo compiles the file, and the compiled model is translated body by body.
 
 So defaults, includes, frames, inertias from geoms and other features of MJCF have MuJoCo's meaning.
-q, v and the joint order are MuJoCo's own, but for quaternions (x, y, z, w) and the twist of a free body, which
+q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and the twist of a free body, which
 :mod:`torsor.bridges.states` converts.
 
 * Bodies are links, sites named frames, geoms shapes (groups 0-2 are drawn, contype or conaffinity collide).
@@ -38,7 +38,7 @@ from torsor.model.physical import callers_level, warn_or_refuse
 from torsor.spatial import Inertia
 from torsor.spatial.vector import ZERO
 
-#: what MuJoCo calls a model without a name
+#: MuJoCo's name for a model without a name
 _NAMELESS = "MuJoCo Model"
 #: MuJoCo's mjtSameFrame: an inertial frame that is the body's, and one along its axes
 SAME_FRAME, SAME_AXES = 1, 3
@@ -117,7 +117,7 @@ def translate(
 
 
 def _inertia(m: Any, i: int) -> Inertia:
-    """As MuJoCo computes with it: an inertial frame near enough to the body's own counts as that (mjtSameFrame)."""
+    """The inertia that MuJoCo uses: an inertial frame near the body frame counts as that frame (mjtSameFrame)."""
     same = int(m.body_sameframe[i])
     com = (0, 0, 0) if same == SAME_FRAME else m.body_ipos[i]
     axes = (1, 0, 0, 0) if same in (SAME_FRAME, SAME_AXES) else m.body_iquat[i]

@@ -1,4 +1,4 @@
-"""Which bodies of a compiled model make the robot, what they are called, and whether the base floats."""
+"""Selection of the bodies of a compiled model that form the robot, their names, and whether the base floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.spatial import Transform
 
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
-#: MuJoCo's mjtObj, of what is looked up by name here
+#: MuJoCo's mjtObj, for objects looked up by name here
 BODY, JOINT, GEOM, SITE, MESH, EQUALITY = 1, 3, 5, 6, 10, 17
 
 
@@ -38,7 +38,7 @@ class Selection:
         return _fresh(word, self.taken_joints)
 
     def end(self, body: int, X: Transform) -> tuple[str, Transform]:
-        """A frame on a body as one on a link: a body that stands still and is not read counts as the world."""
+        """A frame on a body as a frame on a link: a fixed body that is not read counts as the world."""
         while body not in self.links and body != 0:
             X = X @ pose(self.m.body_pos[body], self.m.body_quat[body])
             body = int(self.m.body_parentid[body])
@@ -115,7 +115,7 @@ def has_damping(m: Any, k: int) -> bool:
 
 
 def _world_says_nothing(m: Any, kept: tuple[int, ...]) -> bool:
-    """Whether the world is only where the one body welded to it is: then that body is the root."""
+    """Whether the world only holds one welded body: then that body is the root."""
     below = [i for i in kept if i and m.body_parentid[i] == 0]
     if len(below) != 1 or any(m.geom_bodyid == 0) or any(m.site_bodyid == 0):
         return False
@@ -128,7 +128,7 @@ def _world_says_nothing(m: Any, kept: tuple[int, ...]) -> bool:
 
 
 def name_of(m: Any, kind: int, k: int) -> str:
-    """The name the file gives, or nothing."""
+    """The name given in the file, or ""."""
     from mujoco import mj_id2name
 
     return mj_id2name(m, kind, int(k)) or ""

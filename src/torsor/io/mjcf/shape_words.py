@@ -50,7 +50,7 @@ class Assets:
         name = self._named[key] = fresh(path.stem, self._taken)
         scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": numbers(who, g.scale)}
         where = os.path.relpath(path, self.target) if self.target is not None else str(path)
-        # a shell's inertia exists for open meshes too; nothing comes of it, the geoms have no mass
+        # a shell's inertia exists for open meshes too; it has no effect, since the geoms have no mass
         etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
         return name
 
@@ -73,7 +73,7 @@ class Assets:
 
 
 def _binary(path: Path) -> bool:
-    """Whether an STL file is as long as the number of triangles in its binary head says."""
+    """Whether an STL file is as long as the number of triangles in its binary header requires."""
     with open_regular(path) as stream:
         head, size = stream.read(84), os.fstat(stream.fileno()).st_size
     return len(head) == 84 and size == 84 + 50 * int.from_bytes(head[80:], "little")

@@ -1,4 +1,4 @@
-"""What ties joints and bodies together, and what drives them: <equality> and <actuator>."""
+"""Constraints between joints and bodies, and their drives: <equality> and <actuator>."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.model.joints import Fixed, Revolute, Spherical
 from torsor.spatial import Transform
 from torsor.spatial.vector import IDENTITY
 
-#: a hinge is a ball at two places of its axis, so far apart [m]
+#: distance between the two connects on the axis that replace a hinge [m]
 APART = 0.1
 
 #: (element, name, frame on the parent, frame on the child)
@@ -22,7 +22,7 @@ Tie = tuple[str, str, Transform, Transform]
 
 
 def ties_of(loop: Loop) -> list[Tie]:
-    """A weld or balls that hold what a loop holds; nothing where MuJoCo has no such constraint."""
+    """One weld, or one or two connects, equivalent to a loop; empty if MuJoCo has no such constraint."""
     if isinstance(loop.kind, Fixed):
         return [("weld", loop.name, loop.origin, loop.child_origin)]
     if isinstance(loop.kind, Spherical):

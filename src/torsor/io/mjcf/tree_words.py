@@ -25,7 +25,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Body:
-    """A link as a body: where it is in its parent at q = 0, what moves it, and the links that went into it on the way."""
+    """A link as a body: its pose in the parent at q = 0, its joints, and the links merged into it."""
 
     link: str
     origin: Transform
@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def world_is_root(self) -> bool:
-        """Whether the root link is MuJoCo's world itself, the only one that free joints hang on there."""
+        """Whether the root link is MuJoCo's world, the only possible parent of a free joint."""
         return self.d.base == "fixed" and self.d.root == WORLD
 
     def children(self, link: str) -> Iterator[Body]:
@@ -68,7 +68,7 @@ class Tree:
         return Body(run[-1].child, after, tuple(steps), tuple(j.child for j in run[:-1]))
 
     def _vanishes(self, run: list[Joint]) -> bool:
-        """Whether the last link of a run is nothing but the place between two joints."""
+        """Whether the last link of a run is only a massless connection between two joints."""
         last = run[-1]
         link, below = self.links[last.child], self.below.get(last.child, [])
         if isinstance(last.kind, (Fixed, Floating)) or len(below) != 1 or isinstance(below[0].kind, (Fixed, Floating)):
@@ -76,7 +76,7 @@ class Tree:
         return massless(link.inertia) and not link.geometry and link.name not in self._watched
 
     def weighs(self, link: str) -> bool:
-        """Whether a link, or one welded to it, has mass: MuJoCo moves nothing else."""
+        """Whether a link, or one welded to it, has mass: MuJoCo moves only such links."""
         todo = [link]
         while todo:
             at = todo.pop()
@@ -108,5 +108,5 @@ def names_of_pieces(body: Body) -> list[tuple[Step, str]]:
 
 
 def screw_pitch(j: Joint) -> Any:
-    """The pitch of a screw, whose advance follows its turn [m/rad]; None of other joints."""
+    """The pitch of a helical joint, advance per angle [m/rad]; None for other joints."""
     return getattr(j.kind, "pitch", None)

@@ -40,7 +40,7 @@ def _of(what: str, names: Iterable[str]) -> str:
 
 
 def _geared_actuators(chosen: Selection) -> Iterable[str]:
-    """Actuators with a rotor of their own on what is no hinge and no slider."""
+    """Actuators with armature or damping of their own that are not the actuator of a hinge or a slider."""
     m = chosen.m
     for a in range(m.nactuator):
         k = int(m.actuator_trnid[a][0])
@@ -56,7 +56,7 @@ def _tendons(m: Any) -> Iterable[str]:
 
 
 def count_unused(chosen: Selection) -> None:
-    """What is no force of its own: counted, with the reason."""
+    """Count the elements that do not act as forces, with the reason."""
     m, notes = chosen.m, chosen.notes
     control = "controllers are not part of a rigid-body description; their limits are the joints' effort limits"
     for count, what, why in (

@@ -1,10 +1,10 @@
-"""All that an MJCF file is made of, gathered by torsor, so that MuJoCo reads memory and opens no file.
+"""All files of an MJCF model, read by torsor, so that MuJoCo reads memory and opens no file.
 
-Includes are put in their place, and what the file names (meshes, height fields, skins, other models) is looked up in declared
-folders only (:mod:`torsor.io.shared.places`) and handed over as bytes.  The text MuJoCo gets has each element on a line of its
-own, so that a line in its complaints is an element, whose file and line are known.  Three things are not handed over, since no
-dynamics depend on them and a stranger may write any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
-where compiled textures go.
+Includes are inserted, and files that it names (meshes, height fields, skins, other models) are looked up in declared
+folders only (:mod:`torsor.io.shared.places`) and passed on as bytes.  The text MuJoCo gets has each element on a line of its
+own, so that a line in its messages identifies an element with its file and line.  Three things are not passed on, since no
+dynamics depend on them and a hostile file may have any number there: the sizes of MuJoCo's buffers, the pixels of textures, and
+the destination of compiled textures.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _IN_MESHDIR = ("mesh", "hfield", "skin", "flexcomp")
 _FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
 #: files inside files inside files ...
 DEEPEST = 50
-#: what MuJoCo takes a texture's name from where it has none
+#: attributes from which MuJoCo takes the name of a texture without a name
 _PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _OTHERS = {"robot": "a URDF; read_urdf reads it", "sdf": "an SDF file", "mujocoinclude": "a part that other MJCF files include"}
 
 
 class Place(NamedTuple):
-    """Where an element was written."""
+    """The file and line of an element."""
 
     file: str
     line: int
@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """The text for MuJoCo, where the element of each of its lines comes from, and the files it names, in memory."""
+    """The text for MuJoCo, the origin of the element in each line, and the files it names, in memory."""
 
     text: str
     places: tuple[Place, ...]
@@ -69,7 +69,7 @@ class Tag(NamedTuple):
 
 
 def whole(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Whole:
-    """Of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders to find files in beside the file's own.
+    """The document of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders beside that of the file.
 
     >>> whole('<mujoco><worldbody/></mujoco>').text
     '<mujoco>\\n<worldbody></worldbody></mujoco>'
@@ -82,7 +82,7 @@ def whole(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Whole
 
 
 def _check_root(document: Document) -> None:
-    """MuJoCo would read a URDF too, and its own way; here each format has its reader."""
+    """Refuse other formats: MuJoCo would read URDF too, but differently; here each format has its reader."""
     tag = document.tag(document.root)
     if tag != "mujoco":
         what = f"this is {_OTHERS[tag]}" if tag in _OTHERS else f"its root element is <{tag}>"
@@ -91,14 +91,14 @@ def _check_root(document: Document) -> None:
 
 @dataclass
 class _Gathering:
-    """Files collected for one document; a model that it attaches has folders of its own, and shares the rest."""
+    """Files collected for one document; an attached model has its own folders, and shares the rest."""
 
     folders: Places
     models: dict[str, bytes] = field(default_factory=dict)
     assets: dict[str, bytes] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
     above: tuple[str, ...] = ()  # the models around this one
-    parts: set[str] = field(default_factory=set)  # what is included already
+    parts: set[str] = field(default_factory=set)  # files that are included already
     meshdir: str = ""
     bare: bool = False  # the compiler's strippath
 
@@ -123,7 +123,7 @@ class _Gathering:
     # -- includes --------------------------------------------------------------------------------------------------------
 
     def _with_includes(self, document: Document, depth: int = 0) -> Iterator[Tag | None]:
-        """Start tags in their order, None for an end; of an included file all but its root."""
+        """Start tags in order, None for an end tag; for an included file without its root."""
         lines, skipped = iter(document.lines), document.root if depth else None
         for event, element in etree.iterwalk(document.root, events=("start", "end")):
             if event == "end":
@@ -137,7 +137,7 @@ class _Gathering:
                 yield tag
 
     def _include(self, tag: Tag, depth: int) -> Document:
-        """The document an include names; MuJoCo finds all of them from the folder of the main file, and each once."""
+        """The document named by an include; like MuJoCo, relative to the folder of the main file, and each only once."""
         path = self._find(tag, "include", tag.document.text(tag.element, "file"))
         if len(tag.element):
             raise tag.fail("an include must be empty")
@@ -155,7 +155,7 @@ class _Gathering:
     # -- files -----------------------------------------------------------------------------------------------------------
 
     def _attributes(self, t: Tag, word: str) -> dict[str, str]:
-        """As they were, but for files and for what is not handed over."""
+        """The attributes unchanged, except for files and for attributes that are not passed on."""
         given = {_name(t.element, key): str(x) for key, x in t.element.attrib.items()}
         if word == "size":
             return {}
@@ -227,11 +227,11 @@ def _name(element: Element, key: str | bytes) -> str:
     return f"{prefix}:{name.localname}" if name.namespace else name.localname
 
 
-#: what Places says of meshes, said of all that MJCF names
+#: messages of Places about meshes, reworded for all files that MJCF names
 _SAID = {
     "is outside the allowed folders; add its folder as a mesh root":
         "it is outside the allowed folders; if you trust the file, give its folder as roots=[...]",
     "a relative path needs a mesh root": "MJCF given as text has no folder; give roots=[...]",
 }  # fmt: skip
-#: line breaks inside a value would shift the lines of what follows
+#: line breaks inside a value would shift the lines that follow
 _BREAKS = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

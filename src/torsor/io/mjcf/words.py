@@ -27,7 +27,7 @@ def number(who: str, x: Any) -> float:
 
 
 def pose_attributes(who: str, X: Transform) -> dict[str, str]:
-    """``pos`` and ``quat`` (w, x, y, z) of the frame that X leads to; nothing for what needs none."""
+    """``pos`` and ``quat`` (w, x, y, z) of the frame that X leads to; attributes with default values are omitted."""
     R, p = X.pose
     out = {} if p == ZERO else {"pos": numbers(who, p)}
     return out if R == IDENTITY else out | {"quat": quaternion(who, R)}

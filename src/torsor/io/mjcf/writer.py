@@ -1,7 +1,7 @@
 """Writing MJCF that MuJoCo compiles to the same dynamics, and that is read back as the same robot.
 
-Links are bodies, frames sites, shapes geoms without mass (classes ``visual`` and ``collision``), effort limits motors.  What
-MJCF has no words for:
+Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors.  Features
+without an equivalent in MJCF:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
   hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
@@ -11,7 +11,7 @@ MJCF has no words for:
   comment.
 * A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
-* Inertias that no body has are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
+* Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
   refused elsewhere.
 * Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
@@ -52,9 +52,9 @@ def write_mjcf(
     motors: bool = True,
     roots: Sequence[str | os.PathLike[str]] = (),
 ) -> str:
-    """The MJCF text of a description; with a path, also written there, all or nothing.
+    """The MJCF text of a description; with a path, also written there, atomically.
 
-    ``meshes=False`` leaves meshes out, ``motors=False`` actuators.  ``roots`` are folders to look for meshes in, beside that of
+    ``meshes=False`` leaves meshes out, ``motors=False`` actuators.  ``roots`` are folders to search for meshes, beside that of
     the file the description came from; their paths are written relative to ``path``, absolute without one.  ModelError names
     a link or joint that MuJoCo could not have.
 
@@ -68,7 +68,7 @@ def write_mjcf(
         root = page.written(description)
     except ModelError:
         raise
-    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is no text
+    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
         raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
     etree.indent(root)
     text = etree.tostring(root, encoding="unicode") + "\n"
@@ -85,7 +85,7 @@ class _Page:
     assets: Assets
     meshes: bool
     motors: bool
-    moved: list[str]  # links whose inertia went elsewhere
+    moved: list[str]  # links whose inertia was changed
     bodies: list[Body] = field(default_factory=list)
     places: dict[str, Element] = field(default_factory=dict)  # the body element of each link
     geoms: set[str] = field(default_factory=set)
@@ -192,7 +192,7 @@ class _Page:
 
 
 def _defaults(needed: bool) -> Element:
-    """What is only seen, in MuJoCo's group 2; what only touches, in group 3."""
+    """Default classes: visual geoms in MuJoCo's group 2, collision geoms in group 3."""
     out = etree.Element("default")
     if needed:
         visual = etree.SubElement(out, "default", {"class": "visual"})

@@ -1,6 +1,6 @@
-"""What an SDF file includes, looked at before Drake opens it: files in declared folders, nothing from the net.
+"""Files that an SDF file includes, checked before Drake opens them: in declared folders only, no downloads.
 
-Drake finds included models by itself, and fetches some of its own; so every <include> is followed here first, with the rules
+Drake finds included models by itself, and downloads some; so every <include> is followed here first, with the rules
 of :mod:`torsor.io.shared.places`.  Meshes are not opened: the plant that is built has no geometry.
 """
 

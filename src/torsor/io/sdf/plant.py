@@ -56,7 +56,7 @@ class _Reading:
         )
 
     def _floating_base(self) -> Any:
-        """The joint of the one free body that carries all there is."""
+        """The joint of the only free body, if it is the root of all others."""
         first = [j for j in self.joints if j.parent_body().index() == self.plant.world_body().index()]
         return first[0] if len(first) == 1 and first[0].type_name() == "quaternion_floating" else None
 
@@ -71,7 +71,7 @@ class _Reading:
         return move_axis_to_frame(joint.name(), kind, *ends, origin, seat, **self._fields(joint, kind))
 
     def _kind(self, joint: Any) -> tuple[JointType, Transform]:
-        """(torsor's joint, what lies between Drake's frames F and M at q = 0)."""
+        """(torsor's joint, the transform between Drake's frames F and M at q = 0)."""
         word, still = joint.type_name(), Transform.identity()
         if word == "weld":
             return Fixed(), _transform(joint.X_FM())
@@ -89,7 +89,7 @@ class _Reading:
         return kinds[word], still
 
     def _screw_axis(self, joint: Any) -> Vec:
-        """Drake does not tell it; the velocity of M in F at unit rate does."""
+        """The axis, from the velocity of M in F at unit rate; Drake has no method that returns it."""
         from pydrake.multibody.tree import JacobianWrtVariable
 
         F, M = joint.frame_on_parent(), joint.frame_on_child()

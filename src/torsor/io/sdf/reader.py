@@ -24,8 +24,8 @@ _FETCHED = ("drake_models",)
 def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] = (), strict: bool = False) -> Description:
     """The robot of an SDF file, or of its text: links, joints, limits, damping, gravity.
 
-    Shapes, sensors, plugins and constraints are not read.  A model that nothing holds floats, as in Gazebo.  ``roots`` are
-    folders with the packages and models it includes; others than those and the file's own are not opened.
+    Shapes, sensors, plugins and constraints are not read.  A model not fixed to the world floats, as in Gazebo.  ``roots`` are
+    folders with the packages and models it includes; only these folders and that of the file are read.
     """
     text = isinstance(source, bytes) or is_markup(source)
     file = "" if text else label(source)  # type: ignore[arg-type]

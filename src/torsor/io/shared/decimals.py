@@ -1,4 +1,4 @@
-"""Numbers as a robot file may spell them: plain decimals, and nothing that some other reader would take differently."""
+"""Numbers in robot files: plain decimals only, which all readers interpret alike."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from torsor.support.files import LARGEST, is_markup, label, read_bytes
 Source = str | os.PathLike[str] | bytes
 
 _DECLARED = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-#: supersets of ASCII that need no table; others can hide a DOCTYPE from a reader that looks at bytes
+#: supersets of ASCII that need no table; others can hide a DOCTYPE from a check on bytes
 _ENCODINGS = {
     "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "ascii", "ascii": "ascii", "iso-8859-1": "latin-1", "latin1": "latin-1",
 }  # fmt: skip
@@ -37,7 +37,7 @@ class Document:
         self._space = etree.QName(root).namespace
         self._tags: dict[str, str] = {}
 
-    # -- complaints ------------------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------------
 
     def fail(self, element: Element, reason: str) -> FileError:
         """The error to raise about an element; names the link or joint it belongs to."""
@@ -47,10 +47,10 @@ class Document:
         return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
 
     def line(self, element: Element) -> int:
-        """The line where an element starts; the text is walked once more for it, so only to complain."""
+        """The line where an element starts; the text is parsed once more for it, so only for errors."""
         before = next(n for n, e in enumerate(self.root.iter()) if e is element)
         lines = self.lines
-        return lines[before] if before < len(lines) else element.sourceline or 0  # should expat dislike what lxml took
+        return lines[before] if before < len(lines) else element.sourceline or 0  # if expat refuses text that lxml accepted
 
     @property
     def lines(self) -> list[int]:
@@ -75,7 +75,7 @@ class Document:
     def look(
         self, element: Element, attributes: Collection[str], children: Collection[str], ignored: dict[str, str] | None = None
     ) -> list[Element]:
-        """The children of known names, in order.  Everything else the element holds goes to the notes."""
+        """The children with the given names, in order.  Other content of the element is reported in the notes."""
         tag, found = self.tag(element), []
         for attribute in element.attrib:
             if attribute not in attributes:
@@ -93,7 +93,7 @@ class Document:
         return found
 
     def single(self, element: Element, name: str) -> Element | None:
-        """The one child of that name, or None; two of them contradict each other."""
+        """The only child of that name, or None; two of them are an error."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:
             raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
@@ -111,7 +111,7 @@ class Document:
         return str(value)
 
     def numbers(self, element: Element, attribute: str, count: int | None, default: str | None = None) -> tuple[float, ...]:
-        """The numbers of an attribute, as many as said; without a default the attribute must be there."""
+        """The numbers of an attribute, ``count`` of them; without a default the attribute is required."""
         value = element.get(attribute, default)
         if value is None:
             raise self.fail(element, f'has no {attribute}="..."')
@@ -132,8 +132,8 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     """A document from a path, from text that starts with ``<``, or from bytes.  ``deep`` is for formats whose links lie in
     each other: it allows 2048 elements inside each other, and not 256.
 
-    Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration says so; UTF-16 and
-    NUL are refused, and so is every DOCTYPE, before any parser sees it.  Of text, the declaration's encoding means nothing.
+    Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration names it; UTF-16 and
+    NUL are refused, and so is every DOCTYPE, before parsing.  The declared encoding is ignored for text.
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         file, text = "", _decode(bytes(source), "")
@@ -174,7 +174,7 @@ def _decode(data: bytes, file: str) -> str:
 
 
 def _refuse_doctype(text: str, file: str) -> None:
-    """Walk the prolog up to the root element: the only place where a DOCTYPE is one."""
+    """Walk the prolog up to the root element: only there can a DOCTYPE occur."""
     at = 0
     while True:
         while at < len(text) and text[at] in " \t\r\n":
@@ -185,7 +185,7 @@ def _refuse_doctype(text: str, file: str) -> None:
             )
         end = "?>" if text.startswith("<?", at) else "-->" if text.startswith("<!--", at) else ""
         found = text.find(end, at) if end else -1
-        if found < 0:  # the root element, or nothing the parser will like
+        if found < 0:  # the root element, or text that the parser will refuse
             return
         at = found + len(end)
 
@@ -197,7 +197,7 @@ def _parse(text: str, file: str, deep: bool) -> Element:
         line = text.count("\n", 0, error.start) + 1
         raise FileError("contains a lone surrogate, which is not a character", file=file, line=line) from None
     # the encoding given here overrides the declaration's; huge_tree=False keeps libxml2's limits on depth and length, and True
-    # has wider ones; what it is feared for, entities, is refused above
+    # has wider ones; entities, the known danger of it, are refused above
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=deep,
         recover=False, remove_comments=True, remove_pis=True,
@@ -216,7 +216,7 @@ def _parse(text: str, file: str, deep: bool) -> Element:
 
 def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
     said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
-    said = said.removesuffix(", use XML_PARSE_HUGE option")  # which users of torsor do not have
+    said = said.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
     return FileError(_XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}", file=file, line=error.lineno)
 
 
@@ -227,7 +227,7 @@ _XACRO = (
 
 
 def _refuse_xacro(document: Document) -> None:
-    """A bare xmlns:xacro is left over in many finished files and means nothing; an element or attribute of it does."""
+    """A bare xmlns:xacro is left over in many finished files and is ignored; an element or attribute of it is refused."""
     if document.file.endswith(".xacro"):
         raise FileError(_XACRO, file=document.file)
     for element in document.root.iter():

@@ -97,7 +97,7 @@ def _half_open(j: Joint) -> bool:
 
 
 def _is_locked(j: Joint) -> bool:
-    """Whether a limit leaves a joint no way to go."""
+    """Whether a limit leaves a joint no range of motion."""
     return not _turning(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
 
@@ -106,7 +106,7 @@ def _effort(j: Joint) -> bool:
 
 
 def _undriven(j: Joint) -> bool:
-    """Whether MuJoCo's motors leave an effort limit out: on balls and free bodies, on followers, and where it is zero."""
+    """Whether an effort limit has no MuJoCo motor: on spherical, floating and mimic joints, and if it is zero."""
     return _effort(j) and (_turning(j) or j.mimic is not None or 0 in j.effort_limit)
 
 
@@ -119,7 +119,7 @@ def _hanging(d: Description) -> list[str]:
 _OWN = "written as torsor's own elements, which other readers ignore"
 _ROW = "written as several hinges, slides and balls, with their names"
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
-#: the order in which they are told
+#: in the order in which they are reported
 FEATURES = (
     Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
     Feature("free base", lambda d: [d.root] * (d.base == "floating"), {"urdf": 'not in the file, load with base="floating"'}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: so many names are told; of the rest, how many
+#: number of names listed; the others are counted
 SHOWN = 8
 
 
@@ -17,11 +17,11 @@ class Notes:
         self._said: dict[str, list[str]] = {}
 
     def note_ignored(self, what: str, why: str) -> None:
-        """Something of the file has no effect: "3 <transmission> elements ignored: ..."."""
+        """Part of the file has no effect: "3 <transmission> elements ignored: ..."."""
         self._ignored[what, why] = self._ignored.get((what, why), 0) + 1
 
     def note(self, sentence: str, name: str) -> None:
-        """Something was read with a meaning worth telling; the names it happened to follow the sentence."""
+        """Report how elements were interpreted: the sentence, followed by the names of the elements."""
         self._said.setdefault(sentence, []).append(name)
 
     def lines(self) -> tuple[str, ...]:

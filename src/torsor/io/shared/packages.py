@@ -1,6 +1,6 @@
-"""Where a ROS package is on this machine, without ROS.
+"""The folder of a ROS package on this machine, found without ROS.
 
-For programs one trusts, such as xacro.  Meshes that a stranger's file names are looked for in :mod:`torsor.io.shared.places`,
+For trusted programs, such as xacro.  Meshes named by an untrusted file are searched by :mod:`torsor.io.shared.places`,
 which is stricter.
 """
 
@@ -18,9 +18,9 @@ _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
 def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()) -> Iterator[Path]:
-    """Folders that may be the package: declared ``roots``, then those above ``folder``, then the ones ROS knows.
+    """Folders that may be the package: declared ``roots``, then those above ``folder``, then those of ROS's environment.
 
-    A folder is the package if it has its name, or if the ``package.xml`` in it says so; each is looked at itself and by the
+    A folder is the package if it has its name, or if its ``package.xml`` gives the name; each is checked itself and by the
     folders in it, so both a package and the folder of many packages may be declared.
     """
     above = (folder, *folder.parents) if folder else ()
@@ -35,7 +35,7 @@ def folders(package: str, folder: Path | None = None, roots: Sequence[Path] = ()
 
 
 def _manifest(folder: Path) -> str:
-    """The name its package.xml gives, or none."""
+    """The name in its package.xml, or ""."""
     try:
         match = _NAME.search(read_bytes(folder / "package.xml").decode("utf-8", "replace"))
     except FileError:

@@ -4,12 +4,12 @@ A description may be untrusted, and the files it names are read and shown in a b
 a mesh is looked for only below
 
 * the folders given as ``roots``,
-* the package the description lies in: the nearest folder above it that has a ``package.xml`` or ``model.config``, else the
+* the package of the description: the nearest folder above it that has a ``package.xml`` or ``model.config``, else the
   folder above its own (``robot/urdf/robot.urdf`` names ``../meshes/link.stl``),
 * for ``package://name/...`` the folder of that name: above the description, beside one above it if it is a package by its
   manifest, in ``roots``, in ``$ROS_PACKAGE_PATH`` and ``share`` of ``$AMENT_PREFIX_PATH``.
 
-A home folder, ``/etc`` and the like are never packages.
+A home folder, ``/etc`` and similar folders are never packages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from torsor.errors import FileError
 from torsor.io.shared.packages import ros_folders
 
-#: what a mesh may be called; nothing else is ever opened
+#: extensions of mesh files; other files are never opened
 SUFFIXES = frozenset((".stl", ".dae", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf"))
 _MANIFESTS = ("package.xml", "model.config")
 _NAMED = ("package", "model")
@@ -75,7 +75,7 @@ class Places:
         return self.folder.parent if _ordinary(self.folder.parent) else self.folder
 
     def _below(self, uri: str, path: str) -> Path:
-        """A path of its own: relative to the description or to a root, and below one of them in the end."""
+        """A plain path: relative to the description or to a root, and after resolution below one of them."""
         allowed = [*((self.home,) if self.home else ()), *self.roots]
         starts = [*((self.folder,) if self.folder else ()), *self.roots]
         found = [(start / path).resolve() for start in starts]
@@ -114,7 +114,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def _ordinary(folder: Path) -> bool:
-    """Not a home, what homes are in, or a folder at the root of the disk: nobody means all of those by one description."""
+    """Whether a folder is not a home, a parent of homes, or at the root of the disk: those are too large to be allowed."""
     return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
 
 

@@ -1,4 +1,4 @@
-"""Where the start tags of an XML document are, to the byte: lines to point at, and places to write in."""
+"""Byte positions of the start tags of an XML document: for line numbers in errors, and for editing attributes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Tag(NamedTuple):
 def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     """The start tags of a well-formed document, in its order; those before the first one expat dislikes.
 
-    lxml knows the line where a start tag ends, and none past 65535; so expat walks the bytes once more.  ``encoding`` stands
-    above what the document declares.
+    lxml gives the line where a start tag ends, up to 65535; so expat parses the bytes once more.  ``encoding`` overrides
+    the one declared in the document.
 
     >>> start_tags(b"<a>\\n<b x='1'/></a>")
     [Tag(line=1, start=0, end=3), Tag(line=2, start=4, end=14)]
@@ -43,7 +43,7 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
 
 
 def with_attribute(tag: bytes, name: str, value: str) -> bytes:
-    """The start tag with that attribute, written where it stood, or last.
+    """The start tag with that attribute, replaced in place, or appended.
 
     >>> with_attribute(b'<axis  xyz = "0 0 2"/>', "xyz", "0 0 1")
     b'<axis  xyz = "0 0 1"/>'

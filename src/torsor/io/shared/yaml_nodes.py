@@ -1,4 +1,4 @@
-"""YAML as a tree of words with a line each: nothing is constructed, no tag means anything.
+"""YAML as a tree of words with a line each: no objects are constructed, tags are not interpreted.
 
 Numbers are the plain decimals of :mod:`torsor.io.shared.decimals` (YAML's own 1_000, 0x10, 1:30 and .inf are not), and every
 error has file, line and element.
@@ -23,7 +23,7 @@ Source = str | os.PathLike[str] | bytes
 DEEPEST = 50
 
 _STANDARD = "tag:yaml.org,2002:"
-#: what YAML 1.1 guesses a plain word to be; any is a name here, and none changes how it is spelt
+#: implicit types of plain words in YAML 1.1; here all are names, with their spelling unchanged
 _WORDS = {_STANDARD + tag for tag in ("str", "int", "float", "bool", "timestamp", "merge", "value")}
 
 
@@ -42,7 +42,7 @@ def text_of(source: Source, what: str) -> tuple[str, str]:
 
 
 def compose(text: str, file: str, what: str) -> Any:
-    """The root node of a document; ``what`` it should hold is said where it holds nothing, or far too much."""
+    """The root node of a document; ``what`` names the expected content in errors (empty, nested too deeply)."""
     import yaml
 
     if _depth(text) > DEEPEST:  # PyYAML's time grows with the square of it
@@ -62,7 +62,7 @@ def compose(text: str, file: str, what: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How many brackets are open at most, those in quotes too."""
+    """Largest number of open brackets, including those in quotes."""
     steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
     return max(accumulate(steps), default=0)
 
@@ -94,7 +94,7 @@ class Nodes:
         return found
 
     def items(self, node: Any, element: str, what: str) -> list[Any]:
-        """The nodes of a list; ``what`` it lists."""
+        """The nodes of a list; ``what`` describes its items in errors."""
         if node.id != "sequence":
             raise self.fail(node, element, f"must be a list, {what}")
         return node.value
@@ -105,7 +105,7 @@ class Nodes:
         return node.value
 
     def numbers(self, node: Any, element: str, size: int) -> Any:
-        """So many numbers as a list; one is a plain number."""
+        """``size`` numbers as a list; a plain number if ``size`` is 1."""
         items = [node] if size == 1 else node.value
         if (node.id == "sequence") != (size > 1) or len(items) != size or not all(x.id == "scalar" for x in items):
             raise self.fail(node, element, "must be a number" if size == 1 else f"must be a list of {size} numbers: [x, y, z]")

@@ -41,7 +41,7 @@ _IGNORED = {"safety_controller": _CONTROL, "calibration": _CONTROL}
 
 
 def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
-    """A joint; with ``follow`` False its <mimic> is only noted, and it gets a coordinate of its own."""
+    """A joint; with ``follow`` False its <mimic> is only noted, and it gets its own coordinate."""
     name = doc.text(element, "name")
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
     kind = _kind(doc, element, name)
@@ -95,7 +95,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
 
 
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
-    """The unit vector along an axis; URDF's is (1, 0, 0) where a file gives none."""
+    """The unit vector along an axis; URDF's default is (1, 0, 0)."""
     if axis is None:
         doc.notes.note("no <axis>, so about or along (1, 0, 0), the default of URDF", f"joint {name!r}")
         return Vec(1, 0, 0)
@@ -105,7 +105,7 @@ def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
         raise doc.fail(axis, f"the axis {a} is zero; give the direction about or along which the joint moves")
     if abs(norm - 1) > 1e-12:
         doc.notes.note("axis scaled to length 1", f"joint {name!r}")
-    if abs(norm - 1) > 4e-16:  # within rounding of one it stays as it is, so that what is written is read back the same
+    if abs(norm - 1) > 4e-16:  # within rounding of one it is not changed, so that written axes are read back unchanged
         a = tuple(x / norm for x in a)
     return Vec(*(tidy(x) for x in a))
 
@@ -149,7 +149,7 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
 
 
 def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
-    """One number for every coordinate or degree of freedom, or nothing; the largest double is infinity."""
+    """One number for every coordinate or degree of freedom, or ``()``; the largest double is infinity."""
     if element.get(attribute) is None:
         return ()
     values = doc.numbers(element, attribute, None)
@@ -163,7 +163,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
 
 
 def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any]:
-    """Damping and friction, and torsor's armature: the inertia of a rotor, felt at the joint."""
+    """Damping and friction, and torsor's armature: the inertia of a rotor, reflected to the joint."""
     dynamics = doc.single(element, "dynamics")
     if dynamics is None:
         return {}
@@ -185,10 +185,10 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
         return None
     doc.look(mimic, {"joint", "multiplier", "offset"}, ())
     found = Mimic(doc.text(mimic, "joint"), doc.number(mimic, "multiplier", "1"), doc.number(mimic, "offset", "0"))
-    if isinstance(kind, Fixed):  # left behind where a follower was locked, as in Talos
+    if isinstance(kind, Fixed):  # left over where a mimic joint was locked, as in Talos
         doc.notes.note_ignored("<mimic> element", _WELDED)
         return None
     if not follow:
-        doc.notes.note("<mimic> ignored as asked, so independent", f"joint {name!r}")
+        doc.notes.note("<mimic> ignored (mimic=False), joint is independent", f"joint {name!r}")
         return None
     return found

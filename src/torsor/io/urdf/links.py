@@ -14,7 +14,7 @@ _IGNORED = {
     "contact": _CONTACT, "surface": _CONTACT, "collision_checking": _CONTACT, "self_filter": _CONTACT,
     "verbose": "appearance is not kept",
 }  # fmt: skip
-#: shape → the attributes that give its size, each with how many numbers
+#: shape → the attributes that give its size, each with its number of values
 _SHAPES = {
     "box": (("size", 3),),
     "cylinder": (("radius", 1), ("length", 1)),
@@ -53,7 +53,7 @@ def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
 
 
 def _inertia(doc: Document, element: Element) -> Inertia:
-    """Mass, centre of mass and the inertia about it in the axes of <origin>, brought to the link's frame."""
+    """Mass, centre of mass and the inertia about it in the axes of <origin>, transformed to the link's frame."""
     doc.look(element, (), {"origin", "mass", "inertia"})
     mass, matrix = doc.single(element, "mass"), doc.single(element, "inertia")
     if mass is None or matrix is None:
@@ -66,7 +66,7 @@ def _inertia(doc: Document, element: Element) -> Inertia:
         raise doc.fail(mass, f"mass {m} kg is negative")
     R, c = read_pose(doc, element)
     I = Sym(*(doc.number(matrix, entry) for entry in _ENTRIES))
-    if R != IDENTITY:  # R I Rᵀ in full: Sym.rotated saves operations by way of the trace, which costs a small moment digits
+    if R != IDENTITY:  # R I Rᵀ in full: Sym.rotated saves operations with the trace, at the cost of digits of a small moment
         I = Sym.of(R @ I.rows @ R.T)
     G = Inertia.of(tidy(m, 0), c, I)
     return Inertia(G.m, Vec(*(tidy(x, 0) for x in G.h)), Sym(*(tidy(x, 0) for x in G.I)))
@@ -76,7 +76,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
-    """A <visual> or <collision>: one shape, or none if it is of a kind torsor does not know (noted)."""
+    """A <visual> or <collision>: one shape, or none if torsor does not support its kind (noted)."""
     doc.look(element, {"name"}, {"origin", "geometry", "material"}, _IGNORED)
     holder = doc.single(element, "geometry")
     if holder is None or not len(holder):

@@ -1,4 +1,4 @@
-"""URDF's <material>: the colour of a shape.  Looks never stop a robot from loading: what is no colour goes to the notes."""
+"""URDF's <material>: the colour of a shape.  Invalid colours do not stop a robot from loading: they are noted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IGNORED = {"texture": "textures are not kept"}
 
 
 def read_palette(doc: Document) -> Palette:
-    """The colours of a file by the names of their materials, wherever they are defined; of two definitions the first counts.
+    """The colours of a file by the names of their materials, in any order; the first of two definitions counts.
 
     URDF defines materials below <robot>; many files do so inside the first <visual> that uses one, and mean it for all.
     """
@@ -34,7 +34,7 @@ def color_of(doc: Document, shape: Element, palette: Palette) -> Color | None:
 
 
 def note_materials(doc: Document) -> None:
-    """Tell once of each <material> what is not kept of it."""
+    """Note once for each <material> the parts that are ignored."""
     for element in doc.root.iter():
         if isinstance(element.tag, str) and doc.tag(element) == "material":
             for part in doc.look(element, {"name"}, {"color"}, _IGNORED):

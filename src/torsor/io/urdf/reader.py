@@ -1,16 +1,16 @@
 """Reading URDF.
 
-What is read: links with their inertia and coloured shapes (recorded, never opened), joints with limits, dynamics and mimic.
-What a file says besides is ignored, and ``Description.report`` tells what and how often; nothing is replaced in silence.
+Read are links with their inertia and coloured shapes (recorded, never opened), joints with limits, dynamics and mimic.
+All others are ignored; ``Description.report`` lists them with their number.  No value is replaced without a note.
 
 Choices where URDF leaves one, or other readers differ:
 
-* Numbers are plain decimals (:mod:`torsor.io.shared.decimals`): no nan, inf, ``1,5``.  The largest double as a limit is none.
+* Numbers are plain decimals (:mod:`torsor.io.shared.decimals`): no nan, inf, ``1,5``.  The largest double means no limit.
 * A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
-* revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF says.  Both are noted.
+* revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF defines.  Both are noted.
 * An axis is scaled to length one, with a note; a zero axis is an error.
-* planar: the axis is the table's normal.
-* torsor's own, which other readers do not know: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
+* planar: the axis is the normal of the plane.
+* torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
   several coordinates or degrees of freedom as that many numbers.
 * Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
@@ -47,7 +47,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     """The robot of a URDF file.
 
     ``source`` is a path, text that starts with ``<``, or bytes.  ``base="floating"`` frees the root link;
-    ``mimic=False`` gives joints that mimic another a coordinate of their own; ``strict=True`` refuses inertias that no
+    ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` refuses inertias that no
     body has.  Raises :class:`FileError` with file, line, element and reason.
 
     >>> read_urdf('<robot name="ball"><link name="ball"/></robot>').root
@@ -87,7 +87,7 @@ def _path(source: Source, doc: Document) -> str:
 
 
 _NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-#: where a complaint names the culprit: the joint that came second, the name that came twice, else who is named first
+#: the element at fault in an error message: the joint that came second, the name that came twice, else the first one named
 _CULPRITS = (
     re.compile(rf"child of two (joint)s, {_NAME} and (?P<name>{_NAME})"),
     re.compile(rf"two (link|joint)s are named (?P<name>{_NAME})"),
@@ -96,7 +96,7 @@ _CULPRITS = (
 
 
 def _place_of_complaint(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
-    """Line and tag of the link or joint that a complaint about the whole robot is about; the robot's own if none is named."""
+    """Line and tag of the link or joint named in an error about the whole robot; the robot's own if none is named."""
     for pattern in _CULPRITS:
         match = pattern.search(message)
         if match is None:

@@ -1,12 +1,12 @@
 """Writing URDF that is read back as the same robot, to the last digit or the last but one.
 
 Inertias go out about the centre of mass in the link's axes, numbers as the shortest decimals that give the same double.
-Comments at the top tell what URDF has no words for (:mod:`torsor.io.shared.losses`):
+Comments at the top list features that URDF cannot express (:mod:`torsor.io.shared.losses`):
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
-* ``base`` and ``gravity`` are for whoever loads the file.
-* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: how it turns with its
-  mount is lost.  Friction laws and ellipsoids are left out.
+* ``base`` and ``gravity`` must be given when the file is loaded.
+* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: its rotation with the
+  mount is lost.  Friction laws and ellipsoids are omitted.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`).
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint type of
   your own cannot be written and is refused.
@@ -35,13 +35,13 @@ from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 from torsor.support.files import write_text
 
-#: shapes other formats have: a comment at the top tells of them
+#: shapes of other formats: a comment at the top lists them
 UNSAID = ("ellipsoid",)
 _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
 
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
-    """The URDF text of a description; with a path, also written there, all or nothing."""
+    """The URDF text of a description; with a path, also written there, atomically."""
     d = rotors_as_armature(description)
     try:
         robot = etree.Element("robot", name=d.name)
@@ -56,7 +56,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
             robot.append(_joint(Joint(_fresh(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin)))
     except ModelError:
         raise
-    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is no text
+    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
         raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
     etree.indent(robot)
     text = '<?xml version="1.0" encoding="utf-8"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
@@ -86,7 +86,7 @@ def _link(link: Link) -> Element:
 
 
 def _inertial(who: str, G: Inertia) -> Element:
-    _numbers(who, (G.m, *G.h, *G.I))  # refuses what is no number, before it is divided
+    _numbers(who, (G.m, *G.h, *G.I))  # refuses entries that are not numbers, before the division
     if G.m == 0 and any(G.h):
         raise ModelError(f"{who}: it has a first moment of mass and no mass, which URDF cannot express")
     c = Vec(*(x / G.m for x in G.h)) if G.m else ZERO
@@ -147,7 +147,7 @@ def _joint(j: Joint) -> Element:
 
 
 def _add_limit(who: str, out: Element, j: Joint) -> None:
-    """URDF wants <limit> on hinges and sliders, with effort and velocity; elsewhere one that says nothing is left out."""
+    """URDF requires <limit> on revolute and prismatic joints, with effort and velocity; elsewhere an empty one is omitted."""
     hinge = _is_bounded(j.kind)
     given = {"lower": j.lower, "upper": j.upper, "effort": j.effort_limit, "velocity": j.velocity_limit}
     if not hinge and not any(math.isfinite(x) for x in _flat(given.values())):

@@ -1,7 +1,7 @@
 """xacro: a program that writes URDF, run by the library of that name.
 
-Running one is running code of whoever wrote it: its expressions are Python with most of Python taken away, it includes any file
-it names that you may read, and it sees the environment.  So it runs only where a caller asks for it.
+Running one runs the code of its author: its expressions are restricted Python (no security boundary), it includes any file
+it names that you may read, and it has access to the environment.  So it runs only if the caller requests it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torsor.model.description import Description
 from torsor.support.files import label, read_bytes
 from torsor.support.locks import new_lock
 
-#: the library keeps what it is doing in globals of its own
+#: the library keeps its state in globals
 _ONE_AT_A_TIME = new_lock()
 
 
@@ -35,7 +35,7 @@ def read_xacro(
 ) -> Description:
     """The robot of a xacro file, options as :func:`torsor.io.urdf.read_urdf` has them.
 
-    ``arguments`` are the values of its ``<xacro:arg>``; one it does not have is an error.  ``$(find name)`` is looked for in
+    ``arguments`` are the values of its ``<xacro:arg>``; an unknown name is an error.  ``$(find name)`` is searched in
     ``packages`` (name → folder), in ``roots`` (packages, or folders of packages), above the file, and where ROS looks.
     """
     text, warnings = expand(path, arguments=arguments, roots=roots, packages=packages)
@@ -60,7 +60,7 @@ def expand(
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"xacro is read from a file, so source must be a path, not {type(path).__name__}")
     xacro, finders = _libraries()
-    read_bytes(path)  # complains of what is no regular file, which the library would not
+    read_bytes(path)  # raises an error if the path is not a regular file; the library would not
     given = _Asked({name: _word(value) for name, value in (arguments or {}).items()})
     found = _Packages(path, roots, packages or {}, finders.PackageFinder)
     said = io.StringIO()
@@ -70,7 +70,7 @@ def expand(
             text = xacro.process_file(os.fsdecode(path), mappings=given, verbosity=0).toxml()
         except FileError:
             raise
-        except Exception as error:  # whatever a program can do wrong: of names, of types, of XML, of files it includes
+        except Exception as error:  # any error of a program: in names, types, XML, included files
             raise FileError(f"xacro cannot run it: {_reason(error)}", file=label(path)) from error
         finally:
             finders._finder = usual
@@ -81,7 +81,7 @@ def expand(
 
 
 class _Asked(dict):
-    """Arguments that remember which of them the file has: it asks for each by name."""
+    """Arguments that record the names that the file looks up."""
 
     def __init__(self, values: Mapping[str, str]):
         super().__init__(values)
@@ -121,7 +121,7 @@ class _Packages:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """(xacro, xacrodoc.packages); importing the second gives the first its way to find packages without ROS."""
+    """(xacro, xacrodoc.packages); importing the second lets the first find packages without ROS."""
     try:
         import xacro
         import xacrodoc.packages
@@ -131,7 +131,7 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _word(value: Any) -> str:
-    """As on xacro's command line: true, false, numbers and words."""
+    """A value spelled as on xacro's command line: true, false, numbers and words."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

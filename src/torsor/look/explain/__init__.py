@@ -1,6 +1,6 @@
 """Joint torques by cause, ellipsoids of effective mass, the Newton–Euler recursion as tables, the book's stacked matrices.
 
-Numbers and pictures of one state, from the generic algorithms.  Pictures need matplotlib: ``pip install 'torsor[plot]'``.
+Numbers and figures for one state, from the generic algorithms.  Figures need matplotlib: ``pip install 'torsor[plot]'``.
 """
 
 from torsor.look.explain.ellipsoids import Ellipsoid, acceleration_ellipsoid, mass_ellipsoid, torque_ellipsoid

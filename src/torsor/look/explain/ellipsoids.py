@@ -188,7 +188,7 @@ def acceleration_ellipsoid(
 
 
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """L with M = L Lᵀ; where there is none, the joint that moves no mass is named."""
+    """L with M = L Lᵀ; if M is singular, the error names the joint that moves no mass."""
     refuse_loops(robot.model, "an ellipsoid of M", CLOSED)
     one_state(robot, q=q)
     try:

@@ -21,13 +21,13 @@ from torsor.support.text import columns
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: what a torque is spent on, in the order of the equation
+#: terms of a joint force, in the order of the equation
 KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external", "friction")
 
-#: parts up to which print shows them all
+#: largest number of parts that print shows in full
 MANY = 100
 
-#: against the largest part, what is rounding and shown as zero
+#: parts smaller than this, relative to the largest part, are shown as zero
 ROUNDING = 1e-13
 
 
@@ -137,7 +137,7 @@ def explain(
     * ``inertia`` by joint j: M_ij a_j, reflected inertia for j = i and interaction torque for j ≠ i (ASADA 7.1.15);
     * ``centrifugal`` by joint j: Γ_ijj v_j² (ASADA 7.1.17);
     * ``Coriolis`` by pair j < k: 2 Γ_ijk v_j v_k (ASADA 7.1.19);
-    * ``gravity`` by link, links welded together apart;
+    * ``gravity`` by link, separately for links that are welded together;
     * ``rotor``: armature × acceleration of its own joint, and the terms of geared rotors;
     * ``damping``: D v, with ``damping=True``;
     * ``friction``: τ_fric of the joints' friction laws (MR §8.9.4), unless ``friction=False``;

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: of a bar chart [px]
 WIDE, NAME, ROW = 640, 150, 26
-#: against the largest, what is rounding
+#: smaller values, relative to the largest, count as rounding errors
 SMALL = 1e-12
 
 

@@ -23,10 +23,10 @@ from torsor.support.text import columns
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: what the books call the pose of the parent, the twist, the acceleration, the wrench, the joint force
+#: symbols in the books for the pose of the parent, the twist, the acceleration, the wrench, the joint force
 LETTERS = {"MR": ("T", "V", "V̇", "F", "τ"), "Featherstone": ("X", "v", "a", "f", "τ")}
 PLACES = ("link", "com")
-#: what is shown as zero
+#: smaller values are shown as zero
 ROUNDING = 1e-12
 
 
@@ -43,12 +43,12 @@ class NewtonEulerRow:
     A: np.ndarray  #: its rate, gravity as an upward acceleration of the base (MR 8.52, F&O 4)
     F: np.ndarray  #: wrench (m, f) through the joint (MR 8.53, F&O 7)
     tau: np.ndarray  #: joint force, SᵀF (MR 8.54, F&O 8)
-    rotor: np.ndarray  #: what its armature and its rotor take, which the joint needs besides (MR 8.112)
+    rotor: np.ndarray  #: additional joint force for its armature and its rotor (MR 8.112)
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonEulerTable:
-    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) what inverse dynamics returns."""
+    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) is the result of inverse dynamics."""
 
     robot: str
     rows: tuple[NewtonEulerRow, ...]
@@ -98,7 +98,7 @@ def newton_euler_table(
 ) -> NewtonEulerTable:
     """T_{i,λ(i)}, V_i, V̇_i, F_i, τ_i of every body, from the recursion's own steps (MR 8.50–8.54, F&O 3–8).
 
-    ``at`` is where a body's frame is: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
+    ``at`` selects the frame of a body: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
     body's centre of mass, as MR chooses.  Links welded together are one body, named by the first with mass.  The base is the
     world's frame, at rest, with acceleration (0, −g).  ``expressed_in`` are the axes of the wrenches, "body" or "world".
 
@@ -131,7 +131,7 @@ def newton_euler_table(
 
 
 def _links(robot: Robot) -> list[str]:
-    """A link of each body: the one its joint moves, or the first of the body with mass where that has none."""
+    """A link of each body: the child link of its joint, or the body's first link with mass if that one is massless."""
     model, description = robot.model, robot.description
     moved = {j.name: j.child for j in description.joints} | {FLOATING_BASE: description.root}
     out = [""]

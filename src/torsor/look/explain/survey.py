@@ -1,6 +1,6 @@
-"""A robot at many configurations: how well its mass matrix is conditioned, and how far its tips reach.
+"""A robot at many configurations: the condition of its mass matrix, and the reach of its tips.
 
-Sampled at random, so that the worst found is a bound from one side: there may be worse between the samples.
+Sampled at random, so that the worst value found is a one-sided bound: values between the samples may be worse.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torsor.model.names import coordinate_names
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: of all mass matrices together; a robot of thousands of joints has fewer of them looked at
+#: entries of all mass matrices together; a robot of thousands of joints has fewer samples
 ENTRIES = 20_000_000
 #: a mechanism is closed anew for each sample, which takes its time
 LOOPED = 50
@@ -34,7 +34,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Where a tip was found, relative to the base [m]: the box round its places, and the farthest from the base's origin."""
+    """Positions of a tip relative to the base [m]: their bounding box, and the largest distance from the base's origin."""
 
     tip: str
     lower: np.ndarray
@@ -44,7 +44,7 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What ``samples`` random configurations show."""
+    """Results over ``samples`` random configurations."""
 
     samples: int
     seed: int
@@ -85,9 +85,9 @@ def survey(robot: Robot, samples: int = 1000, seed: int = 0) -> Survey:
 
 
 def tips(robot: Robot) -> list[str]:
-    """The frames a robot ends in: of each link that carries no joint the first frame named on it, or else the link itself.
+    """The tips of a robot: for each link without child joints its first named frame, or else the link itself.
 
-    What is fixed to the base does not count.  A mechanism of loops has no ends: there it is the first frame named on each link
+    Frames fixed to the base do not count.  A mechanism of loops has no ends: there it is the first named frame of each link
     that moves.
     """
     d = robot.description
@@ -126,7 +126,7 @@ def _condition(robot: Robot, q: np.ndarray) -> Condition:
 
 
 def _reaches(robot: Robot, q: np.ndarray) -> tuple[Reach, ...]:
-    """Of every tip, all in one kernel: most of the way to them is shared."""
+    """The reach of every tip, from one kernel: most operations are shared."""
     names = tips(robot)
     if not names:
         return ()

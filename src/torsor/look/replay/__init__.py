@@ -34,13 +34,13 @@ def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 3
     """The page of a simulation, with its plots; of a robot, at its neutral configuration; elastic links bend.
 
     ``style``: "mesh", "skeleton", or "auto", the meshes if there are any.  ``roots`` are folders meshes may be in beside those
-    of the robot's file.  ``fps`` pictures a second are kept, and fewer if a long motion would make more than 4000.
+    of the robot's file.  ``fps`` images per second are kept, and fewer if a long motion would have more than 4000.
     """
     return page(film_of(shown, style, roots, fps))
 
 
 def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
-    """The page of :func:`html` as a file, all of it or nothing; returns where it is."""
+    """Write the page of :func:`html` to a file, atomically; returns its path."""
     write_text(path, html(shown, style=style, roots=roots, fps=fps))
     return Path(path)
 

@@ -1,4 +1,4 @@
-"""Films of robots with elastic links: the links, and the pieces their beams are cut into."""
+"""Replay data of robots with flexible links: the links, and the pieces of their beams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: pictures of one turn of the slowest vibration: a motion that is shown slowly shows how the beams swing
+#: images per period of the slowest vibration, so that the vibration is visible in slow playback
 TURN = 12
 
 
@@ -27,7 +27,7 @@ def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> Film:
 
 
 def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:
-    """How far the end of each beam is across from where it is straight, along ŷ and ẑ of the beam, where it bends so."""
+    """Deflection of the end of each beam from its straight shape, along ŷ and ẑ of the beam, if it bends in that direction."""
     curves: dict[str, Any] = {}
     for link, beam in flexible.beams.items():
         start = flexible.flexible.starts[link]

@@ -1,6 +1,6 @@
-"""The HTML document: packed film and scripts in one file.
+"""The HTML document of a replay page: packed data and scripts in one file.
 
-Its policy lets run only the scripts whose hashes it names: whatever a robot is called, nothing else ever runs, and nothing is
+Its policy allows only the scripts whose hashes it lists: no other script runs, whatever a robot's name contains, and no file is
 loaded from anywhere.
 """
 
@@ -27,13 +27,13 @@ from torsor.version import __version__
 
 Array = np.ndarray
 
-#: a page with more triangles is too large a file; their corners are merged until they are fewer
+#: largest number of triangles in a page; corners are merged until there are fewer
 TRIANGLES = 400_000
 SCRIPTS = ("unpack.js", "normals.js", "stage.js", "plot.js", "replay.js")
 
 
 class Assets(NamedTuple):
-    """What every page has in common."""
+    """The parts that all pages share."""
 
     body: str
     css: str
@@ -80,7 +80,7 @@ def _hash(code: bytes) -> str:
 
 
 def _safe(text: str) -> str:
-    """JSON that can end no script element and start none."""
+    """JSON that cannot start or end a script element."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -130,7 +130,7 @@ def _plot(plot: Any, data: Bytes) -> dict[str, Any]:
 
 
 def _surfaces(film: Film) -> tuple[list[tuple[str, str, Triangles]], list[str]]:
-    """One surface for each link and colour, and no more triangles than a page takes."""
+    """One surface for each link and colour, with the largest number of triangles that a page may have."""
     found = _merge(film)
     count = sum(len(s.faces) for _, _, s in found)
     if count <= TRIANGLES:

@@ -24,14 +24,14 @@ Array = np.ndarray
 #: of a plot: title, unit, names, joints, values (T, n)
 Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 
-#: pictures a page may hold
+#: largest number of images in a page
 PICTURES = 4000
 #: records a curve may hold: more than a plot has pixels
 RECORDS = 1200
 
 
 class Arrow(NamedTuple):
-    """A force: where it acts and what it is, (pictures, 3) [m] and [N], in the world."""
+    """A force: its point of application [m] and its vector [N], each (images, 3), in world axes."""
 
     frame: str
     at: Array
@@ -51,7 +51,7 @@ class Plot(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """``poses`` (pictures, links, 7) of ``links``, position and quaternion (x, y, z, w), at ``times`` (pictures,) [s]."""
+    """``poses`` (images, links, 7) of ``links``, position and quaternion (x, y, z, w), at ``times`` (images,) [s]."""
 
     name: str
     drawn_as: str
@@ -69,7 +69,7 @@ class Film:
 
 
 def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
-    """The film of a simulation, or of a robot at rest."""
+    """The data of a replay page for a simulation, or for a robot at rest."""
     from torsor.look.replay.bending import at_rest
     from torsor.mechanics.flexible import FlexibleRobot
 
@@ -87,7 +87,7 @@ def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, 
 
 
 def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
-    """The times of the pictures, and what to say of those left out."""
+    """The times of the images, and notes about omitted images."""
     span = t[-1] - t[0]
     wanted = int(np.ceil(span * fps)) + 1
     times = np.linspace(t[0], t[-1], min(wanted, PICTURES))
@@ -96,7 +96,7 @@ def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
 
 
 def film_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
-    """The film of a scene whose links have these poses, (pictures, links, 7)."""
+    """The data of a replay page for a scene whose links have these poses, (images, links, 7)."""
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
     g = np.asarray(robot.gravity, float)
@@ -110,7 +110,7 @@ def film_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[s
 def arrows(
     pose: Callable[[Array, str], Array], wrenches: Mapping[str, Array], t: Array, times: Array, q: Array
 ) -> Iterator[Arrow]:
-    """The external wrenches' forces, those of the record before each picture; moments are not drawn."""
+    """The external wrenches' forces, those of the record before each image; moments are not drawn."""
     record = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
     for frame, F in wrenches.items():
         T = pose(q, frame)

@@ -1,4 +1,4 @@
-"""What a page carries beside its text: arrays, coded as :mod:`torsor.look.scene.packing` says, one behind the other."""
+"""Binary data of a replay page: arrays, coded as in :mod:`torsor.look.scene.packing`, one after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FINE = 2**16 - 1
 
 
 class Bytes:
-    """What was packed so far; ``add`` returns where in it an array lies, for the page's JSON."""
+    """The bytes packed so far; ``add`` returns the position of an array in them, for the page's JSON."""
 
     def __init__(self) -> None:
         self.chunks: list[bytes] = []

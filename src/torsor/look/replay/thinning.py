@@ -1,4 +1,4 @@
-"""Fewer numbers that look the same: curves by their extremes, meshes by merging corners that lie close together."""
+"""Data reduction for display: curves by their extremes, meshes by merging corners that are close together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = np.ndarray
 
 
 def envelope(t: Array, y: Array, most: int) -> tuple[Array, Array]:
-    """Curves (T, n) in at most ``most`` rows: of each stretch of time the least and the largest value, as they come.
+    """Curves (T, n) in at most ``most`` rows: the smallest and the largest value of each time interval, in order.
 
     No peak is lost, however narrow; its time is off by no more than a stretch.
 

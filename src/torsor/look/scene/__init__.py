@@ -1,4 +1,4 @@
-"""What a robot looks like: triangles on links, and where the links are.  Page, replay and doctor look through it."""
+"""Appearance of a robot: triangles on links, and the poses of the links.  Used by viewer, replay page and checks."""
 
 from torsor.look.scene.scene import Scene, Surface
 from torsor.look.scene.triangles import Triangles

@@ -1,6 +1,6 @@
 """The meshes that come with torsor: data/meshes/robot.npz has those of a robot, ``torsor://robot/mesh`` names one.
 
-All parts of an archive, a part being one colour of one mesh, lie one behind the other: corners as 14-bit steps of their part's
+The parts of an archive, one per colour of a mesh, are stored one after another: corners as 14-bit steps of their part's
 box, triangles as numbers of corners, both coded as in :mod:`torsor.look.scene.packing`.  tools/bundle_meshes.py writes them.
 """
 
@@ -70,7 +70,7 @@ _TABLE = ("names", "colors", "boxes", "corner_counts", "face_counts")
 
 @lru_cache(maxsize=8)
 def _archive(robot: str) -> dict[str, list[Triangles]]:
-    # the name comes from a file somebody wrote, and names no other folder
+    # the name comes from an untrusted file, and must not lead to another folder
     path = DATA / "meshes" / f"{robot}.npz"
     if not robot.isidentifier() or not path.is_file():
         raise FileError("torsor has no bundled meshes of that robot", file=f"{SCHEME}{robot}")

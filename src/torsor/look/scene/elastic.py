@@ -1,6 +1,6 @@
-"""Elastic links as they bend, cut into short rigid pieces; elastic joints with a hand for the motor and one for the link.
+"""Flexible links as short rigid pieces; elastic joints with one pointer for the motor and one for the link.
 
-A piece moves as the section of the beam in its middle does, so that pages have links and poses to show, and nothing else
+A piece moves as the section of the beam in its middle does, so that pages need only links and poses
 (F&O §2, MR §8.9.5).
 """
 
@@ -28,12 +28,12 @@ Array = np.ndarray
 
 BEAM: Color = (0.25, 0.55, 0.55, 1.0)
 MOTOR: Color = (0.35, 0.20, 0.55, 1.0)
-#: a beam is drawn in so many pieces, each this much longer than its share: no gaps where it bends
+#: number of pieces of a beam, and the factor by which each is longer than its share: no gaps where it bends
 PIECES, OVERLAP = 24, 1.05
 
 
 class BeamPiece(NamedTuple):
-    """A piece of a beam: its name, the link, how its middle moves with η, where in η that begins, where it is at rest."""
+    """A piece of a beam: its name, its link, the motion of its middle per η, the first index in η, and its pose at rest."""
 
     name: str
     link: str
@@ -44,7 +44,7 @@ class BeamPiece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ElasticScene(Scene):
-    """The scene of a :class:`~torsor.flexible.FlexibleRobot`: its links where the beams let them be, then the beams' pieces.
+    """The scene of a :class:`~torsor.flexible.FlexibleRobot`: its links at the poses given by the beams, then the pieces.
 
     Configurations are (joints, η), as the flexible robot has them.
 
@@ -64,7 +64,7 @@ class ElasticScene(Scene):
     def bending(
         cls, flexible: FlexibleRobot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto"
     ) -> ElasticScene:
-        """The scene; what the description has for a link that bends is left out, and the beam drawn in its place."""
+        """The scene; for a flexible link the beam is drawn instead of the shapes in the description."""
         rigid = Scene.of(flexible.robot, roots, style)
         known = {field.name: getattr(rigid, field.name) for field in fields(Scene)}
         kept = [part for part in rigid.parts if part.link not in flexible.beams or part.surface.color == JOINT]
@@ -118,7 +118,7 @@ def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
 
 
 def with_motors(scene: Scene, elastic: ElasticJoints) -> Scene:
-    """The scene with a disc and a hand that turn with each motor, "joint/motor", and a hand on the link that it drives."""
+    """The scene with a disc and a pointer that turn with each motor, "joint/motor", and a pointer on the driven link."""
     half, robot, parts = SYMBOL * scene.size, elastic.robot, []
     for name in elastic.joints:
         axis = np.array([float(x) for x in robot.model.joint[robot.model.joint_names.index(name)].axis])  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The convex hull of points, asked for a distance and never built."""
+"""Distance to the convex hull of points, computed without building the hull."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 Array = np.ndarray
 
-#: turns of the walk; the distance it has proved by then is one all the same
+#: largest number of iterations; the lower bound reached by then is still valid
 TURNS = 100
 
 
 def outside(points: Array, x: Array) -> float:
-    """How far at least x is from the convex hull of the points [m]; 0 inside.
+    """Lower bound of the distance of x from the convex hull of the points [m]; 0 inside.
 
     Frank and Wolfe walk towards the nearest point p of the hull.  At each turn u = (x − p)/|x − p| proves a distance,
     u·x − max u·v, without ever building the hull.

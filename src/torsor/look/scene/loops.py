@@ -1,6 +1,6 @@
-"""How a closed loop is drawn: the joint that was cut, once on each of the two links it joins (F&O §3.4).
+"""Drawing of closed loops: the joint that was cut, once on each of the two links it joins (F&O §3.4).
 
-Where the loop is closed the two markers meet; where it is open, the line between them shows by how much.
+Where the loop is closed the two markers meet; where it is open, the line between them shows the closure error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MARKER = 0.018
 
 
 def markers(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
-    """(link, surface): a ball at each end of every cut joint; an end in the world has none."""
+    """(link, surface): a ball at each end of every cut joint; no ball for an end in the world."""
     links = {link.name for link in d.links}
     for loop in d.loops:
         for link, X in ((loop.parent, loop.origin), (loop.child, loop.child_origin)):
@@ -30,7 +30,7 @@ def markers(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
 
 
 def ends(d: Description, links: Sequence[str], poses: Array) -> Array:
-    """``(..., loops, 2, 3)``: where the two ends of every cut joint are in the world [m]; ``poses`` as ``Scene.poses`` has."""
+    """``(..., loops, 2, 3)``: positions of the two ends of every cut joint in the world [m]; ``poses`` from ``Scene.poses``."""
     out = np.zeros((*poses.shape[:-2], len(d.loops), 2, 3))
     for k, loop in enumerate(d.loops):
         for end, (link, X) in enumerate(((loop.parent, loop.origin), (loop.child, loop.child_origin))):

@@ -1,10 +1,10 @@
-"""Arrays in few bytes: whole steps, differences, bytes of like weight side by side; compression does the rest.
+"""Compact coding of arrays: integer steps, differences, bytes of equal significance side by side, then compression.
 
-The meshes that come with torsor are kept so, and a replay page carries its data so; assets/unpack.js undoes it there.
+Bundled meshes and the data of a replay page are coded like this; assets/unpack.js decodes them in the page.
 
 * ``float``: float32, all first bytes, then all second bytes, ...
 * ``steps``: columns of 16-bit numbers, each as its difference from the one before, 0 −1 1 −2 2 ... as 0 1 2 3 4 ...
-* ``faces``: corners of triangles numbered by first use; each as how far it lies behind the newest, which is 0.
+* ``faces``: corners of triangles numbered by first use; each as its distance from the newest, which is 0.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def words(data: bytes, kind: str) -> Array:
 
 
 def floats(array: Array) -> bytes:
-    """float32, so that sign and exponent lie together."""
+    """float32, so that sign and exponent are adjacent."""
     return planes(np.asarray(array, np.float32))
 
 
 def steps(array: Array) -> bytes:
-    """Of (n, columns) unsigned 16-bit numbers; differences wrap round, so they fit."""
+    """Differences of (n, columns) unsigned 16-bit numbers; differences wrap round, so they fit."""
     columns = np.asarray(array, np.uint16).T
     difference = np.diff(columns, axis=1, prepend=np.uint16(0)).view(np.int16)
     return planes(((difference << 1) ^ (difference >> 15)).view(np.uint16))
@@ -75,7 +75,7 @@ def from_faces(data: bytes) -> Array:
 def weld_corners(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
     """(box, corners, faces): corners as whole steps, ``count`` over the surface's box, equal ones made one.
 
-    They are numbered in the order in which triangles first name them; triangles that shrink to nothing go.
+    They are numbered in the order in which triangles first use them; degenerate triangles are removed.
     A mesh of loose triangles, as STL has them, becomes a surface.
     """
     box = np.stack((surface.vertices.min(0), surface.vertices.max(0))).astype(np.float32)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 STYLES = ("auto", "mesh", "skeleton")
-#: pictures up to which a film is computed without compiling
+#: number of images up to which poses are computed without compiling
 FILM = 10_000
 
 
@@ -77,7 +77,7 @@ class Scene:
 
     @property
     def drawn_as(self) -> str:
-        """As "mesh" or as "skeleton"."""
+        """The scene as "mesh" or as "skeleton"."""
         return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
 
     def poses(self, q: ArrayLike) -> Array:
@@ -85,7 +85,7 @@ class Scene:
         return placements(np.stack(_transforms(self._kernel, q), axis=-3))
 
     def loop_ends(self, q: ArrayLike) -> Array:
-        """``(..., loops, 2, 3)``: where the two ends of every joint that closes a loop are [m]; apart where it is open."""
+        """``(..., loops, 2, 3)``: positions of the two ends of every loop joint [m]; they differ where the loop is open."""
         return loops.ends(self.robot.description, self.links, self.poses(q))
 
 
@@ -97,7 +97,7 @@ def placements(T: Array) -> Array:
 
 
 def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
-    """Of every link; a film's few hundred pictures are there in NumPy before a kernel for them is compiled."""
+    """Poses of all links; for a few hundred images NumPy is faster than compiling a kernel."""
     argument = kernel.program.inputs[0]
     array = as_rows(argument, q, np.dtype(np.float64))
     check_finite([argument], [array])
@@ -115,7 +115,7 @@ def _size(kernel: Kernel, robot: Robot) -> float:
 
 
 def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
-    """The shapes to draw; where a robot has none, those to collide."""
+    """The visual shapes; if a robot has none, the collision shapes."""
     links = robot.description.links
     role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
     turn = upright(robot.description, places)

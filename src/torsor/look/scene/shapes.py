@@ -23,7 +23,7 @@ Array = np.ndarray
 def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
     """The surfaces of one shape, in the frame of its link [m].
 
-    A mesh may hold several, each with its colour; the colour of the description, where there is one, counts for all.
+    A mesh may hold several, each with its colour; a colour in the description overrides all of them.
     FileError if a mesh cannot be found or read, MissingExtra without trimesh.
     """
     surfaces = _mesh(geometry.uri, places) if geometry.shape == "mesh" else [SOLIDS[geometry.shape](*geometry.size)]
@@ -53,7 +53,7 @@ def _mesh(uri: str, places: Places) -> list[Triangles]:
 
 @lru_cache(maxsize=256)
 def _read(path: Path) -> tuple[Triangles, ...]:
-    """The surfaces of a mesh file, its parts placed as the file says."""
+    """The surfaces of a mesh file, its parts placed as in the file."""
     try:
         import trimesh
     except ImportError:
@@ -66,7 +66,7 @@ def _read(path: Path) -> tuple[Triangles, ...]:
         found = [_surface(scene.geometry[name], unit * T) for name, T, _ in parts if hasattr(scene.geometry[name], "faces")]
     except ModuleNotFoundError as error:  # trimesh reads COLLADA through another library
         raise MissingExtra(str(error.name), "mesh", f"reading the mesh {path.name}") from None
-    except Exception as error:  # whatever a broken mesh makes trimesh raise
+    except Exception as error:  # any error of trimesh for a broken mesh
         raise FileError(f"cannot be read as a mesh: {error}", file=str(path)) from error
     if not all(np.isfinite(s.vertices).all() for s in found):
         raise FileError("has a corner that is not finite", file=str(path))
@@ -76,7 +76,7 @@ def _read(path: Path) -> tuple[Triangles, ...]:
 
 
 def _meters(units: str | None) -> float:
-    """COLLADA says how many metres its unit has, and trimesh passes it on: "0.01 * meters"; other files are in metres."""
+    """COLLADA files give the length of their unit, which trimesh passes on as "0.01 * meters"; other files are in metres."""
     factor, _, meters = (units or "").partition(" * ")
     return float(factor) if meters == "meters" else 1.0
 

@@ -22,7 +22,7 @@ THICKNESS, SYMBOL, POINT = 0.018, 0.03, 0.02
 
 
 def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
-    """(link, surface): from where a link is moved to its joints, loops and frames; has it none, to its centre of mass."""
+    """(link, surface): from the link's own joint to its child joints, loops and frames; else to its centre of mass."""
     ends: dict[str, list[Array]] = {link.name: [] for link in d.links}
     for j in d.joints:
         ends[j.parent].append(pose(j.origin)[1])
@@ -39,7 +39,7 @@ def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
 
 
 def symbols(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
-    """(child link, surface): a cylinder along a hinge's axis, a bar along a slider's, a ball for the others."""
+    """(child link, surface): a cylinder along the axis of a revolute joint, a bar for a prismatic joint, a ball for others."""
     for j in d.joints:
         if not isinstance(j.kind, Fixed):
             yield j.child, _symbol(j, SYMBOL * size).with_color(JOINT)
@@ -63,7 +63,7 @@ def ellipsoids(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
 def ellipsoid(G: Inertia, least: float) -> Triangles:
     """Semi-axes a² = 5 (I_y + I_z − I_x)/(2m) of the principal moments about the centre of mass, none below ``least`` [m].
 
-    A solid ellipsoid has I_x = m (b² + c²)/5 (MR Fig. 8.5).  Moments that break the triangle inequality have none: ``least``.
+    A solid ellipsoid has I_x = m (b² + c²)/5 (MR Fig. 8.5).  If the triangle inequality fails, that semi-axis is ``least``.
     """
     I, R = np.linalg.eigh(np.array(G.about_com.rows, float))
     squares = 5 * (I.sum() / 2 - I) / float(G.m)

@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray
 Color = tuple[float, float, float, float]
 
-#: the colour of what has none
+#: the colour of shapes without a colour
 PLAIN: Color = (0.75, 0.77, 0.80, 1.0)
 #: corners of a circle
 ROUND = 24
@@ -55,7 +55,7 @@ def sphere(radius: float) -> Triangles:
 
 
 def ellipsoid(a: float, b: float, c: float) -> Triangles:
-    """By its semi-axes along x, y and z."""
+    """An ellipsoid, by its semi-axes along x, y and z."""
     return sphere(1.0).transform(np.diag((a, b, c)))
 
 
@@ -72,7 +72,7 @@ def along(shape: Triangles, axis: Array) -> Triangles:
     return shape.transform(_towards(np.asarray(axis, float)))
 
 
-#: the solids a description may name, with as many sizes as they take
+#: the solids of a description, with their numbers of sizes
 SOLIDS: dict[str, Callable[..., Triangles]] = {
     "box": box, "cylinder": cylinder, "capsule": capsule, "sphere": sphere, "ellipsoid": ellipsoid,
 }  # fmt: skip

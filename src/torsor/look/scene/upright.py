@@ -1,8 +1,8 @@
 """Orientation of COLLADA meshes: as stored, or turned by their <up_axis>.
 
-A COLLADA file says which axis is up.  Gazebo turns a mesh with y up to z, RViz and most readers of URDF do not, and MeshLab
-writes Y_UP into every file whatever is in it.  So the word alone says nothing.  The robot does: a link's centre of mass and the
-joints it carries are in or near its body.  A mesh stays as it is, as in RViz, unless turned it is much nearer to them.
+A COLLADA file names its up axis.  Gazebo turns a mesh with y up to z, RViz and most readers of URDF do not, and MeshLab
+writes Y_UP into every file.  So that name alone is not reliable, and the robot decides: a link's centre of mass and the
+joints of its children are in or near its body.  A mesh is not turned, as in RViz, unless it is much nearer to them when turned.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from torsor.support.files import open_regular
 
 Array = np.ndarray
 
-#: turned, the points are outside by at most this share of what they are otherwise; of the robots of docs/findings.md iCub's
+#: when turned, the points are outside by at most this share of their other distance; of the robots of docs/findings.md iCub's
 #: have a quarter, and no other's have less than three quarters
 NEARER = 0.5
-#: of a surface so many corners are enough to see which way it stands
+#: number of corners of a surface used to determine its orientation
 CORNERS = 5000
-#: where a COLLADA file has said it, if at all [bytes]
+#: length of the beginning of a COLLADA file that is searched for the up axis [bytes]
 HEAD = 65536
 
 
@@ -59,14 +59,14 @@ def turn_upright(g: Geometry) -> Geometry:
 
 
 def upright(description: Description, places: Places) -> bool:
-    """Whether to turn the meshes with y up, all of a robot's alike: turned, their links' points are nearer to them."""
+    """Whether to turn all meshes with y up of a robot: yes if the links' points are nearer to the turned meshes."""
     away = {True: 0.0, False: 0.0}
     for link in description.links:
         lying = [g for g in visible_shapes(link.geometry) if lies(g, places)]
         if not lying:
             continue
         for up in away:
-            with suppress(FileError, MissingExtra):  # meshes that cannot be read say nothing
+            with suppress(FileError, MissingExtra):  # meshes that cannot be read are ignored
                 surfaces = [s.vertices for g in lying for s in triangles(turn_upright(g) if up else g, places)]
                 corners = np.concatenate([v[:: 1 + len(v) // CORNERS] for v in surfaces]).astype(float)
                 away[up] += sum(outside(corners, x) for x in near(description, link))
@@ -74,9 +74,9 @@ def upright(description: Description, places: Places) -> bool:
 
 
 def near(description: Description, link: Link) -> list[Array]:
-    """Points in or near a link's body, in its frame [m]: its centre of mass and the moving joints it carries."""
+    """Points in or near a link's body, in its frame [m]: its centre of mass and the origins of its moving child joints."""
     centre = [link.inertia.com] if link.inertia.m else []
-    origins = [j.origin.r for j in description.joints if j.parent == link.name and j.kind.nv]  # what is welded may be anywhere
+    origins = [j.origin.r for j in description.joints if j.parent == link.name and j.kind.nv]  # welded links may be anywhere
     return [np.array(x, float) for x in (*centre, *origins)]
 
 

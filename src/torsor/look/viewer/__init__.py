@@ -31,10 +31,10 @@ def view(
     open: bool = True,
     block: bool = False,
 ) -> Viewer:
-    """The robot in the browser, at q (neutral unless given), playing ``result`` if there is one; see :class:`Viewer`.
+    """Open the viewer in the browser, at q (default: neutral), with playback of ``result`` if given; see :class:`Viewer`.
 
-    Served at 127.0.0.1 alone, at a free ``port`` unless one is given.  ``roots`` are folders meshes may be in beside the
-    robot's own, ``style`` as :class:`torsor.look.scene.Scene` has it.  ``open``: the browser comes up by itself;
+    Served at 127.0.0.1 only, at ``port`` (default: a free port).  ``roots`` are folders meshes may be in beside the
+    robot's own, ``style`` as in :class:`torsor.look.scene.Scene`.  ``open``: open the browser;
     ``block``: return only after Ctrl-C, for scripts.
     """
     viewer = Viewer(robot, q, result, port=port, roots=roots, style=style)

@@ -23,12 +23,12 @@ STEPS = 30
 
 
 class BendingStage(Stage):
-    """As :class:`Stage`, for a :class:`~torsor.flexible.FlexibleRobot`.
+    """A :class:`Stage` for a :class:`~torsor.flexible.FlexibleRobot`.
 
-    A configuration of the joints alone is one at rest, and the beams find theirs; one with η is of a motion, and stays.
+    A configuration of the joints only is at rest, with the beams in equilibrium; one with η belongs to a motion and is kept.
     """
 
-    massless = ""  # a beam's tip feels as light as its fastest mode lets it, which says little
+    massless = ""  # the effective mass at a beam's tip depends on its fastest mode and is not informative
 
     def __init__(self, flexible: FlexibleRobot, scene: ElasticScene | None = None):
         super().__init__(flexible.robot, ElasticScene.bending(flexible, style="skeleton") if scene is None else scene)
@@ -92,7 +92,7 @@ class BendingStage(Stage):
         return None
 
     def wrench(self, q: ArrayLike, frame: str, force: ArrayLike) -> dict[str, Array]:
-        """As a Stage has it, at (joints, η) or with straight beams."""
+        """The same as in Stage, at (joints, η) or with straight beams."""
         f = np.asarray(force, float)
         return {frame: np.concatenate((np.zeros(3), self.flexible.pose(self._full(q), frame)[:3, :3].T @ f))} if f.any() else {}
 
@@ -113,7 +113,7 @@ class BendingStage(Stage):
         return self.track(flexible.simulate(start, np.zeros(flexible.nv), duration, control, wrenches=acting))
 
     def track(self, result: Any) -> Track:
-        """A motion of the flexible robot; simulations of the rigid one are none of it."""
+        """A motion of the flexible robot; simulations of the rigid one are refused."""
         shown = getattr(result, "robot", None)
         if not isinstance(shown, FlexibleRobot) or (shown.nq, shown.robot) != (self.flexible.nq, self.robot):
             what = f"a {type(result).__name__}"

@@ -1,4 +1,4 @@
-"""Where to look from: which way is up, how large the robot is, whether it is flat."""
+"""Camera position: from the up direction, the size of the robot, and whether it is flat."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def corners(scene: Scene, poses: Array) -> Array:
 
 
 def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
-    """A view of the whole robot in some pictures of it, (links, 7) each: from the front where it is flat, else from above."""
+    """A view of the whole robot for some images of it, (links, 7) each: from the front where it is flat, else from above."""
     up = _up(gravity)
     points = np.concatenate([corners(scene, poses) for poses in pictures])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -57,12 +57,12 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
         towards = front + 0.35 * side + 0.25 * up
     else:
         towards = 0.9 * x - 1.0 * y + 0.55 * up
-    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # what it stands on to begin with
+    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # the floor at the start
     floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 
 
 def _up(gravity: Array) -> Array:
-    """Against gravity; ẑ where there is none."""
+    """The direction against gravity; ẑ without gravity."""
     size = float(np.linalg.norm(gravity))
     return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])

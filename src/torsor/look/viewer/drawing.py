@@ -33,7 +33,7 @@ class Drawing:
         #: newtons a metre of the force's arrow
         self.newtons = nice(max(weight, 1.0) / view.radius)
         self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
-        #: a hand has the arrow until then, and is not pulled back [s]
+        #: the user drags the arrow until then, and it is not reset [s]
         self.held_until = 0.0
         self._surroundings(view)
         self.links = [server.scene.add_frame(f"/robot/{k}", show_axes=False) for k in range(len(scene.links))]
@@ -51,7 +51,7 @@ class Drawing:
             node.visible = shown
 
     def paint(self, look: Look, force: Array) -> None:
-        """Everything where it is at a look."""
+        """Draw everything for a Look."""
         with self.server.atomic():
             self.move(look.poses)
             self._center.position = look.center_of_mass
@@ -132,7 +132,7 @@ class Drawing:
     # -- moving them -----------------------------------------------------------------------------------------
 
     def _mass(self, look: Look) -> None:
-        """The longest axis that is finite a third of the robot; an infinite one a little longer still."""
+        """The longest finite axis is drawn as a third of the robot's size; an infinite axis slightly longer."""
         if look.mass is None or not self.shown["Mass at the frame"]:
             self._ellipsoid.visible = False
             return

@@ -1,11 +1,11 @@
 """Access control of the viewer: only browsers on this machine, from the page itself, with its secret address.
 
 A server on 127.0.0.1 is not private by that alone.  A web page anywhere may point a name of its own at 127.0.0.1 (DNS
-rebinding), and may open a websocket to any address without asking.  Both show in what the browser sends along: the ``Host`` it
-thinks it talks to, and the ``Origin`` of the page that talks.  So both must be this server's.  Other users of the machine send
-what they like; so the address of page and websocket is one nobody can guess.  There is nothing else at this server: no files,
-no methods but GET.  What is served carries a Content-Security-Policy under which the browser itself lets no request leave for
-elsewhere, and runs no ``onerror=`` of markup.
+rebinding), and may open a websocket to any address without permission.  Both show in the headers of a request: the ``Host`` it
+connects to, and the ``Origin`` of the page.  So both must be this server's.  Other users of the machine can send any headers;
+so the address of page and websocket contains a random token.  This server offers no other content: no files,
+no methods but GET.  Responses carry a Content-Security-Policy under which the browser itself blocks all requests to
+other servers, and runs no ``onerror=`` of markup.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from torsor.support.locks import new_lock
 
 #: the address the page is served at, and no other
 ADDRESS = "127.0.0.1"
-#: what a browser on this machine may call it
+#: host names that a browser on this machine may use
 NAMES = (ADDRESS, "localhost")
 #: largest message accepted from the page [bytes]; slider messages are small
 LARGEST = 2**20
 
 _starting = new_lock()
-#: what strangers send is not the user's trouble
+#: invalid requests from others are not shown to the user
 _SILENT = logging.getLogger("torsor.look.viewer.strangers")
 _SILENT.disabled = True
 
@@ -39,7 +39,7 @@ class GuardError(TorsorError, RuntimeError):
 
 
 class Refusal(NamedTuple):
-    """The answer to a refused request."""
+    """The response to a refused request."""
 
     status: HTTPStatus
     why: str
@@ -51,7 +51,7 @@ def hosts(port: int) -> tuple[str, ...]:
 
 
 def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
-    """Why a request is refused, None if it is not.  ``headers`` have ``get_all(name)``, as websockets' do.
+    """The reason why a request is refused, or None.  ``headers`` have ``get_all(name)``, as websockets' do.
 
     A page is fetched without an Origin where the address is typed or followed; a websocket never is.
     """
@@ -63,13 +63,13 @@ def refusal(port: int, token: str, path: str, headers: Any) -> Refusal | None:
     if not origin and headers.get_all("Upgrade"):
         return Refusal(HTTPStatus.FORBIDDEN, "a websocket needs an Origin header")
     key, _, rest = path.partition("?")[0].removeprefix("/").partition("/")
-    if not compare_digest(key.encode(errors="replace"), token.encode()):  # takes as long wherever they differ
+    if not compare_digest(key.encode(errors="replace"), token.encode()):  # constant time
         return Refusal(HTTPStatus.FORBIDDEN, "use the complete address that torsor printed")
     return Refusal(HTTPStatus.NOT_FOUND, "only the page itself is served") if rest else None
 
 
 def policy(port: int) -> dict[str, str]:
-    """Headers of every answer: nothing from elsewhere, no markup that runs, no frame of a page that is not local."""
+    """Headers of every response: no external content, no scripts in markup, no embedding by pages that are not local."""
     near = " ".join(f"ws://{name} http://{name}" for name in hosts(port))
     rules = (
         "default-src 'none'",
@@ -110,7 +110,7 @@ def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[A
 
 @contextmanager
 def guarding(token: str) -> Iterator[None]:
-    """Servers viser starts inside are guarded; GuardError if none was.
+    """Guard servers that viser starts inside this context; GuardError if none was started.
 
     viser has no hook of its own for this, so websockets' ``serve`` is wrapped while its server starts.
     """
@@ -137,7 +137,7 @@ def guarding(token: str) -> Iterator[None]:
 
 
 def _get_only() -> type:
-    """Connections that begin with GET; websockets hangs up on others without a word."""
+    """Connections that begin with GET; websockets closes others without a message."""
     from websockets.asyncio.server import ServerConnection
 
     class GetOnly(ServerConnection):

@@ -13,12 +13,12 @@ from torsor.look.viewer.state import Look
 if TYPE_CHECKING:
     import viser
 
-#: what a slider shows, and the least step it makes [rad, m]
+#: decimals that a slider shows, and its smallest step [rad, m]
 DIGITS = 3
 
 
 class Joints:
-    """A slider each, a note where the loops do not close, buttons for the neutral and a random pose."""
+    """One slider each, a note if the loops do not close, buttons for the neutral and a random configuration."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):
         self.session = session
@@ -37,13 +37,13 @@ class Joints:
 
         @slider.on_update
         def _(event: Any) -> None:
-            if event.client_id is not None:  # a hand on the slider, not our own painting
+            if event.client_id is not None:  # moved by the user, not by an update
                 do(self.session.slide, k, event.target.value)
 
         return slider
 
     def paint(self, look: Look) -> None:
-        """Sliders where the joints are, and the trouble told."""
+        """Set the sliders to the joints, and show the current error."""
         for slider, value in zip(self.sliders, self.session.values, strict=True):
             shown = min(max(round(value, DIGITS), slider.min), slider.max)
             if abs(shown - slider.value) > 0.5 * 10**-DIGITS:
@@ -51,7 +51,7 @@ class Joints:
         self.tell(self.session.trouble)
 
     def tell(self, trouble: str) -> None:
-        """What could not be done, in red above the sliders; nothing, if nothing."""
+        """Show an error in red above the sliders; hide it if empty."""
         self.note.visible = bool(trouble)
         if trouble:
             self.note.content = f'<div style="padding:4px 12px;color:#C0392B;font-size:12px">{escape(trouble)}</div>'

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Layers:
-    """The checkboxes, and below them what could not be drawn."""
+    """The checkboxes, and below them notes about layers that could not be drawn."""
 
     def __init__(self, gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]):
         for name, shown in drawing.shown.items():

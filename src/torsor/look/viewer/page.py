@@ -19,9 +19,9 @@ from torsor.look.viewer.state import Look
 if TYPE_CHECKING:
     from torsor.look.viewer.viewer import Viewer
 
-#: every how many pictures of a motion bars, sliders and plots are drawn too
+#: number of images of a motion between updates of bars, sliders and plots
 NUMBERS = 3
-#: after the last of its moves a hand still has the arrow [s]
+#: time after the last move during which the user still holds the arrow [s]
 HELD = 0.4
 #: of a motion that is there from the start, to choose the view by
 PICTURES = 12
@@ -65,21 +65,21 @@ class Page:
         self.drawing.handle.on_update(self.dragged)
 
     def _later(self) -> list[Any]:
-        """Some pictures of the motion, if there is one."""
+        """Some images of the motion, if there is one."""
         track = self.session.track
         if track is None:
             return []
         return [self.session.stage.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
 
     def dragged(self, event: Any) -> None:
-        """A hand drags the arrow's tip: the force is the way from the frame to there."""
+        """The user drags the arrow's tip: the force follows from the vector from the frame to the tip."""
         if event.client_id is not None and self.looked is not None:
             self.drawing.held_until = monotonic() + HELD
             force = (np.array(event.target.position) - self.looked.origin) * self.drawing.newtons
             self.viewer.try_in_browser(setattr, self.session, "force", force)
 
     def paint(self) -> None:
-        """The session as it is now."""
+        """Draw the current state of the session."""
         with self.viewer.lock:
             session, look = self.session, self.session.look()
             self.looked, force = look, np.array(session.force)

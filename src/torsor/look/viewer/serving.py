@@ -55,7 +55,7 @@ def stop(server: viser.ViserServer) -> None:
 
 
 def _without_tunnel(server: viser.ViserServer) -> None:
-    """viser answers a message of the page by opening a public address for it through a server abroad; here it does not."""
+    """Disable viser's message that opens a public address for the page through an external server."""
     from viser import _messages
 
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
@@ -64,7 +64,7 @@ def _without_tunnel(server: viser.ViserServer) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """viser prints its address when it starts and a word when it stops, through rich; torsor says what there is to say."""
+    """Suppress viser's output: it prints its address at start and a message at stop, through rich; torsor prints its own."""
     import rich
 
     console = rich.get_console()

@@ -1,6 +1,6 @@
 """The inputs of the viewer's user: slider positions, playback, applied force.
 
-A small state machine without a browser: events are method calls, :meth:`Session.look` returns what is displayed.
+A small state machine without a browser: events are method calls, :meth:`Session.look` returns the displayed quantities.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Session:
         q = np.array(q, float)
         if q.shape != (robot.nq,):
             raise ArgumentError(f"q has shape {q.shape}, expected ({robot.nq},): one configuration at a time here")
-        robot.center_of_mass(q)  # complains of numbers that are not finite, and of quaternions that are none
+        robot.center_of_mass(q)  # raises an error for non-finite numbers and for zero quaternions
         self._rest(q, self.sliders.values(q), "")
 
     def slide(self, k: int, value: float) -> None:
-        """Slider k goes to a value; loops are closed again, or a message reports that they stay open."""
+        """Set slider k to a value; loops are closed again, or a message reports that they stay open."""
         values = list(self.values)
         values[k] = float(value)
         guess = self.sliders.configuration(values)
@@ -70,7 +70,7 @@ class Session:
         self._rest(q, self.sliders.values(q) if self.stage.robot.loops else values, trouble)
 
     def reset(self) -> None:
-        """The neutral configuration, or the one nearest to it within the limits; with loops as it is, for it closes them."""
+        """The configuration nearest to the neutral one within the limits; with loops the neutral one, which closes them."""
         q = self.stage.robot.neutral()
         self.show(q if self.stage.robot.loops else self.sliders.within(q))
 
@@ -102,7 +102,7 @@ class Session:
         self.wrenches = {frame: F[k] for frame, F in self.track.wrenches.items()}
 
     def play(self) -> None:
-        """On from where it stands, from the beginning where it has ended."""
+        """Continue the playback; restart it after the end."""
         if self.track is not None:
             self.scrub(0.0 if self.time >= self.track.duration else self.time)
             self.playing = True
@@ -113,7 +113,7 @@ class Session:
             self.scrub(self.time + self.speed * seconds)
             self.playing = self.time < self.track.duration
 
-    # -- what there is to see --------------------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
         """The current state, under the force of the arrow; a simulation has its own."""

@@ -1,4 +1,4 @@
-"""The sliders of a robot: one for each way a joint moves, and q from where they stand."""
+"""The sliders of a robot: one per degree of freedom of a joint, and q from their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: what the coordinates of a joint are called and measured in, where it has several, or one that is no angle
+#: names and units of the coordinates of a joint that has several, or one that is not an angle
 _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "prismatic": (("", "m"),),
     "cylindrical": (("turn", "rad"), ("slide", "m")),
@@ -29,7 +29,7 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 class Slider(NamedTuple):
-    """One way to move: its joint, what to call it, [rad] or [m], and how far it goes."""
+    """One slider: its joint, its label, its unit [rad] or [m], and its range."""
 
     joint: str
     label: str
@@ -41,7 +41,7 @@ class Slider(NamedTuple):
 class Sliders:
     """The sliders of a robot.  ``rows`` are in the order of q; a joint with a quaternion has roll, pitch and yaw in its place.
 
-    A joint without limits goes half a turn either way, or twice the robot's ``size`` [m].  Mimic joints have none: they follow.
+    Without limits the range is half a turn in both directions, or twice the robot's ``size`` [m].  Mimic joints have no slider.
 
     >>> import torsor as ts
     >>> sliders = Sliders(ts.robots.cart_pole(), 1.0)
@@ -56,14 +56,14 @@ class Sliders:
         self.rows: list[Slider] = []
         for joint in self.joints:
             words = _WORDS.get(joint.type, (("", "rad"),))
-            bounded = len(words) == len(joint.lower)  # limits of a quaternion's numbers are none of its angles
+            bounded = len(words) == len(joint.lower)  # limits of a quaternion's numbers do not apply to angles
             for k, (word, unit) in enumerate(words):
                 free = pi if unit == "rad" else 2 * size
                 lower, upper = (joint.lower[k], joint.upper[k]) if bounded else (-np.inf, np.inf)
                 self.rows.append(Slider(joint.name, f"{joint.name} {word}".strip(), unit, *_range(lower, upper, free)))
 
     def values(self, q: ArrayLike) -> list[float]:
-        """Where the sliders stand at q."""
+        """Values of the sliders at q."""
         q, out = np.asarray(q, float), []
         for joint in self.joints:
             mine = q[joint.q_slice].tolist()
@@ -78,7 +78,7 @@ class Sliders:
         return self.configuration([min(max(value, row.lower), row.upper) for value, row in pairs])
 
     def configuration(self, values: Sequence[float]) -> Array:
-        """q from where the sliders stand."""
+        """q from the values of the sliders."""
         q, rest = [], list(values)
         for joint in self.joints:
             turned = joint.type in ("spherical", "floating")
@@ -90,7 +90,7 @@ class Sliders:
 
 
 def _range(lower: float, upper: float, free: float) -> tuple[float, float]:
-    """Limits that are there, and where one is not, ``free`` beyond the other."""
+    """The given limits; a missing limit is ``free`` beyond the other."""
     if np.isfinite(lower) and np.isfinite(upper):
         return (float(lower), float(upper)) if upper > lower else (float(lower) - 1e-6, float(lower) + 1e-6)
     if np.isfinite(lower):

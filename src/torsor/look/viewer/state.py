@@ -1,4 +1,4 @@
-"""Everything the page shows, from the state of the robot alone: no browser, no viser, nothing remembered."""
+"""Everything the viewer shows, as a function of the robot's state: no browser, no viser, no memory."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: what a joint force is spent on, in the order of τ = M a + c + g − Jᵀf
+#: terms of a joint force, in the order of τ = M a + c + g − Jᵀf
 KINDS = ("inertia", "velocity", "gravity", "external")
 #: a loop that is open by more is shown as open [m, rad]
 OPEN = 1e-6
-#: how the links that tools sit on are called, the surest first
+#: usual names of links that tools are mounted on, the most reliable first
 TOOLS = ("tool0", "tcp", "ee_link", "tip", "tool", "hand")
-#: freedoms up to which a motion is explained part by part while it runs: the number of pairs grows with the square
+#: degrees of freedom up to which a motion is explained part by part while it runs: the number of pairs grows with the square
 MANY = 12
 
 
@@ -44,7 +44,7 @@ class Mass:
 
 @dataclass(frozen=True)
 class Look:
-    """What there is to see at one state; lengths [m], forces [N, N·m], energies [J]."""
+    """The displayed quantities at one state; lengths [m], forces [N, N·m], energies [J]."""
 
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
@@ -55,7 +55,7 @@ class Look:
     origin: Array  #: of the chosen frame
     mass: Mass | None
     loop_ends: Array  #: (loops, 2, 3)
-    open_by: float  #: how far the loops are from closed [m, rad]
+    open_by: float  #: closure error of the loops [m, rad]
 
     @property
     def tau(self) -> Array:
@@ -67,7 +67,7 @@ class Stage:
     """A robot in the viewer: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
 
     Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
-    model.  The page says so beside them.
+    model.  The viewer shows a note about it.
 
     >>> import torsor as ts
     >>> stage = Stage(ts.robots.two_link())
@@ -75,7 +75,7 @@ class Stage:
     array([29.43,  9.81])
     """
 
-    #: what is said where there is no mass to feel
+    #: message where there is no effective mass
     massless = "no effective mass: the mass matrix is singular"
 
     def __init__(self, robot: Robot, scene: Scene | None = None):
@@ -155,7 +155,7 @@ class Stage:
         )
 
     def poses(self, q: ArrayLike) -> Array:
-        """(links, 7), for a first picture before anything is computed."""
+        """(links, 7), for a first image before anything is computed."""
         return self.scene.poses(q)
 
     def mass(self, q: ArrayLike, frame: str) -> Mass | None:
@@ -168,15 +168,15 @@ class Stage:
         return Mass(self.robot.pose(q, frame)[:3, 3], to_quaternion(R), found.lengths, found.report)
 
     def wrench(self, q: ArrayLike, frame: str, force: ArrayLike) -> dict[str, Array]:
-        """A force in world axes [N] as a wrench at and in the frame; none, where it is zero."""
+        """A force in world axes [N] as a wrench at the frame, in its axes; empty if the force is zero."""
         f = np.asarray(force, float)
         return {frame: np.concatenate((np.zeros(3), self.robot.pose(q, frame)[:3, :3].T @ f))} if f.any() else {}
 
     def parts(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, Array]) -> tuple[TorqueTerm, ...]:
-        """The joint forces cause by cause, as :meth:`Robot.explain` has them.
+        """The joint forces by cause, as in :meth:`Robot.explain`.
 
-        At rest that is gravity by link and the force, which is quick; a large robot in motion has too many pairs of joints
-        for a picture that moves, and has none.
+        At rest these are gravity by link and the force, which is quick; a large robot in motion has too many pairs of joints
+        for an animation, so the result is empty.
         """
         robot = self.robot
         if np.any(v) or np.any(a):
@@ -203,5 +203,5 @@ class Stage:
         return self.track(result)
 
     def track(self, result: Any) -> Track:
-        """A simulation as pictures.  ArgumentError if it is of another robot."""
+        """A simulation as a sequence of images.  ArgumentError if it is of another robot."""
         return Track.of(result, self.robot)

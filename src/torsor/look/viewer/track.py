@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: pictures a second of simulated time, and how many at most
+#: images per second of simulated time, and their largest number
 RATE, MOST = 50.0, 6000
 #: h of the differences that give accelerations [s]
 STEP = 1e-3
@@ -37,7 +37,7 @@ class Track:
 
     @classmethod
     def of(cls, result: Result, robot: Robot) -> Track:
-        """The film of a result.  ArgumentError if it is of another robot, or has no robot and no columns for this one.
+        """The images of a result.  ArgumentError if it is of another robot, or has no robot and no columns for this one.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
@@ -58,7 +58,7 @@ class Track:
 
     @classmethod
     def bending(cls, motion: FlexibleResult) -> Track:
-        """The film of a motion of elastic links, with as many pictures as their vibrations want."""
+        """The images of a motion of flexible links, as many as their vibrations need."""
         if motion.v is None or motion.tau is None:
             raise ArgumentError("a motion is played with its velocities and joint forces: FlexibleResult(robot, t, q, v, tau)")
         flexible, records = motion.robot, motion.t
@@ -77,7 +77,7 @@ class Track:
         return float(self.t[-1] - self.t[0])
 
     def index(self, time: float) -> int:
-        """The picture nearest to a time [s] after the beginning."""
+        """The image nearest to a time [s] after the beginning."""
         return int(np.clip(round(time / max(self.duration, 1e-12) * (len(self.t) - 1)), 0, len(self.t) - 1))
 
 

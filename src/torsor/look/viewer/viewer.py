@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from torsor.simulate import Result
     from torsor.simulate.flexible_links import FlexibleResult
 
-#: pictures a second at most
+#: largest number of images per second
 RATE = 30.0
 
 
 class Viewer:
     """A page that shows a robot: ``url`` is where, :meth:`show` a pose, :meth:`play` a simulation, :meth:`close` ends it.
 
-    One thread paints: whatever happens in the browser or by these methods changes the session, and the newest state is drawn.
+    One thread draws: events in the browser and calls of these methods change the session, and the newest state is drawn.
     A context manager closes the page when its block ends.
     """
 
@@ -73,7 +73,7 @@ class Viewer:
         self.do(self.session.load, result)
 
     def close(self) -> None:
-        """Ends the page and its server; again does nothing."""
+        """Close the viewer and its server; further calls have no effect."""
         if not self._closed.is_set():
             self._closed.set()
             self._changed.set()
@@ -103,7 +103,7 @@ class Viewer:
     # -- inside ----------------------------------------------------------------------------------------------
 
     def do(self, action: Callable[..., Any] = lambda: None, *arguments: Any) -> None:
-        """An action on the session, and then a picture of it."""
+        """Run an action on the session, then draw it."""
         with self.lock:
             action(*arguments)
         self._changed.set()
@@ -141,7 +141,7 @@ class Viewer:
             if not self._closed.is_set():
                 try:
                     self._page.paint()
-                except TorsorError as error:  # a state that cannot be computed; the last picture stays
+                except TorsorError as error:  # a state that cannot be computed; the last image stays
                     self._page.joints.tell(str(error))
             time.sleep(max(0.0, 1 / RATE - (time.perf_counter() - now)))
 
