@@ -301,7 +301,7 @@ def test_bench_holds_pinocchio_against_torsor_first(torsor):
     timings = torsor("bench", "ur5", "--batch", 100, "--json").json["timings"]
     assert all(x["pinocchio"] > 0 and x["difference"] < 1e-13 for x in timings)
     ended = torsor("bench", "panda", "--batch", 100)
-    assert "'panda_finger_joint2' is a mimic joint of 'panda_finger_joint1', which Pinocchio's aba does not support" in ended.out
+    assert "is a mimic joint of 'panda_finger_joint1', which Pinocchio's aba does not support" in ended.out
 
 
 def test_verify_has_an_exit_code(torsor, monkeypatch):
