@@ -171,7 +171,7 @@ def test_chain_and_random_tree_reject_invalid_arguments():
 
 def test_coupled_joints_are_refused():
     coupled = next(r for s in range(99) if any((r := Robot(trees.random_tree(s))).model.coupling))
-    with pytest.raises(ModelError, match="is coupled to"):
+    with pytest.raises(ModelError, match="is a mimic joint of"):
         LargeTree.of(coupled)
 
 

@@ -382,7 +382,7 @@ def test_rebasing_keeps_a_rotor_whose_mount_still_comes_first():
 
 @pytest.mark.parametrize("rotor", [{"to_left": {**ROUND, "link": "root"}}, {"to_right": ROUND}, {"to_trunk": ROUND}])
 def test_rebasing_refuses_one_whose_mount_does_not(rotor):
-    with pytest.raises(ModelError, match=r"rebase to link 'right': seen from there, rotor .* comes no longer before joint"):
+    with pytest.raises(ModelError, match=r"rebase to link 'right': seen from there, rotor .* is no longer before joint"):
         fork().with_rotors(rotor).rebase("right")
 
 

@@ -147,7 +147,7 @@ def test_arguments_are_checked(arm):
         arm.forward_dynamics([0, 1], [0, 0])
     with pytest.raises(UnknownName, match="method"):
         arm.inverse_mass_matrix([0, 1], method="magic")
-    with pytest.raises(ArgumentError, match="coupled"):
+    with pytest.raises(ArgumentError, match="mimic joints"):
         Task(ts.robots.panda(), "panda_hand").inverse_mass_matrix(ts.robots.panda().neutral(), "articulated")
     with pytest.raises(ArgumentError, match="one state"):
         arm.report(np.zeros((2, 2)))

@@ -297,7 +297,7 @@ def test_jacobian_derivative(seed, word):
 
 def test_stacked_form_rejects_invalid_input():
     robot = ts.robots.two_link()
-    with pytest.raises(UnknownName, match="'world'; valid names: body, space"):
+    with pytest.raises(UnknownName, match="expressed_in must be one of body, space"):
         jacobian_derivative(robot.model, [0, 0], "tip", "world")
     with pytest.raises(UnknownName, match="no frame or link named 'hand'"):
         jacobian_derivative(robot.model, [0, 0], "hand")

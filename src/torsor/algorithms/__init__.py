@@ -1,7 +1,7 @@
-"""THE TEXTBOOK: one algorithm a file, each written once, over any scalar.
+"""Textbook algorithms: one per file, each written once, over any scalar.
 
 An algorithm takes a :class:`~torsor.model.Model` and sequences of scalars and returns nested lists of scalars.  It allocates no
-arrays, assigns into none, branches on no value and knows nothing of batches.
+arrays, assigns into none, does not branch on values and does not depend on batch axes.
 May import scalar, spatial and model; no array library, no compiler.
 """
 

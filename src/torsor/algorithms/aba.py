@@ -1,6 +1,6 @@
 """The articulated-body algorithm: forward dynamics in O(N), and M⁻¹ applied to any vector.
 
-For local models: coupled joints, and rotors mounted further in than the parent, tie distant bodies together, which breaks the
+For local models: mimic joints, and rotors mounted further in than the parent, couple distant bodies, which breaks the
 recursion.
 """
 
@@ -34,7 +34,7 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[st
 
 
 class ArticulatedBodies(NamedTuple):
-    """Per body: the joint's transform X and freedom S, U = I^A S, and the factors of D = SᵀI^A S + armature.
+    """Per body: the joint's transform X and motion subspace S, U = I^A S, and the factors of D = SᵀI^A S + armature.
 
     A rotor on the parent adds G² J to D, and to U the moment J G u that the joint's acceleration puts on the parent; the
     parent's acceleration puts the same moment on the joint, so M⁻¹ stays one recursion.
@@ -63,8 +63,8 @@ def innovations(
 ) -> tuple[dict[int, Vector], dict[int, list[Scalar]]]:
     """ε = τ − Sᵀp^A and u = D⁻¹ε of joint forces τ and bias forces p, from the tips to the base (F&O 13; Rodriguez's name).
 
-    ``None`` stands for no bias force.  The integer 0 vanishes from every product and sum of a recording, so a sparse right-hand
-    side costs only what its part of the tree costs.
+    ``None`` means no bias force.  The integer 0 vanishes from every product and sum of a recording, so a sparse right-hand
+    side costs only the operations of its part of the tree.
     """
     X, S, U, D = bodies
     pA, t = [x or Force.zero() for x in p or [None] * len(X)], model.rates(tau)
@@ -78,7 +78,7 @@ def innovations(
 def accelerations(model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scalars] | Sequence[Scalars]) -> list[Scalar]:
     """The joint accelerations (nv) of u = D⁻¹ε, from the base to the tips (F&O 14)."""
     X, S, U, D = bodies
-    A, a = {0: Motion.zero()}, {}  # A: what the forces add to the acceleration of each body
+    A, a = {0: Motion.zero()}, {}  # A: acceleration of each body due to the forces
     for i, j in model.outward():
         A[i], a[i] = accelerate(X[i] @ A[j], S[i], U[i], D[i], u[i])  # F&O 14
     return model.gather_forces(a)

@@ -1,4 +1,4 @@
-"""Moving through configuration space: coordinates are added where they can be, and composed where they cannot."""
+"""Configuration manifold: vector coordinates are added, quaternions are composed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def _own(model: Model) -> list[int]:
 
 
 def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
-    """q ⊕ v dt: where the constant velocity v leads in time dt, on the manifold."""
+    """q ⊕ v dt: the configuration after time dt at constant velocity v, on the manifold."""
     out: list[Scalar] = []
     for i in _own(model):
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]

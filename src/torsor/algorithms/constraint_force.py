@@ -1,4 +1,4 @@
-"""Forward dynamics of a chain from its constraint forces, F&O 28: one equation a joint, tied to its two neighbours.
+"""Forward dynamics of a chain from its constraint forces, F&O 28: one equation per joint, coupled to its two neighbours.
 
 Bodies are taken as free: A_i = I_i⁻¹(f_i − X_{i+1}ᵀf_{i+1} − p_i), where f_i is the force through joint i.  The joint allows
 A_i − X_i A_{i−1} = S_i a_i, and Tᵀ of that (TᵀS = 0) is F&O 28, TᵀI⁻¹T β = Tᵀa₀ − TᵀI⁻¹(f_a − v × I v), with f = T β + S*τ
@@ -70,7 +70,7 @@ def equation(
 ) -> tuple[Matrix, Matrix, Vector]:
     """D y_i + C y_{i−1} + (the next one's C)ᵀ y_{i+1} = r, block row i of F&O 28.
 
-    w = S*τ − X_{i+1}ᵀ(S*τ)_{i+1} − p is the known force on the body, ``above`` the same (I, Z, w) for the body it hangs on;
+    w = S*τ − X_{i+1}ᵀ(S*τ)_{i+1} − p is the given force on the body, ``above`` the same (I, Z, w) for its parent body;
     ``free`` is 0 if that is the base, which no force moves, else 1.
     """
     own, (Iu, Zu, wu) = inverse(I), above
@@ -89,7 +89,7 @@ def equation(
 
 
 def eliminate(D: Matrix, r: Vector, C: Matrix, Cn: Matrix) -> tuple[tuple[Matrix, Vector], tuple[Matrix, Vector], Matrix]:
-    """Joint i out of the equations: what the D and r of i − 1 and of i + 1 lose, and the coupling those two gain."""
+    """Eliminate joint i: the terms subtracted from D and r of i − 1 and of i + 1, and the new coupling of those two."""
     F = factor(D)
     W = Matrix(zip(*(solve(F, column) for column in C.T), strict=True))  # D⁻¹C
     Wn = Matrix(zip(*(solve(F, row) for row in Cn), strict=True))  # D⁻¹Cnᵀ

@@ -53,7 +53,7 @@ def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]
 
 
 def mass_matrix_rate_by_coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
-    """Ṁ = C + Cᵀ, which is what Ṁ − 2C skew says (MR Prop. 8.1); shorter for some robots of a few joints."""
+    """Ṁ = C + Cᵀ, because Ṁ − 2C is skew (MR Prop. 8.1); shorter for some robots of a few joints."""
     C = coriolis_matrix(model, q, v)
     return symmetric([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
 

@@ -10,7 +10,7 @@ from torsor.spatial import plus_diagonal, symmetric
 
 
 def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """The mass matrix M(q), symmetric to the bit.
+    """The mass matrix M(q), symmetric bit for bit.
 
     F&O §3.2, eqs. 9–10; MR eq. 8.57.
     """

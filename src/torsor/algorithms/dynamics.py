@@ -19,7 +19,7 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), in O(N) where the model is local.
 
-    Coupled joints, and rotors mounted further in than the parent, tie distant bodies together, which breaks the
+    Mimic joints, and rotors mounted further in than the parent, couple distant bodies, which breaks the
     articulated-body recursion; there M is factored.
     """
     algorithm = aba if model.local else forward_dynamics_by_factors

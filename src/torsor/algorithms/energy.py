@@ -10,7 +10,7 @@ from torsor.spatial import Force
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
-    """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus what rotors add by spinning, ½ Σ armature v² where that is all."""
+    """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus the rotors' spin energy: ½ Σ armature v² for armatures alone."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     rates = model.rates(v)

@@ -16,9 +16,9 @@ from torsor.spatial.vector import ZERO
 
 
 class Field(NamedTuple):
-    """a(q, v, t) and the manifold it moves on: a model's, and behind its coordinates others that are simply added.
+    """a(q, v, t) and its configuration manifold: the model's coordinates, followed by coordinates that are simply added.
 
-    t is None where nothing depends on time.
+    t is None if the field does not depend on time.
     ``inertias`` has one row for each of those, the motors of elastic joints: p = B ω.
     """
 
@@ -27,7 +27,7 @@ class Field(NamedTuple):
     inertias: tuple[Scalar, ...] = ()
 
     def record_once(self) -> Field:
-        """The same field, whose acceleration is recorded once for all stages of a step."""
+        """The same field, with its acceleration recorded once for all stages of a step."""
         once = repeatable(lambda q, v, t: self.acceleration(q, v, t[0] if t else None))
         return self._replace(acceleration=lambda q, v, t: once(q, v, [] if t is None else [t]))
 

@@ -9,8 +9,8 @@ from torsor.scalar import Scalar, Scalars
 def friction_force(model: Model, v: Scalars, *, load: Scalars | None = None) -> list[Scalar]:
     """τ_fric(v, load) of the joints' laws (MR §8.9.4), added in inverse dynamics and subtracted in forward dynamics on request.
 
-    ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A coupled
-    joint slides at its own rate k v and takes the load of the coordinate that it shares; its friction works on that coordinate.
+    ``load`` (nv) is the joint force without friction, for the laws that grow with it; without it they are unloaded.  A mimic
+    joint moves at its own rate k v and takes the load of its leader's coordinate; its friction acts on that coordinate.
     A law with an internal state (LuGre) enters by its steady-state value at this velocity.
     """
     loads = [0] * model.nv if load is None else load

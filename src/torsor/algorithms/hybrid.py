@@ -1,4 +1,4 @@
-"""Hybrid dynamics: of some joints the acceleration is given, of the others the force."""
+"""Hybrid dynamics: the acceleration is given for some joints, and the force for the others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hybrid_force(
     prescribed: Scalars,
     wrenches: Mapping[str, Scalars] | None = None,
 ) -> list[Scalar]:
-    """τ: as given where ``prescribed`` is 0; where it is 1, the force that leads the joint as it was given.
+    """τ: as given where ``prescribed`` is 0; where it is 1, the force that gives the prescribed acceleration.
 
     Featherstone (2008), §9.2.
     """

@@ -1,9 +1,9 @@
 """The innovations factorization: M = (1 + HᵀφK) D (1 + HᵀφK)ᵀ, each factor applied in O(N), and so is its inverse.
 
-φ = P⁻ᵀ carries forces inwards.  D and the gain G = U D⁻¹ are those of the articulated bodies, K = XᵀG hands a joint's
-innovation to its parent, and ψ is φ through joints that give way: (1 + HᵀφK)⁻¹ = 1 − HᵀψK, the same pass solved for the other
-side.
-Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is the same factorization, with bodies for instants.
+φ = P⁻ᵀ carries forces inwards.  D and the gain G = U D⁻¹ are those of the articulated bodies, K = XᵀG passes a joint's
+innovation to its parent, and ψ is φ through joints that are free to move: (1 + HᵀφK)⁻¹ = 1 − HᵀψK, the same pass solved for
+the other side.
+Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is the same, with bodies in place of time steps.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class InnovationsFactors(Protocol):
         """B⁻ᵀ x."""
 
     def blocks(self) -> list[tuple[slice, Factors]]:
-        """Where each joint's block of D stands, and its factors."""
+        """Position of each joint's block of D, and its factors."""
 
 
 class TreeInnovations(NamedTuple):
-    """B = 1 + HᵀφK of a tree whose joints have each their own coordinates."""
+    """B = 1 + HᵀφK of a tree without mimic joints."""
 
     model: Model
     bodies: ArticulatedBodies
     G: Sequence[Sequence[Force]]  # Kalman's gain, U D⁻¹
 
     def times(self, x: Scalars) -> list[Scalar]:
-        """y = (1 + HᵀφK) x: forces z = φK x gather what the innovations x hand inwards."""
+        """y = (1 + HᵀφK) x: forces z = φK x accumulate the innovations x from the tips inwards."""
         X, S, _, _ = self.bodies
         z = [Force.zero() for _ in X]
         y: list[list[Scalar]] = [[] for _ in X]
@@ -85,7 +85,7 @@ class TreeInnovations(NamedTuple):
 
 
 class CoupledInnovations(NamedTuple):
-    """B of a tree with coupled joints or far rotors, which tie distant bodies together: from the entries of M, in O(n²)."""
+    """B of a tree with mimic joints or far rotors, which couple distant bodies: from the entries of M, in O(n²)."""
 
     L: list[list[Scalar]]  # M = B D Bᵀ, B = L read from its last row to its first
     inverse: list[Scalar]

@@ -1,7 +1,7 @@
-"""M⁻¹ as two passes: to the base, where u = D⁻¹ε is what each joint adds, and back to the tips.
+"""M⁻¹ as two passes: to the base, with the contribution u = D⁻¹ε of each joint, and back to the tips.
 
-What tasks and constraints need of it, A M⁻¹Aᵀ = Σ εᵀu, takes the inward pass of each row alone, and on branches that a row does
-not touch that pass is zero.
+Tasks and constraints need A M⁻¹Aᵀ = Σ εᵀu, which takes only the inward pass of each row; the pass is zero on branches that the
+row does not involve.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class InverseMass(NamedTuple):
         return self.outward(self.inward(f)[1])
 
     def inverse_inertia(self, A: Sequence[Scalars]) -> list[list[Scalar]]:
-        """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's), symmetric to the bit."""
+        """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's), symmetric bit for bit."""
         both = [self.inward(row) for row in A]
         return symmetric([[dot(e, u) for _, u in both] for e, _ in both])
 
 
 def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
-    """By the articulated-body algorithm (F&O 12–14): O(N) a pass, no mass matrix is formed.  Not for coupled joints."""
+    """By the articulated-body algorithm (F&O 12–14): O(N) per pass, no mass matrix is formed.  Not for mimic joints."""
     bodies = articulated_bodies(model, *joints(model, q))
 
     def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:
@@ -52,7 +52,7 @@ def by_factors(model: Model, q: Scalars) -> InverseMass:
 
 
 def of_matrix(model: Model, M: Sequence[Scalars]) -> InverseMass:
-    """By the sparse factors of a mass matrix given; they run from the tips to the base, so vectors are turned round."""
+    """By the sparse factors of a given mass matrix; they run from the tips to the base, so vectors are reversed."""
     factors = mass_factors.factor_mass_matrix(model, M)
 
     def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:

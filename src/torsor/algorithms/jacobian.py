@@ -1,8 +1,8 @@
-"""Jacobians of a frame, their rates, and the frame's twist and acceleration, in the three ways people express them.
+"""Jacobians of a frame, their rates, and the frame's twist and acceleration, in three conventions (``expressed_in``).
 
 ``"body"``   in the frame's own axes, at its origin (MR's body Jacobian);
 ``"space"``  in the world's axes, at the world's origin (MR's space Jacobian);
-``"world"``  in the world's axes, at the frame's origin: (ω, ṗ), what most people mean.
+``"world"``  in the world's axes, at the frame's origin: (ω, ṗ), the most common choice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXPRESSIONS = ("world", "body", "space")
 def _observer(X0F: Transform, expressed_in: str) -> Transform:
     """The transform from the world to the frame the components are taken in; X0F goes from the world to the frame."""
     if expressed_in not in EXPRESSIONS:
-        raise UnknownName("way to express a frame's motion", expressed_in, EXPRESSIONS)
+        raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
     return {"body": X0F, "space": Transform.identity(), "world": Transform(IDENTITY, X0F.r)}[expressed_in]
 
 
@@ -34,7 +34,7 @@ def _observer_twist(XO: Transform, V: Motion, expressed_in: str) -> Motion:
 
 
 def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[list[Scalar]]:
-    """A 6×nv matrix from motions by body; coupled joints add to their leaders' columns."""
+    """A 6×nv matrix from motions by body; mimic joints add to their leaders' columns."""
     out: list[list[Scalar]] = [[0] * model.nv for _ in range(6)]
     for part in columns:
         for i, motions in part.items():
@@ -68,7 +68,7 @@ def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") 
 def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[list[Scalar]]:
     """J̇(q, v) = dJ/dt, in the same expression as J (MR Exercise 8.6).
 
-    A column is a motion vector S_i carried by body i: it changes by V_i × S_i + Ṡ_i, less what the observer's own motion hides.
+    A column is a motion vector S_i carried by body i: it changes by V_i × S_i + Ṡ_i, minus the observer's own motion.
     """
     body, XF = model.frame(frame)
     X, S = joints(model, q)
@@ -111,8 +111,8 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, e
 
 
 def _express(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
-    """A motion given in the frame, as the observer sees it."""
-    _observer(X0F, expressed_in)  # refuses an unknown word
+    """A motion given in the frame, in the observer's axes."""
+    _observer(X0F, expressed_in)  # raises for an unknown value
     R = X0F.E.T
     if expressed_in == "world":
         return Motion(R @ V.w, R @ V.v)

@@ -15,8 +15,8 @@ def jacobian_derivative(model: Model, q: Scalars, frame: str, expressed_in: str 
     Space Jacobian: ad_{J_j}(J_i) for a joint j on the way from the base to joint i, zero otherwise.
     Body Jacobian: ad_{J_i}(J_j) for a joint j on the way from joint i to the frame, zero otherwise.
 
-    Within a joint of several freedoms the columns may move among themselves (F&O §3.1's Ṡ): in the body, ∂S/∂θ_j; seen from
-    space, ad_{J_j}(J_i) more.  Where velocities are no rates of coordinates (a floating base), ∂/∂θ_j is along v_j.
+    Within a joint of several degrees of freedom the columns may move relative to each other (F&O §3.1's Ṡ): in the body,
+    ∂S/∂θ_j; seen from space, plus ad_{J_j}(J_i).  Where v is not a rate of coordinates (floating base), ∂/∂θ_j is along v_j.
 
     >>> import torsor as ts
     >>> dJ = jacobian_derivative(ts.robots.two_link().model, [0.0, 0.0], "tip")
@@ -24,7 +24,7 @@ def jacobian_derivative(model: Model, q: Scalars, frame: str, expressed_in: str 
     [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     """
     if expressed_in not in ("space", "body"):
-        raise UnknownName("Jacobian of MR Exercise 8.6", expressed_in, ("space", "body"))
+        raise UnknownName("expressed_in=", expressed_in, ("space", "body"))
     body, XF = model.frame(frame)
     X, S = joints(model, q)
     X0 = from_world(model, X)
@@ -54,7 +54,7 @@ def _bracket(Ji: Motion, Jj: Motion, expressed_in: str) -> Motion:
 
 
 def _add(model: Model, out: list[list[list[Scalar]]], place: tuple[int, int, int], changes: list[Motion]) -> None:
-    """Into the columns of joints i and j, freedom e; coupled joints into their leaders'."""
+    """Add to the columns of joints i and j, degree of freedom e; mimic joints add to their leaders' columns."""
     i, j, e = place
     ci, cj = model.coupling[i], model.coupling[j]
     gain = (1 if ci is None else ci.k) * (1 if cj is None else cj.k)

@@ -1,17 +1,17 @@
-"""Articulated bodies with two handles, and how they are joined: forward dynamics in any order of elimination.
+"""Joining articulated bodies with two handles: forward dynamics in any order of elimination.
 
 The articulated-body algorithm eliminates one joint after another from the tips inwards.  A *segment*, a piece of a chain
-between a body (its head's parent) and a body further out (its tip), can be joined with the next segment whatever each is made
-of: in a chain of N bodies all pairs at once, then all pairs of pairs, ⌈log₂ N⌉ steps in all (Featherstone 1999).
+between a body (its head's parent) and a body further out (its tip), can be joined with the next segment, whatever their
+contents: in a chain of N bodies all pairs at once, then all pairs of pairs, ⌈log₂ N⌉ steps in all (Featherstone 1999).
 
-Featherstone's segments answer two forces with two accelerations, by inverse inertias that a massless body does not have.
-These answer what is known when each is needed, the acceleration A above and the load f below:
+Featherstone's segments map two forces to two accelerations, by inverse inertias that do not exist for a massless body.
+The segments here map the acceleration A above and the load f below, each available when it is needed:
 
     A_tip = Y A − Φ f + b        F = K A + Yᵀ f + c
 
 F is the force the segment needs from above.  K is the articulated inertia of F&O 12 of the segment alone, Φ the inverse inertia
-of its tip while its head is held, Y what the tip feels of its head.  Joining adds positive matrices, and inverts nothing larger
-than 1 + Φ J, whose eigenvalues are at least one.
+of its tip while its head is held, Y the motion of the tip per motion of the head.  Joining adds positive matrices, and the only
+inverse is that of 1 + Φ J, whose eigenvalues are at least one.
 
 Accelerations are those that τ − h adds, as in :mod:`torsor.algorithms.aba`.
 """
@@ -41,7 +41,7 @@ from torsor.spatial.linear import dot
 from torsor.spatial.matrix import Matrix, Vector
 from torsor.spatial.motion import six_numbers
 
-#: how far a diagonal entry may be off without anybody noticing: some 6² units in the last place
+#: relative rounding error allowed in a diagonal entry: some 6² units in the last place
 ROUNDING = 4e-15
 
 ONE = Matrix([int(i == j) for j in range(6)] for i in range(6))
@@ -50,7 +50,7 @@ STILL = Vector([0] * 6)
 
 
 class Segment(NamedTuple):
-    """A_tip = Y A − Φ f + b,  F = K A + Yᵀ f + c: what a piece of a chain does between two handles."""
+    """A_tip = Y A − Φ f + b,  F = K A + Yᵀ f + c: the dynamics of a piece of a chain between two handles."""
 
     Y: Matrix
     Phi: Matrix
@@ -95,8 +95,8 @@ class InnerBody(NamedTuple):
 def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
     """A joint, the body it carries (articulated inertia J, bias force P), and the rest beyond: one segment.
 
-    What the articulated-body algorithm does at a joint, F&O 12–13, with the load on the tip left open.  With ``rest`` empty
-    the tip is the body itself.
+    The step of the articulated-body algorithm at a joint, F&O 12–13, for any load on the tip.  With ``rest`` empty the tip is
+    the body itself.
     """
     X, S, m, tau = joint
     IA, p = from_matrix(J + rest.K), Force.of(P + rest.c)

@@ -39,7 +39,7 @@ def from_world(model: Model, X: Sequence[Transform]) -> list[Transform]:
 
 
 def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
-    """Ṡ[i] as seen in body i; zero for every joint whose freedom is fixed in the body."""
+    """Ṡ[i] as seen in body i; zero for every joint whose motion subspace is fixed in the body."""
     qs, vs = model.configuration(q), model.rates(v)
     return [model.joint[i].subspace_rate(qs[i], vs[i]) for i in range(len(model.parent))]
 
@@ -50,7 +50,7 @@ def pose(model: Model, q: Scalars, frame: str) -> list[list[Scalar]]:
 
 
 def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -> list[list[list[Scalar]]]:
-    """T_world_frame, 4×4, of each frame; of all that the model has by default."""
+    """T_world_frame, 4×4, of each frame; by default of all frames of the model."""
     names = model.frames if frames is None else [frames] if isinstance(frames, str) else frames
     X, _ = joints(model, q)
     X0 = from_world(model, X)
@@ -62,13 +62,13 @@ def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -
 
 
 def center_of_mass(model: Model, q: Scalars) -> list[Scalar]:
-    """c = Σ m_i c_i / Σ m_i in the world, of everything that moves (a fixed base is left out)."""
+    """c = Σ m_i c_i / Σ m_i in the world, of all moving bodies (a fixed base is not included)."""
     total = composite_inertia(model, q)
     return list(total.h * (1 / total.m))
 
 
 def composite_inertia(model: Model, q: Scalars) -> Inertia:
-    """The inertia of all that moves, as one rigid body about the world's origin (F&O 9)."""
+    """The inertia of all moving bodies, as one rigid body about the world's origin (F&O 9)."""
     X, _ = joints(model, q)
     I = list(model.inertia)
     I[0] = Inertia.zero()

@@ -1,4 +1,4 @@
-"""The wrench that every joint transmits."""
+"""Reaction wrenches of the joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one frame moves against another: motions that compose, so that a chain of them can be taken in any grouping.
+"""Relative motion of two frames: the motions compose, so that a chain of them can be evaluated in any grouping.
 
 A recursion down a chain (F&O 3–4) takes N steps.  Written as a product of N motions it takes ⌈log₂ N⌉, because the product
 is associative: pairs first, then pairs of pairs.
@@ -12,7 +12,7 @@ from torsor.spatial import Acceleration, Motion, Transform, Vec
 
 
 class RelativeMotion(NamedTuple):
-    """Frame C seen from frame B, in C's axes: its place X, its origin's velocity v [m/s], and (ω, α, a) as if B were at rest.
+    """Frame C seen from frame B, in C's axes: transform X, velocity v of the origin [m/s], and (ω, α, a) as if B were at rest.
 
     >>> step = RelativeMotion.of(Transform.identity(), Motion.of([0, 0, 1, 0, 0, 0]), Motion.zero())
     >>> (step @ step).A.w

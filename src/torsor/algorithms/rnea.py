@@ -53,7 +53,7 @@ def outward(
     base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None,
 ) -> Bodies:
-    """From the base to the tips: how each body moves, and the force that this takes, less the wrenches on it (F&O 3–5)."""
+    """From the base to the tips: motion of each body, and the force it needs, minus the wrenches on it (F&O 3–5)."""
     qs, vs, rates, f = model.configuration(q), model.rates(v), model.rates(a), on_bodies(model, wrenches)
     V0, A0 = (Motion.of(x) if x else Motion.zero() for x in (base_velocity, base_acceleration))
     X, S = joints(model, q)  # MR 8.50
@@ -68,7 +68,7 @@ def outward(
 
 
 def newton_euler(A: Acceleration, vJ: Motion, aJ: Motion, I: Inertia) -> tuple[Acceleration, Force]:
-    """The motion of a body behind its joint, and the force it takes; A is the parent's, in the body's frame (F&O 3–5)."""
+    """The motion of a body after its joint, and the force it needs; A is the parent's, in the body's frame (F&O 3–5)."""
     A = A.past_joint(vJ, aJ)  # MR 8.51, 8.52, F&O 3, 4
     return A, I.inverse_dynamics(A)  # MR 8.53, F&O 5
 

@@ -1,10 +1,10 @@
 """Geared rotors in every recursion: MR §8.9.3, eqs. 8.104–8.112, on any tree and for a mount on any earlier link.
 
 A rotor is symmetric about its spin axis u, so its inertia, seen from its mount b, does not depend on its angle and 8.104 need
-not be computed.  Standing still on b it belongs to b's inertia (:func:`torsor.model.assembly.assemble` puts it there).  What is
-left is its spin against b, at G v_i, with the angular momentum H = J G v_i u, a free moment:
+not be computed.  Standing still on b it belongs to b's inertia (:func:`torsor.model.assembly.assemble` puts it there).  The
+rest is its spin against b, at G v_i, with the angular momentum H = J G v_i u, a free moment:
 
-    b feels       J G a_i u + ω_b × H              besides its own inertia (8.106, 8.108 in 8.110)
+    moment on b   J G a_i u + ω_b × H              besides its own inertia (8.106, 8.108 in 8.110)
     its joint     G J (u·α_b + G a_i)              besides the gear torque (8.112, times G)
     the energy    J G v_i u·ω_b + ½ G² J v_i²      besides K of b
     M             M_ji = J G u·s_j, M_ii = G² J    s_j the turn of b at unit v_j
@@ -40,13 +40,13 @@ def add_rotor_spin(model: Model, F: Sequence[Force], A: Sequence[Acceleration], 
 
 
 def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]:
-    """G J (u·α_b + G a_i), a rotor each: what turning it takes of its joint (MR 8.112, times G)."""
+    """G J (u·α_b + G a_i), one per rotor: joint force that accelerates the rotor (MR 8.112, times G)."""
     rates = model.rates(a)
     return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent for r in model.rotors]
 
 
 def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Scalar]]:
-    """What each joint gives to its drive: armature × acceleration, and what turning its rotor takes (MR 8.112)."""
+    """Joint forces that accelerate the drives: armature × acceleration, plus the force for the rotor (MR 8.112)."""
     out = model.rotor_forces(a)
     for r, t in zip(model.rotors, turning(model, A, a), strict=True):
         out[r.joint] = [out[r.joint][0] + t]
@@ -54,7 +54,7 @@ def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[li
 
 
 def subtract_rotor_bias(model: Model, tau: Scalars, A: Sequence[Acceleration]) -> list[Scalar]:
-    """τ_i − G J u·α_b, with the bodies' accelerations A at a = 0: what is left of τ to accelerate the joints."""
+    """τ_i − G J u·α_b, with the bodies' accelerations A at a = 0: the part of τ that accelerates the joints."""
     out = list(tau)
     for r in model.rotors:
         k = model.v_start[r.joint]
@@ -79,20 +79,20 @@ def reflected_inertia(model: Model) -> Spin:
 
 
 def add_rotor_forces(spin: Spin, i: int, b: int, F: list[Force]) -> list[Force]:
-    """Joint i's forces F, on their way to the base arrived at body b: with those of its rotor, if that is mounted here."""
+    """Joint i's forces F, carried inwards to body b, plus those of its rotor if it is mounted on b."""
     return [F[0] + spin[i, b]] if (i, b) in spin else F
 
 
 def spin_in_child(spin: Spin, i: int, p: int, X: Transform) -> Force | None:
     """The moment of joint i's rotor on body p in the frame of body i, X from p to i; None if no rotor of i is mounted there."""
-    return Force(X.E @ spin[i, p].m, ZERO) if (i, p) in spin else None  # a free moment: X turns it and adds nothing
+    return Force(X.E @ spin[i, p].m, ZERO) if (i, p) in spin else None  # a free moment: X only rotates it
 
 
 # -- the Coriolis matrix -------------------------------------------------------------------------------------------------
 
 
 def spinning(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCoriolis]:
-    """B[b] − ½[H]: the spin H = J G v_i u is angular momentum of the mount like any other."""
+    """B[b] − ½[H]: the spin H = J G v_i u counts as angular momentum of the mount."""
     out, vs = list(B), model.rates(v)
     for r in model.rotors:
         H = r.momentum * (vs[r.joint][0] * -0.5)
@@ -101,7 +101,7 @@ def spinning(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCo
 
 
 def half_spin_rate(model: Model, V: Sequence[Motion]) -> Spin:
-    """½ ω_b × J G u: half of how a rotor's unit momentum turns with its mount.
+    """½ ω_b × J G u: half the rate of a rotor's unit momentum due to the rotation of its mount.
 
     With m_j = M_ji = J G u·s_j, MR 8.17 gives C_ji = ½ Σ_k (∂m_j/∂q_k − ∂m_k/∂q_j) v_k = ½ s_j·(ω_b × J G u) and
     C_ij = J G u·ṡ_j + C_ji, so that C_ij + C_ji = ṁ_j.

@@ -1,7 +1,7 @@
 """The closed form of the recursion (MR §8.4): every body's equation stacked into one, with matrices of 6N rows.
 
-𝒱 = 𝒲𝒱 + 𝒜θ̇ + 𝒱_base says for all bodies at once what MR 8.51 says for one, and ℒ = (1 − 𝒲)⁻¹ solves it.  Nobody should
-compute dynamics this way (6N × 6N matrices for what O(N) recursions do); it is how the recursions are understood.
+𝒱 = 𝒲𝒱 + 𝒜θ̇ + 𝒱_base is MR 8.51 for all bodies at once, and ℒ = (1 − 𝒲)⁻¹ solves it.  The form explains the recursions; it is
+not meant for computing dynamics, because its 6N × 6N matrices replace O(N) recursions.
 
 Python reads 𝒜 𝒢 𝒲 ℒ 𝒱 ℱ in a program as A G W L V F, so ``s.ℒ @ s.𝒜`` may be written as the book prints it.  F&O's global
 form (:mod:`torsor.mechanics.operators`) has the same matrices by other letters: P = 1 − 𝒲, P⁻¹ = ℒ, H = 𝒜, I = 𝒢, S = ℒ𝒜.
@@ -29,18 +29,18 @@ class StackedEquations:
     """The matrices of MR 8.58–8.72 at one state, and the equations 8.73–8.80 made of them.
 
     N bodies, n = nv coordinates; rows 6i−5 … 6i belong to body i, in its own frame, (ω, v) or (m, f).  Where the book has a
-    chain of hinges, torsor has trees, joints of d freedoms and joints that follow others:
+    chain of revolute joints, torsor has trees, joints of d degrees of freedom and mimic joints:
 
     * 𝒲 has [Ad_T_{i,λ(i)}] at (i, λ(i)), λ(i) the parent; 𝒱_base and 𝒱̇_base act on every body whose parent is the base;
-    * 𝒜 has d_i columns S_i for joint i; a coupled joint's column, times its ratio, stands in its leader's;
-    * a freedom S that moves in its body (universal, planar) has a rate: 𝒜̇ θ̇ joins 𝒜 θ̈ wherever 𝒜 θ̇ is differentiated;
+    * 𝒜 has d_i columns S_i for joint i; a mimic joint's column, times its ratio, is added to its leader's;
+    * a motion subspace S that moves in its body (universal, planar) has a rate: 𝒜̇ θ̇ joins 𝒜 θ̈ wherever 𝒜 θ̇ is differentiated;
     * 𝒢_i is about the body frame's origin (MR 8.42), not the centre of mass; ``rotor`` is the rotors' own inertia (MR 8.9.3).
 
     The fields are :class:`Matrix` and :class:`Vector` over any scalar; those of ``robot.stacked_equations`` are arrays.
     """
 
     A: Any  #: 𝒜 [6N × n], MR 8.60
-    A_rate: Any  #: 𝒜̇ [6N × n], zero where every freedom is fixed in its body
+    A_rate: Any  #: 𝒜̇ [6N × n], zero where every motion subspace is fixed in its body
     G: Any  #: 𝒢 [6N × 6N], MR 8.61
     ad_V: Any  #: [ad_𝒱] [6N × 6N], MR 8.62
     ad_Av: Any  #: [ad_𝒜θ̇] [6N × 6N], MR 8.63
@@ -48,7 +48,7 @@ class StackedEquations:
     L: Any  #: ℒ(θ) = (1 − 𝒲)⁻¹ [6N × 6N], MR 8.72
     V_base: Any  #: 𝒱_base [6N], MR 8.65
     dV_base: Any  #: 𝒱̇_base [6N], MR 8.66; gravity is in it, 𝒱̇₀ = (0, −g)
-    F_tip: Any  #: ℱ_tip [6N], MR 8.67: what the robot does to the world, the opposite of ``wrenches``
+    F_tip: Any  #: ℱ_tip [6N], MR 8.67: wrenches of the robot on the world, the opposite of ``wrenches``
     rotor: Any  #: armatures [n × n], diagonal
     v: Any  #: θ̇ [n]
     a: Any  #: θ̈ [n]
@@ -161,7 +161,7 @@ def stacked_equations(
 
 
 def rotor_inertia(model: Model) -> list[list[Scalar]]:
-    """The armatures [kg·m² or kg] as a diagonal matrix (nv × nv): what rotors add to M (MR §8.9.3)."""
+    """The armatures [kg·m² or kg] as a diagonal matrix (nv × nv): the rotors' part of M (MR §8.9.3)."""
     diagonal = {
         (i, i): [[x if r == c else 0 for c in range(len(row))] for r, x in enumerate(row)]
         for i, row in enumerate(model.armature)
@@ -180,7 +180,7 @@ def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[
 
 
 def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
-    """6N × nv: each joint's columns in its own rows, a coupled joint's, times its ratio, in its leader's column."""
+    """6N × nv: each joint's columns in its own rows, a mimic joint's, times its ratio, in its leader's column."""
     out: list[list[Scalar]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
     for i, _ in model.outward():
         c = model.coupling[i]

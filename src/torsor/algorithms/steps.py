@@ -1,6 +1,6 @@
 """One step of a fixed-step integrator, over any scalar and on the manifold of configurations (MR §8.5).
 
-q ⊕ w follows the constant velocity w for unit time.  Within a step, the motion is measured from where it began: θ = q ⊖ q₀,
+q ⊕ w follows the constant velocity w for unit time.  Within a step, the motion is measured from its start: θ = q ⊖ q₀,
 whose rate is v for plain coordinates and dexp⁻¹ v for rotations; in θ the textbook's formulas hold, to their full order.
 """
 
@@ -21,19 +21,19 @@ Step = Callable[[Field, Scalars, Scalars, Scalar | None, Scalar], State]
 
 
 def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """q⁺ = q ⊕ v dt, v⁺ = v + a dt: the book's (MR 8.82–8.83); first order, and it gains energy."""
+    """q⁺ = q ⊕ v dt, v⁺ = v + a dt: explicit Euler (MR 8.82–8.83); first order, energy grows."""
     a = f.acceleration(q, v, t)
     return f.add(q, scale(v, dt)), plus(v, a, dt)
 
 
 def semi_implicit_euler(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """v⁺ = v + a dt, q⁺ = q ⊕ v⁺ dt: first order, but energy stays near where it was."""
+    """v⁺ = v + a dt, q⁺ = q ⊕ v⁺ dt: first order, but the energy stays near its initial value."""
     v = plus(v, f.acceleration(q, v, t), dt)
     return f.add(q, scale(v, dt)), v
 
 
 def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """Runge's and Kutta's: four evaluations, fourth order."""
+    """Runge–Kutta: four evaluations, fourth order."""
     half = dt / 2
     v1, a1 = list(v), f.acceleration(q, v, t)
     v2, a2 = _stage(f, q, v, v1, a1, later(t, half), half)
@@ -45,7 +45,7 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar
 
 
 def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """The rates of θ and v a part of the step ahead."""
+    """The rates of θ and v at a fraction of the step."""
     there, fast = f.add(q, scale(rate, dt)), plus(v, a, dt)
     return f.rate_from(q, there, fast), f.acceleration(there, fast, t)
 
@@ -102,14 +102,14 @@ def _variational_velocity(f: Field, q: Scalars, v: Scalars, w: Scalars, a: Scala
     return f.velocity(f.add(q, scale(w, dt)), plus(p, rate, dt))
 
 
-#: v⁺ = v + a(q_m, w) dt with w the mean of v and v⁺: second order, conserves what is quadratic, hardly drifts
+#: v⁺ = v + a(q_m, w) dt with w the mean of v and v⁺: second order, conserves quadratic invariants, very little drift
 implicit_midpoint = Midpoint(_implicit_mean, _implicit_velocity)
 
-#: the discrete Euler–Lagrange equations of the midpoint: second order, symplectic, so the energy of a mechanism left to itself
-#: stays within O(dt²) of what it was for exponentially many steps
+#: the discrete Euler–Lagrange equations of the midpoint: second order, symplectic, so the energy of a conservative mechanism
+#: stays within O(dt²) of its initial value for exponentially many steps
 variational = Midpoint(_variational_mean, _variational_velocity)
 
-#: by the word users choose with
+#: step functions by method name
 STEPS: dict[str, Step] = {
     "euler": explicit_euler,
     "semi_implicit": semi_implicit_euler,
@@ -117,14 +117,14 @@ STEPS: dict[str, Step] = {
     "midpoint": implicit_midpoint,
     "variational": variational,
 }
-#: how the error of a run falls with the step
+#: order of convergence: the error of a run is O(dt^order)
 ORDERS = {"euler": 1, "semi_implicit": 1, "rk4": 4, "midpoint": 2, "variational": 2}
-#: accelerations that a step of an explicit method asks for
+#: evaluations of the acceleration per step of an explicit method
 EVALUATIONS = {"euler": 1, "semi_implicit": 1, "rk4": 4}
 
 
 def step_named(name: str) -> Step:
-    """A row of :data:`STEPS`, or an error that lists them."""
+    """An entry of :data:`STEPS`; raises an error that lists the names."""
     if name not in STEPS:
         raise UnknownName("fixed-step integrator", name, STEPS)
     return STEPS[name]
@@ -144,8 +144,8 @@ def step(
 ) -> State:
     """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
 
-    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.  ``lost(v, τ)`` is the joint force that
-    damping or friction takes; ``solve`` is the algorithm for the acceleration.
+    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.  ``lost(v, τ)`` is the joint force of
+    damping or friction; ``solve`` is the algorithm for the acceleration.
     """
 
     def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
@@ -163,7 +163,7 @@ def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Scalar | Non
 
 
 def later(t: Scalar | None, dt: Scalar) -> Scalar | None:
-    """t + dt; None where nothing depends on time."""
+    """t + dt; None if the field does not depend on time."""
     return None if t is None else t + dt
 
 

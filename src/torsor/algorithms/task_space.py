@@ -1,8 +1,8 @@
 """Dynamics in task space (MR §8.6; Khatib 1987).
 
-A task is a list of :class:`Target`: rows of the twists of frames, V = J v.  Everything that needs no rank is made of J and M⁻¹.
-What needs Λ takes it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a matrix
-that stands in for it (:func:`given_mass`).
+A task is a list of :class:`Target`: rows of the twists of frames, V = J v.  Quantities that exist at any rank use J and M⁻¹.
+Quantities that need Λ take it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a
+given matrix (:func:`given_mass`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def row_names(rows: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _rows(function: Callable[..., Any], model: Model, targets: Targets, *state: Scalars) -> list[Any]:
-    """The rows the targets name, of a result that has one for each of a twist's."""
+    """The rows named by the targets, from a result with six rows per twist."""
     out = []
     for t in targets:
         six = function(model, *state, t.frame, t.expressed_in)
@@ -97,7 +97,7 @@ def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[
 # -- the routes to M⁻¹ -----------------------------------------------------------------------------------------
 
 
-#: by the word users choose with: in O(N) by articulated bodies, by factors of M from Lilly & Orin's method, and from CRBA
+#: routes to M⁻¹ by method name: in O(N) by articulated bodies, by factors of M from Lilly & Orin's method, and from CRBA
 ROUTES: dict[str, Callable[[Model, Targets, Scalars], InverseMass]] = {
     "articulated": lambda model, targets, q: by_articulated_bodies(model, q),
     "composite": lambda model, targets, q: of_matrix(model, modified_crba(model, targets[0].frame, q)),
@@ -108,10 +108,10 @@ ROUTES: dict[str, Callable[[Model, Targets, Scalars], InverseMass]] = {
 def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Scalar]]:
     """M(q), with everything in one frame: the world's axes, at the origin of ``frame``.
 
-    There the motion freedoms s_i of the joints are the columns of the frame's Jacobian (all of them, of other branches too),
+    There the motion axes s_i of the joints are the columns of the frame's Jacobian (all of them, of other branches too),
     and M_ji = s_jᵀ I^C_i s_i with the composite inertias I^C_i of F&O 9: no force is carried from body to body, and J is there
-    already when J M⁻¹ Jᵀ is formed.  This is what F&O §2 says of Lilly & Orin's Modified Composite Rigid Body Method ("includes
-    computation of the manipulator Jacobian"), written from that sentence and not from their paper.
+    already when J M⁻¹ Jᵀ is formed.  This follows the sentence in F&O §2 on Lilly & Orin's Modified Composite Rigid Body Method
+    ("includes computation of the manipulator Jacobian"), not their paper.
     """
     X, S = joints(model, q)
     X0 = from_world(model, X)
@@ -158,9 +158,9 @@ def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, ro
 
 
 def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[Mass, Scalar]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and how much it magnifies: max (Λ⁻¹)_ii / pivot_i.
+    """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and its magnification: max (Λ⁻¹)_ii / pivot_i.
 
-    The pivot of row i, over (Λ⁻¹)_ii, is the part of row i that the rows before it do not already have, whatever the units: its
+    The pivot of row i, over (Λ⁻¹)_ii, is the part of row i that is independent of the rows before it, in any units: its
     inverse is 1 for independent rows and infinite where J loses rank.
     """
     A = inverse_mass_matrix(model, targets, q, route)
@@ -188,12 +188,12 @@ def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mas
 
 
 def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """The part of η that velocity makes: J̄ᵀ c − Λ J̇ v."""
+    """The velocity part of η: J̄ᵀ c − Λ J̇ v."""
     return bias_force(replace(model, gravity=ZERO), targets, q, v, mass, route)
 
 
 def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """The part of η that gravity makes: J̄ᵀ g."""
+    """The gravity part of η: J̄ᵀ g."""
     return bias_force(model, targets, q, [0] * model.nv, mass, route)
 
 
@@ -229,7 +229,7 @@ def inverse_dynamics_beside(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """F as in :func:`inverse_dynamics`, and JᵀF + N τ: τ acts in the null space of the task.
 
-    JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, and what its own task acceleration V̇(τ) lacks.
+    JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, plus the force for the difference from its own task acceleration V̇(τ).
     """
     F, _ = inverse_dynamics(model, targets, q, v, A, mass, route)
     own = forward_dynamics(model, targets, q, v, tau, route)

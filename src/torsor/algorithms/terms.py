@@ -1,4 +1,4 @@
-"""Where a joint torque comes from: M a + h − Jᵀf taken apart, term by term (MR 8.16, ASADA §7.1.3).
+"""Joint force by cause: the terms of M a + h − Jᵀf (MR 8.16, ASADA §7.1.3).
 
 τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors + losses − Σ_frame (J_fᵀ f)_i
 
@@ -26,11 +26,11 @@ from torsor.spatial.vector import ZERO
 class Terms:
     """Every part of the joint force, each a list of nv numbers [N·m or N]."""
 
-    inertia: list[list[Scalar]]  #: [j]: M_ij a_j, the links' inertia felt because coordinate j accelerates
+    inertia: list[list[Scalar]]  #: [j]: M_ij a_j, inertial force of the links due to the acceleration of coordinate j
     velocity: dict[tuple[int, int], list[Scalar]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
     gravity: dict[str, list[Scalar]]  #: by link
-    rotor: list[Scalar]  #: armature × acceleration, and what geared rotors take because joints accelerate
-    damping: list[Scalar]  #: D v, as inverse dynamics adds it when asked
+    rotor: list[Scalar]  #: armature × acceleration, and the force that accelerates geared rotors
+    damping: list[Scalar]  #: D v, as inverse dynamics adds it on request
     external: dict[str, list[Scalar]]  #: by frame: −Jᵀf
     friction: list[Scalar]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
 
@@ -58,7 +58,7 @@ def torque_terms(
     damping: bool = False,
     friction: bool = False,
 ) -> Terms:
-    """τ taken apart (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
+    """The terms of τ (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
@@ -105,7 +105,7 @@ def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[i
 
 
 def gravity_force_by_link(model: Model, q: Scalars, links: Mapping[str, Inertia]) -> dict[str, list[Scalar]]:
-    """g_link = J_lᵀ 𝒢_l [Ad_T_l0] (0, −g): each link's share of g(q) (MR 8.80); welded links apart.
+    """g_link = J_lᵀ 𝒢_l [Ad_T_l0] (0, −g): each link's share of g(q) (MR 8.80); one entry per link, also for welded links.
 
     The share of a link on a fixed base is zero.
 

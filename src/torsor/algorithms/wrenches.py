@@ -11,7 +11,7 @@ from torsor.spatial import Force, Subspace, Transform
 
 
 def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
-    """f[i] (F&O's f^x): what acts on body i from outside, in its frame.  Wrenches on the base do no work."""
+    """f[i] (F&O's f^x): external wrench on body i, in its frame.  Wrenches on the base do no work."""
     f = [Force.zero() for _ in model.parent]
     for name, F in (wrenches or {}).items():
         body, X = model.frame(name)
@@ -22,7 +22,7 @@ def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Forc
 def joint_forces_of_wrenches(
     model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]
 ) -> list[Scalar]:
-    """Jᵀf (nv): the joint forces that wrenches on bodies come to, handed from the tips to the base (MR 8.53, 8.54)."""
+    """Jᵀf (nv): the joint forces equivalent to wrenches on bodies, summed from the tips to the base (MR 8.53, 8.54)."""
     F = [f.get(i, Force.zero()) for i in range(len(model.parent))]
     tau: list[Scalars] = [[] for _ in model.parent]
     for i, p in model.inward():

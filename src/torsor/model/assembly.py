@@ -15,8 +15,8 @@ from torsor.spatial.vector import ZERO
 def assemble(d: Description) -> Model:
     """The model of a description.  The frame ``"world"`` is the fixed one, unless a link has that name.
 
-    Links joined by fixed joints become one body: inertias are summed in its frame, links and frames stay places on it.
-    A rotor is welded to its mount too, as if it did not spin; what its spin adds is in its row.
+    Links joined by fixed joints become one body: inertias are summed in its frame, links and frames become frames on it.
+    A rotor is welded to its mount too, as if it did not spin; the effect of its spin is in its row.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
     """
     children: dict[str, list[Joint]] = {}
@@ -25,7 +25,7 @@ def assemble(d: Description) -> Model:
     links = {link.name: link for link in d.links}
     mount = Floating() if d.base == "floating" else Fixed()
 
-    moved_by: list[Joint | None] = [None]  # the joint of each body; nothing moves the base
+    moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
     frames = {WORLD: Frame(0, Transform.identity())}
@@ -101,7 +101,7 @@ Starts = tuple[int, ...]
 def _coordinates(
     d: Description, moved_by: list[Joint | None], names: tuple[str, ...]
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
-    """Where each joint's coordinates begin; a coupled joint reads its leader's."""
+    """Start index of each joint's coordinates; a mimic joint uses its leader's."""
     joints = {j.name: j for j in d.joints}
     number = {name: i for i, name in enumerate(names)}
     known: dict[str, tuple[str, float, float]] = {}
@@ -125,7 +125,7 @@ def _coordinates(
 
 
 def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, float, float]]) -> tuple[str, float, float]:
-    """(leader, k, b) against the joint at the end of a chain of mimics; what is known of the chain is not walked again."""
+    """(leader, k, b) relative to the joint at the end of a chain of mimic joints; resolved parts of the chain are reused."""
     chain = []
     at = j
     while at.mimic is not None and at.name not in known:

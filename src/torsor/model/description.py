@@ -1,6 +1,6 @@
 """Description: the robot as written: links, joints between them, named frames.
 
-Plain immutable data in the order of the file; nothing merged, nothing numbered.  Files are read into a Description,
+Plain immutable data in the order of the file; not merged and not numbered.  Files are read into a Description,
 editing returns another one, writers write it, and :func:`torsor.model.assembly.assemble` makes the numbered Model.
 """
 
@@ -84,7 +84,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class NamedFrame:
-    """A place on a link: ``origin`` takes the link's frame to this one."""
+    """A frame on a link: ``origin`` takes the link's frame to this one."""
 
     name: str
     link: str
@@ -96,7 +96,8 @@ class Loop:
     """A joint that closes a kinematic loop: one that F&O §3.4 cuts to get a spanning tree.
 
     ``origin`` takes the parent link's frame to the joint frame, ``child_origin`` the child link's frame to the frame that
-    meets it at the joint's neutral configuration.  Either link may be ``"world"``, the fixed frame: a foot held to the ground.
+    coincides with it at the joint's neutral configuration.  Either link may be ``"world"``, the fixed frame: a foot held to
+    the ground.
     """
 
     name: str
@@ -120,20 +121,20 @@ class Description:
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
-    source: str = field(default="", compare=False, kw_only=True)  # the file it was read from, where its meshes are looked for
+    source: str = field(default="", compare=False, kw_only=True)  # the file it was read from; mesh paths are relative to it
 
     def __post_init__(self) -> None:
         validate(self)
 
     @property
     def root(self) -> str:
-        """The link no joint moves."""
+        """The root link: the child of no joint."""
         children = {j.child for j in self.joints}
         return next(link.name for link in self.links if link.name not in children)
 
     @property
     def edges(self) -> tuple[Joint | Loop, ...]:
-        """Every joint, those of the tree first, then those that close loops; they share one space of names."""
+        """Every joint, those of the tree first, then those that close loops; they share one namespace."""
         return (*self.joints, *self.loops)
 
     @property
@@ -153,7 +154,7 @@ class Description:
 
 
 def validate(d: Description) -> None:
-    """Refuse descriptions that are not a kinematic tree, with reason and names."""
+    """Raise for descriptions that are not a kinematic tree, with reason and names."""
     if d.base not in ("fixed", "floating"):
         raise ModelError(f"base must be 'fixed' or 'floating', not {d.base!r}")
     if not d.links:
@@ -276,7 +277,7 @@ def _check_tree(d: Description, mover: dict[str, str]) -> None:
 
 def _check_mimic(d: Description) -> None:
     joints = {j.name: j for j in d.joints}
-    sound: set[str] = set()  # joints whose chain of leaders is known to end
+    sound: set[str] = set()  # joints whose chain of leaders has been found to end
     for j in d.joints:
         chain: dict[str, None] = {}
         at = j

@@ -1,4 +1,4 @@
-"""A robot in a notebook: a line about it, and its joints in a table."""
+"""HTML representation of a robot for notebooks: a summary line and a table of joints."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def _place(joint: JointView) -> str:
 
 
 def _numbers(values: Scalars) -> str:
-    """One number, or those of a joint with several; nothing where there is no limit."""
+    """One number, or several for a joint with several coordinates; empty without a limit."""
     infinite = all(isinstance(x, (int, float)) and abs(x) == float("inf") for x in values)
     return "" if infinite else ", ".join(short(x) for x in values)

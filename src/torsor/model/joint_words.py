@@ -24,7 +24,7 @@ def loop_joint(
 
 
 def joint_type(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, what: str) -> JointType:
-    """The joint type by its name and geometry; arguments that a type does not use are refused."""
+    """The joint type by its name and geometry; arguments that a type does not use are errors."""
     if isinstance(type, JointType):
         if (axis, second_axis, pitch) != (None, None, None):
             raise ModelError(f"{what}: {type.name} is given as an object, so axis and pitch must not be given")

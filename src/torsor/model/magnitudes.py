@@ -2,7 +2,7 @@
 
 The dynamics multiplies constants: m c², sums of these over the tree, squares of both where M is factored.  In doubles such
 a product overflows without an error (1e308 + 1e308 is inf, inf − inf is NaN), and an infinite pivot even disappears
-(1/inf = 0).  A number beyond the bounds is therefore refused when the model is built, with the name of its link or joint.
+(1/inf = 0).  A number beyond the bounds is therefore an error when the model is built, with the name of its link or joint.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _ADVICE = "numbers this large overflow when multiplied; check its unit"
 
 
 def check_size(what: str, *parts: Any, largest: float = LARGEST) -> None:
-    """Refuse a number among ``parts`` that is NaN or larger than ``largest``; scalars that are not numbers pass."""
+    """Raise for a number among ``parts`` that is NaN or larger than ``largest``; scalars that are not numbers pass."""
     for x in flat(*parts):
-        if isinstance(x, (int, float)) and not -largest <= x <= largest:  # so written, NaN fails too
+        if isinstance(x, (int, float)) and not -largest <= x <= largest:  # in this form, NaN fails, too
             if not math.isfinite(x):
                 raise ModelError(f"{what} must be finite, not {x}")
             raise ModelError(f"{what} is {_word(x)}; its magnitude must be at most {largest:g}: {_ADVICE}")
 
 
 def check_inertia(what: str, G: Inertia) -> None:
-    """Refuse an inertia whose mass, centre of mass or moments are out of bounds; each factor m, c, c may be ``LARGEST``."""
+    """Raise for an inertia whose mass, centre of mass or moments are out of bounds; each factor m, c, c may be ``LARGEST``."""
     check_size(f"{what}: mass", G.m)
     check_size(f"{what}: mass × centre of mass", G.h, largest=LARGEST**2)
     check_size(f"{what}: inertia about the link's origin", G.I, largest=LARGEST**3)
@@ -45,7 +45,7 @@ def check_inertia(what: str, G: Inertia) -> None:
 
 
 def check_constants(what: str, thing: Any) -> None:
-    """Refuse a constant of a joint type or friction law (its dataclass fields) that is out of bounds."""
+    """Raise for a constant of a joint type or friction law (its dataclass fields) that is out of bounds."""
     for f in fields(thing) if is_dataclass(thing) else ():
         x = getattr(thing, f.name)
         if is_dataclass(x):

@@ -26,7 +26,7 @@ class Mechanism:
         self._description = description
         self._model = assemble(description)
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def description(self) -> Description:
@@ -143,7 +143,7 @@ class Mechanism:
         return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
 
     def _own_joints(self) -> list[int]:
-        """The joints with coordinates of their own."""
+        """The joints that have their own coordinates."""
         return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
 
     # -- surgery ---------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from torsor.spatial.vector import flat
 
 
 class Coupling(NamedTuple):
-    """q_i = k q_leader + b: a joint with no coordinate of its own."""
+    """q_i = k q_leader + b: a mimic joint, without its own coordinate."""
 
     leader: int
     k: Scalar
@@ -28,7 +28,7 @@ class Coupling(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A place on a body: X takes the body's frame to this one."""
+    """A frame on a body: X takes the body's frame to this one."""
 
     body: int
     X: Transform
@@ -45,7 +45,7 @@ class LoopRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A kinematic tree, one row a body; row 0 is the base."""
+    """A kinematic tree, one row per body; row 0 is the base."""
 
     name: str
     parent: tuple[int, ...]
@@ -64,7 +64,7 @@ class Model:
     gravity: Vec
     loops: tuple[LoopRow, ...] = ()
     rotors: tuple[RotorRow, ...] = ()
-    friction: tuple[tuple[Any, ...], ...] = ()  # the laws of each joint, one a freedom; None, or no row, where there is none
+    friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Model:
         return ((i, self.parent[i]) for i in range(len(self.parent) - 1, 0, -1))
 
     def path(self, i: int) -> Iterator[int]:
-        """The bodies from i to the base, i first, the base left out."""
+        """The bodies from i to the base, i first, without the base."""
         while i > 0:
             yield i
             i = self.parent[i]
@@ -114,7 +114,7 @@ class Model:
     # -- vectors, by joint -----------------------------------------------------------------------------------
 
     def configuration(self, q: Scalars) -> list[list[Scalar]]:
-        """q joint by joint; a coupled joint's follows from its leader's."""
+        """q joint by joint; a mimic joint's follows from its leader's."""
         rows: list[list[Scalar]] = [[] for _ in self.parent]
         for i, _ in self.outward():
             c = self.coupling[i]
@@ -136,7 +136,7 @@ class Model:
         return [[I * x for I, x in zip(self.armature[i], row, strict=True)] for i, row in enumerate(self.rates(a))]
 
     def gather_forces(self, tau: Sequence[Scalars] | Mapping[int, Scalars]) -> list[Scalar]:
-        """The vector (nv) of forces given joint by joint; a coupled joint's work is its leader's."""
+        """The vector (nv) of forces given joint by joint; a mimic joint's force is added to its leader's."""
         out: list[Scalar] = [0] * self.nv
         for i, _ in self.outward():
             c = self.coupling[i]
@@ -145,7 +145,7 @@ class Model:
         return out
 
     def gather_matrix(self, blocks: dict[tuple[int, int], list[list[Scalar]]]) -> list[list[Scalar]]:
-        """The matrix (nv × nv) of blocks (i, j); coupled joints add to their leaders' rows and columns."""
+        """The matrix (nv × nv) of blocks (i, j); mimic joints add to their leaders' rows and columns."""
         out: list[list[Scalar]] = [[0] * self.nv for _ in range(self.nv)]
         gain = [1 if c is None else c.k for c in self.coupling]
         for (i, j), block in blocks.items():

@@ -20,7 +20,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class JointView:
-    """A joint that moves.  Limits have one number per coordinate (±inf where there is none)."""
+    """A joint that moves.  Limits have one number per coordinate (±inf for no limit)."""
 
     name: str
     type: str

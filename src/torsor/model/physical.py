@@ -1,4 +1,4 @@
-"""Links with an inertia that no body can have: a warning, or with ``strict`` an error.
+"""Links with a physically impossible inertia: a warning, or with ``strict`` an error.
 
 Published robots have such inertias, so their descriptions load.
 """
@@ -15,7 +15,7 @@ from torsor.spatial.rigid.physical import inertia_problems
 
 
 def nonphysical(d: Description) -> dict[str, list[str]]:
-    """The links whose inertia no body has, and why."""
+    """The links with an inertia that is physically impossible, and the reasons."""
     found = {link.name: inertia_problems(link.inertia) for link in d.links if link.inertia != Inertia.zero()}
     return {name: why for name, why in found.items() if why}
 
@@ -33,7 +33,7 @@ def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[st
 
 
 def callers_level() -> int:
-    """The stack level of the first caller outside torsor: the line of the user's that a warning should point at."""
+    """The stack level of the first caller outside torsor: the line of user code that a warning should refer to."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "torsor":
         level, frame = level + 1, frame.f_back

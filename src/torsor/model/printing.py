@@ -40,7 +40,7 @@ def tree(d: Description, model: Model) -> str:
 
 
 def loop_count(d: Description) -> str:
-    """How many loops, where there are any."""
+    """The number of loops, if there are any."""
     return f", {count(len(d.loops), 'loop')}" if d.loops else ""
 
 

@@ -1,4 +1,4 @@
-"""Results that have no place for a robot's loops, friction laws or symbols: errors that name the call to use instead."""
+"""Functions that do not support a robot's loops, friction laws or symbols: errors that name the call to use instead."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from torsor.model.model import Model
 DRIVES = "robot.constrained().inverse_dynamics(q, v, a, actuated=[...])"
 #: accelerations under forces, by the equations that hold under loops
 CLOSED = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
-#: joints with a given acceleration are constraints beside the loops
+#: joints with a given acceleration are constraints in addition to the loops
 DRIVEN = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
 
 
 def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
-    """Raise ArgumentError if the model has loops, which ``what`` would leave open; ``instead`` is the call that closes them."""
+    """Raise ArgumentError if the model has loops, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
     if model.loops:
         raise ArgumentError(
             f"robot {model.name!r} has loops, and {what} would ignore them; "
@@ -23,7 +23,7 @@ def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
 
 
 def refuse_friction(model: Model, what: str) -> None:
-    """An error where ``what``, made of a robot, has no place for friction laws and would leave them out of its dynamics."""
+    """Raise ArgumentError if ``what``, made of a robot, does not support its friction laws and would ignore them."""
     if laws := model.joints_with_friction:
         raise ModelError(
             f"{what} does not support the friction laws of robot {model.name!r} ({', '.join(laws)}); "
@@ -32,6 +32,6 @@ def refuse_friction(model: Model, what: str) -> None:
 
 
 def refuse_symbols(model: Model, what: str, instead: str = "give it numbers") -> None:
-    """An error for a model with symbols where ``what`` needs numbers; ``instead`` takes symbols, or is advice."""
+    """Raise ArgumentError for a model with symbols if ``what`` needs numbers; ``instead`` takes symbols, or is advice."""
     if not model.is_numeric:
         raise ArgumentError(f"robot {model.name!r} has symbols where {what} needs numbers; {instead}")

@@ -1,10 +1,10 @@
 """Fewer inertial parameters for the same joint-space dynamics (base parameters: Khalil & Kleinfinger 1987, Mayeda et al. 1990).
 
-A needle lying along a hinge's axis does not care whether it is fixed to the link before the hinge or to the one after: spinning
-about itself it has no inertia.  So a link's mass, the part of its centre of mass along its own axis, and one transverse moment
-can be handed to its parent, where they cost nothing more.  Past a slider, the same holds for the whole rotational inertia.
+A needle along the axis of a revolute joint has no inertia about that axis, so fixing it to the link before or after the joint
+gives the same dynamics.  A link's mass, the part of its centre of mass along its own axis, and one transverse moment can
+therefore be moved to its parent, at no extra cost.  Across a prismatic joint, the same holds for the whole rotational inertia.
 
-Joint forces, M, C and kinetic energy are unchanged; the wrench through a joint, and what belongs to one link, are not.
+Joint forces, M, C and kinetic energy are unchanged; the wrench through a joint, and quantities of a single link, are not.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from torsor.spatial.vector import ZERO
 
 
 def with_fewest_parameters(model: Model) -> Model:
-    """The model with every inertia handed inwards as far as it goes."""
+    """The model with every inertia moved inwards as far as possible."""
     I = list(model.inertia)
     for i, p in model.inward():
         moved = _indifferent(I[i], model.joint[i])
         I[i] = I[i] - moved
-        I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and what is moved does not depend on q
+        I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and the moved inertia does not depend on q
     return replace(model, inertia=tuple(_exact_zeros(G) for G in I))
 
 
 def _indifferent(G: Inertia, joint: JointType) -> Inertia:
-    """The part of an inertia that the joint's motion leaves as it was."""
+    """The part of an inertia that is invariant under the joint's motion."""
     if isinstance(joint, Prismatic):
         return Inertia(0, ZERO, G.I)
     axis = _coordinate(joint.axis) if isinstance(joint, Revolute) else None
@@ -48,7 +48,7 @@ def _coordinate(axis: Vec) -> int | None:
 
 
 def _exact_zeros(G: Inertia) -> Inertia:
-    """Exact zeros as whole numbers, so that they vanish when recorded."""
+    """Exact zeros as integers, so that they vanish when recorded."""
 
     def tidy(x: Scalar) -> Scalar:
         return 0 if isinstance(x, float) and x == 0 else x

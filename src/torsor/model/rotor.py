@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from torsor.model.description import Joint
     from torsor.model.model import Model
 
-#: how far from axisymmetric a rotor may be, against its largest moment
+#: allowed deviation of a rotor from axial symmetry, relative to its largest moment
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Rotor:
-    """What turns inside a motor: mounted on ``link``, spinning against it at ``ratio`` times the rate of ``joint``.
+    """The rotor of a motor: mounted on ``link``, spinning relative to it at ``ratio`` times the rate of ``joint``.
 
     ``origin`` takes the link's frame to the rotor's, whose origin is on the spin axis; ``axis`` is its direction there, a unit
     vector.  ``inertia`` is about the rotor frame's origin, in its axes, and symmetric about the spin axis: then it is the same
-    at every angle.  The link's own inertia has the stator in it and the rotor not.  ``ratio`` is MR's G [1; rad/m where the
+    at every angle.  The link's own inertia includes the stator but not the rotor.  ``ratio`` is MR's G [1; rad/m where the
     joint is prismatic], negative where the rotor turns the other way.
     """
 
@@ -52,10 +52,10 @@ class Rotor:
 
 
 class RotorRow(NamedTuple):
-    """A rotor of the numbered tree: all that its spin adds to the rotor standing still on its mount.
+    """A rotor of the numbered tree: the effect of its spin, in addition to the rotor standing still on its mount.
 
-    The inertia is symmetric about the axis u, so a spin of one [rad/s] has the momentum J u, a free moment: where on its mount
-    the rotor sits does not matter for it.
+    The inertia is symmetric about the axis u, so a spin of one [rad/s] has the momentum J u, a free moment, which does not
+    depend on the position of the rotor on its mount.
     """
 
     name: str
@@ -88,7 +88,7 @@ def make_rotor(
 
 
 def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: Mapping[str, str]) -> None:
-    """Refuse a rotor that no algorithm could turn, with the reason; ``mover`` is the joint that moves each link."""
+    """Raise for a rotor that the algorithms do not support, with the reason; ``mover`` is the joint that moves each link."""
     driven: dict[str, str] = {}
     for r in rotors:
         what = f"rotor {r.name!r}"
@@ -116,7 +116,7 @@ def check_rotors(rotors: tuple[Rotor, ...], joints: Mapping[str, Joint], mover: 
 
 
 def _check_body(r: Rotor, what: str) -> None:
-    """Numbers within bounds, and an inertia that does not change as it turns; symbols are not judged."""
+    """Numbers within bounds, and an inertia that does not change as it turns; symbols are not checked."""
     check_inertia(what, r.inertia)
     for label, part in (("origin", r.origin), ("axis", r.axis), ("ratio", r.ratio)):
         check_size(f"{what}: {label}", part)
@@ -131,7 +131,7 @@ def _check_body(r: Rotor, what: str) -> None:
     if math.hypot(*h.cross(u)) > TOLERANCE * math.hypot(*h, math.sqrt(m * size)):
         raise ModelError(
             f"{what}: its centre of mass {tuple(r.inertia.com)} m is off its spin axis; put the rotor's frame on the axis "
-            "(a rotor out of balance is a link of its own, on a mimic joint)"
+            "(model an unbalanced rotor as a separate link on a mimic joint)"
         )
     J = r.spin_inertia
     across = (I.xx + I.yy + I.zz - J) / 2
@@ -139,14 +139,14 @@ def _check_body(r: Rotor, what: str) -> None:
     if max(map(abs, I - round_)) > TOLERANCE * size:
         raise ModelError(
             f"{what}: its inertia is not symmetric about its spin axis {tuple(u)}: across it, both moments must be equal and "
-            "no product may remain (a rotor that is not round is a link of its own, on a mimic joint)"
+            "no product may remain (model a rotor that is not round as a separate link on a mimic joint)"
         )
 
 
 def refuse_rotors(model: Model, what: str) -> None:
-    """An error where ``what`` supports only armatures and would ignore the rotors' spin."""
+    """Raise an error if ``what`` supports only armatures and would ignore the rotors' spin."""
     if model.rotors:
         raise ModelError(
-            f"{what} has no place for the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "
-            "keeps its mass and its apparent inertia, and leaves its gyroscopic coupling out"
+            f"{what} does not support the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "
+            "keeps its mass and its apparent inertia, without its gyroscopic coupling"
         )

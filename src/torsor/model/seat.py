@@ -1,8 +1,8 @@
 """A joint whose axis does not pass through the frame of its child link.
 
 A joint moves a *body frame* that starts on its axis, while a DH link frame, a centre-of-mass frame of MR or the parent of a
-reversed joint sits elsewhere on that body.  Here the link is welded to the body frame by a massless link between; assembly
-merges the two, so it costs nothing.  Where the joint can be restated in the link's own frame, nothing is put between.
+reversed joint is elsewhere on that body.  Here the link is welded to the body frame by a massless link between; assembly
+merges the two at no cost.  Where the joint can be expressed in the link's own frame, no link is inserted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torsor.scalar import Scalar, tidy
 from torsor.spatial import Transform, Vec
 from torsor.spatial.vector import flat
 
-#: joints whose motion is all about, or along, one axis
+#: joints that move only about or along one axis
 SINGLE_AXIS = (Revolute, Prismatic, Helical, Cylindrical)
 
 
@@ -52,7 +52,7 @@ def _restate(kind: JointType, seat: Transform) -> JointType | None:
         return kind
     if not isinstance(kind, SINGLE_AXIS):
         return None
-    along = all(_is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis leaves the axis where it is
+    along = all(_is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis does not change the axis
     if not (isinstance(kind, Prismatic) or along):
         return None
     return replace(kind, axis=Vec(*(tidy(x) for x in seat.E @ kind.axis)))

@@ -1,6 +1,6 @@
 """Another spanning tree of the same mechanism: which joints carry the links, and which close loops (F&O §3.4).
 
-Joints and loops are the edges of one graph whose nodes are the links.  Any tree of edges that reaches every link will do:
+Joints and loops are the edges of one graph whose nodes are the links.  Any tree of edges that reaches every link is valid:
 its joints get coordinates, the others are cut, and become constraints.  The choice changes q, never the mechanism.
 """
 
@@ -39,8 +39,8 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
 
     ``cut="auto"`` cuts the joints with the most degrees of freedom, which give the fewest constraint rows, Σ (6 − d) over the
     cut ones, and leave the fewest coordinates, Σ d over the others (one and the same choice: a minimum spanning tree with
-    weight d). Between equals the tree grows in breadth from the root, so paths are short.  Joints that follow others or are
-    followed (mimic), and custom joint types that cannot close a loop, are never cut.
+    weight d). Between equals the tree grows in breadth from the root, so paths are short.  Mimic joints and their
+    leaders, and custom joint types that cannot close a loop, are never cut.
 
     Link frames, inertias and named frames stay as they are.  Limits, armature, damping and friction of a joint that is cut
     are dropped for a loop joint and listed in the report.  A loop that holds a floating robot to the world stays one.
@@ -78,9 +78,9 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
 
 
 def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
-    """Every joint as an edge, in file order; and the loops between a floating robot and the world, which are none.
+    """Every joint as an edge, in file order; and, separately, the loops between a floating robot and the world.
 
-    The root of a fixed base stands in the world frame, so there the two are one node.
+    The root of a fixed base is in the world frame, so there the two are one node.
     """
     links = {link.name for link in d.links}
     loops = ground_loops(d)
@@ -102,7 +102,7 @@ def ground_loops(d: Description) -> tuple[Loop, ...]:
 
 
 def _automatic(d: Description, edges: list[Edge]) -> set[str]:
-    """Prim's tree from the root: the edge of least freedom next, of equals the one nearest the root, then file order."""
+    """Prim's tree from the root: fewest degrees of freedom first, then nearest to the root, then file order."""
     coupled = _coupled_joints(d)
     weight = {e.name: e.kind.nv if e.name not in coupled and e.kind.closes_loops else -1 for e in edges}
     at = _incidence(edges)
@@ -134,7 +134,7 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
 
 
 def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
-    """The user's choice, if it can be made."""
+    """The user's choice, checked."""
     known, coupled, to_world = {e.name: e for e in edges}, _coupled_joints(d), {loop.name for loop in held}
     for name in cut:
         if name not in known and name not in to_world:
@@ -147,7 +147,7 @@ def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[
 
 
 def _coupled_joints(d: Description) -> set[str]:
-    """Joints that follow, and joints that are followed."""
+    """Mimic joints and their leaders."""
     return {name for j in d.joints if j.mimic is not None for name in (j.name, j.mimic.joint)}
 
 
@@ -167,7 +167,7 @@ def _incidence(edges: Iterable[Edge]) -> dict[str, list[Edge]]:
 
 
 def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
-    """The inner link of each edge, seen from the root; an error if the edges are no tree that reaches every link."""
+    """The inner link of each edge, seen from the root; raises if the edges are not a tree that reaches every link."""
     at = _incidence(kept)
     reached, inner, todo = {d.root}, dict[str, str](), [d.root]
     while todo:
@@ -181,7 +181,7 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
     lost = [link.name for link in d.links if link.name not in reached]
     if lost:
         raise ModelError(
-            f"robot {d.name!r} falls apart: with these joints cut, nothing connects {_some(lost)} to the root {d.root!r}; "
+            f"robot {d.name!r} is disconnected: with these joints cut, no joint connects {_some(lost)} to the root {d.root!r}; "
             "cut fewer, or others"
         )
     if len(inner) < len(kept):
@@ -190,7 +190,7 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
 
 
 def _cyclic(kept: list[Edge]) -> list[str]:
-    """The edges left when those at loose ends are taken off again and again: the cycles, and what runs between them."""
+    """The edges left after removing dangling edges repeatedly: the cycles, and the paths between them."""
     at = {link: {e.name for e in edges} for link, edges in _incidence(kept).items()}
     ends = {e.name: (e.parent, e.child) for e in kept}
     loose = [link for link, names in at.items() if len(names) == 1]
@@ -228,7 +228,7 @@ def _carrying(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Jo
 
 
 def _closing(e: Edge) -> list[Loop]:
-    """The edge as a loop; none for a floating joint, which holds nothing.  A reversed joint is itself from the other side."""
+    """The edge as a loop; empty for a floating joint, which has no constraint.  A reversed joint swaps parent and child."""
     if isinstance(e.kind, Floating):
         return []
     if isinstance(e.kind, ReversedJoint):
@@ -247,7 +247,7 @@ def _dropped_properties(e: Edge) -> list[str]:
 
 
 def joint_fields(j: Joint) -> dict[str, Any]:
-    """What a joint has besides its place: limits, losses, coupling."""
+    """Properties of a joint besides its pose: limits, losses, coupling."""
     return {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
 
 

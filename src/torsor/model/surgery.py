@@ -22,10 +22,10 @@ from torsor.spatial import arguments as read
 
 
 def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
-    """The named joints held at q [rad, m; a number, or one a coordinate]: they become fixed, and so do their followers.
+    """Fix the named joints at q [rad, m; one number, or one per coordinate], together with their mimic joints.
 
-    In the equations of motion their rows and columns go; an armature goes with its joint, as its rotor stands still; a
-    rotor with a mass of its own becomes part of the link it is mounted on.
+    Their rows and columns are removed from the equations of motion; an armature is removed with its joint, as its rotor
+    stands still; a rotor with mass becomes part of the link it is mounted on.
 
     >>> from torsor import robots
     >>> locked = lock(robots.description("two_link"), {"joint2": 0.5})
@@ -46,7 +46,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
             raise ModelError(f"joint {name!r} is fixed already")
         values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)
         held[name] = [read.scalar(x, f"lock: joint {name!r}: q") for x in values]
-    for j in d.joints:  # a follower may stand before its leader in the file, and follow it through others
+    for j in d.joints:  # a mimic joint may precede its leader in the file, and follow it through other mimic joints
         k: float
         b: float
         k, b, at = 1, 0, j
@@ -176,7 +176,7 @@ def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: A
 
 
 def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
-    """Rotors by the joint they drive, in place of those there: a dict of what :meth:`Builder.rotor` takes, or None for none.
+    """Replace rotors, by the joint they drive: a dict of the arguments of :meth:`Builder.rotor`, or None to remove it.
 
     ``link`` is the joint's parent unless given, ``name`` is ``<joint>_rotor``.  The links' inertias are without the rotors'.
 
@@ -199,9 +199,9 @@ def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
 
 
 def rotors_as_armature(d: Description) -> Description:
-    """Every rotor as an armature of G² J, its mass and standing inertia on its mount: the gyroscopic coupling is left out.
+    """Every rotor as an armature of G² J, its mass and standing inertia on its mount: without gyroscopic coupling.
 
-    Exact where no mount turns.  This is what most simulators model.
+    Exact if no mount rotates.  Most simulators use this model.
     """
     if not d.rotors:
         return d
@@ -217,8 +217,8 @@ def rotors_as_armature(d: Description) -> Description:
 def rebase(d: Description, link: str) -> Description:
     """The same mechanism with another link as its root: joints on the way there change sides, q and v keep their meaning.
 
-    Link frames stay where they are on their links, so poses between links are as before.  With a floating base it is now
-    this link's pose and twist that lead q and v; with a fixed base it is this link that stands still, in axes along the
+    Link frames stay where they are on their links, so poses between links are as before.  With a floating base,
+    q and v now start with this link's pose and twist; with a fixed base this link stands still, with axes along the
     world's.  Joints are numbered from the new root on: find them by name.
     """
     _known_link(d, link)
@@ -236,7 +236,7 @@ def rebase(d: Description, link: str) -> Description:
             at = mover[at].parent
         if r.joint in path or at != r.link:
             raise ModelError(
-                f"rebase to link {link!r}: seen from there, rotor {r.name!r} on link {r.link!r} comes no longer before joint "
+                f"rebase to link {link!r}: seen from there, rotor {r.name!r} on link {r.link!r} is no longer before joint "
                 f"{r.joint!r}, which it drives; drop it first: with_rotors({{{r.joint!r}: None}})"
             )
     links, joints, taken = list(d.links), list[Joint](), _places(d)
@@ -330,7 +330,7 @@ def _place(d: Description, name: str) -> tuple[str, Transform]:
 
 
 def _places(d: Description) -> list[str]:
-    """The names of links and frames, which share one space."""
+    """The names of links and frames, which share one namespace."""
     return [*(link.name for link in d.links), *(f.name for f in d.frames)]
 
 

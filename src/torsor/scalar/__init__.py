@@ -1,4 +1,4 @@
-"""What may be a number.
+"""Scalar types: the number types that algorithms accept.
 
 Every algorithm in torsor is written once over scalars that support ``+ - * /`` and the functions of
 :mod:`torsor.scalar.ops`.  Floats give a result, :class:`Expr` records a program, SymPy symbols give a closed form.

@@ -1,7 +1,7 @@
 """A scalar and its rate: x + ε ẋ with ε² = 0.
 
 A function called with duals returns its value and its derivative along the motion they move with, over any scalar: the two
-parts may be floats, recorded expressions or symbols.  That is how a constraint A(q) gets its Ȧ from the function that gave A.
+parts may be floats, recorded expressions or symbols.  A constraint A(q) gets its Ȧ from the function of A in this way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _product(a: Scalar, b: Scalar) -> Scalar:
 
 
 class Dual:
-    """``value`` and ``rate``.  Comparisons look at the value alone.
+    """``value`` and ``rate``.  Comparisons use the value alone.
 
     >>> x = Dual(3.0, 1)
     >>> x * x + 1
@@ -73,7 +73,7 @@ class Dual:
         return Dual(abs(self.value), _product(sign(self.value), self.rate))
 
     def __pow__(self, n: Any) -> Scalar:
-        """Whole powers and 0.5, as a recorded scalar has them."""
+        """Integer powers and 0.5, as for a recorded scalar."""
         if not isinstance(n, int):
             from torsor.scalar.ops import sqrt
 

@@ -1,4 +1,4 @@
-"""A scalar that remembers how it was made.
+"""Recorded scalars: expressions as nodes of a graph.
 
 An :class:`Expr` is a node of a :class:`Graph`.  Equal nodes are one node (hash-consing), constants fold, and the
 algebra of 0, 1 and minus signs is applied while recording: a robot's zero offsets and right angles vanish here.
@@ -249,7 +249,7 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "the value of a recorded scalar is not known while recording, so it cannot decide a branch; "
+            "a recorded scalar has no value while recording, so it cannot decide a branch; "
             "use torsor.scalar.where(condition, a, b)"
         )
 

@@ -1,7 +1,7 @@
-"""Functions of a scalar, whatever the scalar is.
+"""Functions of a scalar, for every scalar type.
 
 A Python number is computed at once; an :class:`Expr` records; a :class:`Dual` carries its rate along; NumPy, SymPy, mpmath,
-JAX, PyTorch and CasADi scalars go to their own library (:data:`LIBRARIES` is the table: one row a library).
+JAX, PyTorch and CasADi scalars go to their own library (:data:`LIBRARIES` is the table: one row per library).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torsor.scalar.dual import Dual, rate, value
 from torsor.scalar.expr import BINARY, UNARY, Expr
 from torsor.scalar.scalar import Scalar, Scalars
 
-#: where a library keeps its functions, and what it calls those that have another name there
+#: module of each library's functions, and the names of those that are called differently there
 LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
     "numpy": ("numpy", {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "min": "minimum", "max": "maximum"}),
     "sympy": ("sympy", {"abs": "Abs", "min": "Min", "max": "Max"}),
@@ -32,7 +32,7 @@ def _library(x: Any) -> tuple[Any, dict[str, str]]:
     row = LIBRARIES.get(root)
     if row is None:
         raise TypeError(
-            f"{type(x).__module__}.{type(x).__qualname__} is not a scalar torsor knows; "
+            f"{type(x).__module__}.{type(x).__qualname__} is not a supported scalar type; "
             f"numbers, Expr and the scalars of {', '.join(LIBRARIES)} are"
         )
     return import_module(row[0]), row[1]
@@ -160,8 +160,8 @@ ORDINARY = (1e-140, 1e140)
 def ray(*x: Any) -> tuple[Scalar, ...]:
     """x times a positive power of two that brings its largest component to about 1 where squares would overflow or underflow.
 
-    For numbers whose common factor has no meaning, such as a quaternion; ordinary ones keep their bits.  A recorded x stays
-    as it is, and the recording notes which inputs it consists of: a kernel scales them when a result is not finite.
+    For numbers whose common factor has no meaning, such as a quaternion; ordinary ones keep their bits.  A recorded x is
+    unchanged, and the recording notes which inputs it consists of: a kernel scales them when a result is not finite.
 
     >>> ray(0.0, 2.0**700), ray(0.0, 3.0)
     ((0.0, 0.5), (0.0, 3.0))
@@ -203,15 +203,15 @@ def _array_ray(x: tuple[Any, ...]) -> tuple[Scalar, ...]:
 
 
 def is_constant(x: Any) -> bool:
-    """Whether ``x`` is a plain number, known now."""
+    """Whether ``x`` is a plain number, constant while recording."""
     return isinstance(x, (int, float))
 
 
 def tidy(x: Scalar, snap: float = 4e-16) -> Scalar:
-    """A number within rounding of 0, 1 or −1 as that whole number; anything else as a float, non-numbers as they are.
+    """A number within rounding of 0, 1 or −1 as that integer; any other number as a float, non-numbers unchanged.
 
-    cos(π/2) is 6e-17 in floating point; a right angle should cost nothing.  ``snap`` stays below the rounding error of the
-    trigonometric functions that made the number, so no file is changed by more than it could say.
+    cos(π/2) is 6e-17 in floating point; a right angle should cost no operations.  ``snap`` is below the rounding error of the
+    trigonometric functions that made the number, so no number from a file changes by more than its precision.
     """
     if not isinstance(x, (int, float)) and type(x).__module__ != "numpy":
         return x

@@ -1,4 +1,4 @@
-"""What each operation means, differentiated.  One row an operation."""
+"""Partial derivatives of the operations, one row per operation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Functions that a recording contains several times: recorded once, then copied with other operands.
 
-Runge and Kutta evaluate one acceleration at four states.  A copy has the operations of the first recording, in its order and
+Runge–Kutta evaluates one acceleration at four states.  A copy has the operations of the first recording, in its order and
 without further algebra, so the compiler can make one piece of machine code of all copies (:mod:`torsor.compile.outline`).
 """
 
@@ -17,8 +17,8 @@ class Stretch(NamedTuple):
     """One function of a graph and its copies.
 
     ``pattern`` has the text of each operand that is a number, and None for the others.  ``copies`` are the nodes of each copy,
-    corresponding ones at the same position; what does not depend on the operands is in no copy, because all share it.
-    ``standins`` are what the function was recorded with.
+    corresponding ones at the same position; nodes that do not depend on the operands are shared, and in no copy.
+    ``standins`` are the operands that the function was recorded with.
     """
 
     function: Callable[..., list[Scalar]]
@@ -32,7 +32,7 @@ class Stretch(NamedTuple):
 def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scalar]]:
     """``function`` of lists of scalars, returning a list, that is recorded once however often it is called over Expr.
 
-    It must depend on its arguments alone, and on values that stay the same.  Over other scalars nothing changes.
+    It must depend on its arguments alone, and on values that stay the same.  Over other scalars it has no effect.
 
     >>> from torsor.compile import Argument, record
     >>> square = repeatable(lambda x: [x[0] * x[0]])
@@ -59,9 +59,9 @@ def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scal
 def _stretch(
     graph: Graph, function: Callable[..., list[Scalar]], pattern: tuple[str | None, ...], lists: Sequence[Scalars]
 ) -> Stretch:
-    """The function recorded with stand-ins for its operands, which may be values that it uses otherwise too.
+    """The function recorded with stand-ins for its operands, which may also be values that it uses elsewhere.
 
-    The recording shares no node with others, so that copies differ in nothing but their operands.
+    The recording shares no node with others, so that copies differ only in their operands.
     """
     start, table = len(graph.nodes), graph.table
     graph.table, graph.recording = {}, True

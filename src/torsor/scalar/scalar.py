@@ -1,4 +1,4 @@
-"""The type of a number in an equation, for annotations: what every scalar can do, whatever it is."""
+"""The type of a number in an equation, for annotations: the operations that every scalar supports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The acceleration of a frame, kept as the ordinary one: ω, α and the acceleration a of its origin.
 
 A spatial acceleration (F&O 4) is (α, a − ω × v).  Keeping a itself instead, the linear velocity drops out of the recursions
-(F&O footnote 1): nothing that follows needs v, so nothing computes it.
+(F&O footnote 1): v is not needed, and is not computed.
 """
 
 from __future__ import annotations

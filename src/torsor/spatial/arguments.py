@@ -1,7 +1,7 @@
-"""What people write for a vector, a rotation or an inertia, checked and put into torsor's types.
+"""Conversion of user input (vectors, rotations, inertias) to torsor's types, with checks.
 
-Numbers become floats (0, ±1 whole, so that they cost nothing later); other scalars (SymPy symbols, ...) pass unchanged.
-A wrong shape, NaN or infinity raises ModelError with the words given in ``what``: ``"link 'arm': com"``, say.
+Numbers become floats (0 and ±1 integers, which cost no operations later); other scalars (SymPy symbols, ...) pass unchanged.
+A wrong shape, NaN or infinity raises ModelError with the text ``what``, for example ``"link 'arm': com"``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def scalar(x: Any, what: str, snap: float = 0.0) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """NumPy arrays and SymPy matrices as nested lists; everything else as it is."""
+    """NumPy arrays and SymPy matrices as nested lists; other values unchanged."""
     return x.tolist() if hasattr(x, "tolist") else x
 
 
@@ -119,7 +119,7 @@ def mass_properties(mass: Any, com: Any, I: Any, rpy: Any, what: str) -> Inertia
 
 
 def per_coordinate(x: Any, n: int, what: str, number: bool = True) -> tuple[Scalar, ...]:
-    """A number, or one per coordinate; None for none.  Infinity is allowed (a limit that limits nothing), NaN is not."""
+    """A number, or one per coordinate; or None.  Infinity is allowed (no limit), NaN is not."""
     if x is None:
         return ()
     x = plain(x)

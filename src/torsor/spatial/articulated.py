@@ -37,10 +37,10 @@ class ArticulatedInertia(NamedTuple):
         return Force(self.I @ A.w + self.H @ A.v, self.H.T @ A.w + self.M @ A.v)
 
     def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Scalars = ()) -> ArticulatedInertia:
-        """I^a = I^A − U D⁻¹ Uᵀ, the inertia of the body as its parent has to accelerate it, past a joint S (F&O 12).
+        """I^a = I^A − U D⁻¹ Uᵀ, the inertia of the body transmitted to its parent through a joint S (F&O 12).
 
         Without an inertia of the ``drive``, I^a S = 0.  Where a column of S is a coordinate axis, that row of I^a is zero in
-        exact arithmetic, and zero here: it is not computed, and nothing that would be multiplied by it.
+        exact arithmetic, and zero here: it is not computed, and products with it are omitted.
         """
         free = S if all(map(is_zero, drive)) else ()
         gone = {axis for axis in map(_coordinate, free) if axis is not None}

@@ -22,7 +22,7 @@ class Inertia(NamedTuple):
 
     @classmethod
     def zero(cls) -> Inertia:
-        """Nothing at all."""
+        """The inertia of a massless body: all zeros."""
         return cls(0, ZERO, Sym.zero())
 
     @classmethod
@@ -33,7 +33,7 @@ class Inertia(NamedTuple):
 
     @property
     def com(self) -> Vec:
-        """c = h/m, the centre of mass [m]; the origin of what has no mass."""
+        """c = h/m, the centre of mass [m]; the origin for a massless body."""
         return ZERO if isinstance(self.m, (int, float)) and self.m == 0 else self.h * (1 / self.m)
 
     @property

@@ -16,7 +16,7 @@ Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 
 def symmetric(A: Sequence[Scalars]) -> list[list[Scalar]]:
-    """A with its lower triangle taken from its upper: symmetric to the bit, where rounding would differ."""
+    """A with its lower triangle taken from its upper: symmetric bit for bit, where rounding would differ."""
     return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
 
 
@@ -25,7 +25,7 @@ def plus_diagonal(A: Sequence[Scalars], d: Scalars) -> list[list[Scalar]]:
     return [[x + d[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
-#: what a vanishing pivot of a mass matrix means
+#: error message for a vanishing pivot of a mass matrix
 MASSLESS = (
     "joint {!r} moves no mass, so no torque gives it a finite acceleration; "
     "add inertia to the links it moves, an armature to the joint, or lock it (robot.lock)"
@@ -126,7 +126,7 @@ def upper_times(factors: Factors, x: Scalars) -> list[Scalar]:
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:
-    """Σ aᵢ bᵢ; a zero that is known to be one costs nothing."""
+    """Σ aᵢ bᵢ; terms with a constant zero are omitted."""
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):
         if not (is_zero(x) or is_zero(y)):
@@ -135,5 +135,5 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether x is known to be zero while the program is recorded."""
+    """Whether x is the constant zero while the program is recorded."""
     return isinstance(x, (int, float)) and x == 0

@@ -1,4 +1,4 @@
-"""Columns and matrices of any scalar that add and multiply, for equations written as the books have them."""
+"""Columns and matrices of any scalar that add and multiply, for equations written as in the textbooks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Vector(tuple[Scalar, ...]):
 
 
 class Matrix(tuple[tuple[Scalar, ...], ...]):
-    """A matrix by rows, over any scalar, with ``@ + − .T``; whole zeros cost nothing.  ``numpy.array`` takes it.
+    """A matrix by rows, over any scalar, with ``@ + − .T``; integer zeros cost no operations.  ``numpy.array`` takes it.
 
     >>> Matrix([[1, 2], [0, 1]]) @ Vector([3, 4])
     Vector([11, 4])
@@ -68,5 +68,5 @@ class Matrix(tuple[tuple[Scalar, ...], ...]):
 
 
 def _nothing(x: Any) -> bool:
-    """A zero that is structure: the whole number."""
+    """A structural zero: the integer."""
     return isinstance(x, int) and x == 0

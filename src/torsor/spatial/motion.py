@@ -96,7 +96,7 @@ def six_numbers(x: Motion | Force) -> list[Scalar]:
 
 
 def six_by_six(operator: Callable[[Motion], Motion | Force]) -> Matrix:
-    """The 6×6 matrix of a linear map on motions, column by column: X, I, or V × by what they make of unit motions.
+    """The 6×6 matrix of a linear map on motions, column by column: X, I, or V × applied to the unit motions.
 
     >>> six_by_six(lambda e: e * 2)[5]
     (0, 0, 0, 0, 0, 2)

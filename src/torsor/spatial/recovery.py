@@ -24,7 +24,7 @@ def quaternion_of(R: Mat) -> Quaternion:
     """The unit quaternion of a rotation, with w ≥ 0, to rounding at every angle.
 
     K = 4 q qᵀ is linear in R.  Each of its rows is q, times 4 q_k: the row with the largest diagonal entry (at least 1) is
-    the one no digit is lost in (Shepperd 1978; MR appendix B.3).
+    the one without cancellation (Shepperd 1978; MR appendix B.3).
 
     >>> quaternion_of(Mat(Vec(1, 0, 0), Vec(0, -1, 0), Vec(0, 0, -1)))  # a half turn about x
     Quaternion(x=1.0, y=0.0, z=0.0, w=0.0)

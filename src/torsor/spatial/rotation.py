@@ -129,7 +129,7 @@ class Quaternion(NamedTuple):
 
     @property
     def _half_angle(self) -> tuple[Scalar, Scalar]:
-        """θ/2 = atan2(|v|, w), and |v|; of a small angle they are numbers without a meaning."""
+        """θ/2 = atan2(|v|, w), and |v|; for a small angle they are meaningless."""
         v, w = self._shorter
         square = v.dot(v)
         norm = sqrt(where(square < _SMALL_SINE, 1.0, square))
@@ -146,7 +146,7 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
 def to_rpy(R: Mat) -> tuple[Scalar, Scalar, Scalar]:
     """Roll, pitch, yaw of a rotation, which give R back to rounding, near the poles too.
 
-    There the yaw is anyone's guess, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any guess.
+    There the yaw is arbitrary, but with the roll and pitch of Rz(−yaw) R, R = Ry(pitch) Rx(roll) holds for any yaw.
     """
     yaw = atan2(R.y.x, R.x.x)
     s, c = sin(yaw), cos(yaw)

@@ -1,6 +1,6 @@
 """Bodies of uniform density (MR Fig. 8.5): volume, centre of mass and inertia, over any scalar.
 
-A symmetry axis is z.  The frame is at the centre of mass, but for the cone, whose frame is at the centre of its base.
+A symmetry axis is z.  The frame is at the centre of mass, except for the cone, whose frame is at the centre of its base.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torsor.spatial.vector import ZERO, Sym, Vec
 
 
 class Solid(NamedTuple):
-    """A shape without a mass yet: what its geometry alone decides.
+    """Geometric properties of a shape, independent of its mass.
 
     ``volume`` [m³]; ``com`` centre of mass [m]; ``gyration`` rotational inertia about it for each kilogram, I_c/m [m²].
 
@@ -45,7 +45,7 @@ class Solid(NamedTuple):
                 raise ArgumentError("density: this shape has no volume; give its mass [kg] instead")
             m = self.volume * _size(density, "density")
         about_com = Sym(*(k * m if not _whole_zero(k) else 0 for k in self.gyration))
-        # a centre at the origin is structure: its zeros stay whole and cost nothing later
+        # a centre at the origin is structural: its zeros stay integers and cost no operations later
         return Inertia(m, ZERO, about_com) if all(map(_whole_zero, self.com)) else Inertia.of(m, self.com, about_com)
 
 
@@ -166,12 +166,12 @@ def _whole_zero(x: Scalar) -> bool:
 
 
 def _pi(x: Scalar) -> Scalar:
-    """π as x's own library has it: exact over SymPy, with all its digits over mpmath."""
+    """π from the library of x: exact over SymPy, with all its digits over mpmath."""
     return acos(x * 0 - 1)
 
 
 def _finite(x: Any, what: str) -> Any:
-    """A scalar; a number must be finite.  Arrays are no scalars: several bodies are several calls."""
+    """A scalar; a number must be finite.  Arrays are not accepted: call once per body."""
     if not hasattr(x, "__truediv__") or tuple(getattr(x, "shape", ())) not in ((), (1, 1)):
         raise ArgumentError(f"{what}: one number expected, not {x!r}")
     if isinstance(x, Real) and not math.isfinite(x):
@@ -183,5 +183,5 @@ def _size(x: Any, what: str) -> Any:
     """A scalar that, if it is a number, is not negative."""
     x = _finite(x, what)
     if isinstance(x, Real) and x < 0:
-        raise ArgumentError(f"{what} must not be negative, and is {x!r}")
+        raise ArgumentError(f"{what} must not be negative: it is {x!r}")
     return x

@@ -70,7 +70,7 @@ class _Transposed(NamedTuple):
     @overload
     def __matmul__(self, o: Inertial) -> Inertial: ...
     def __matmul__(self, o: Force | Inertial) -> Force | Inertial:
-        """Xᵀ F of a wrench, or Xᵀ I X of an inertia: what lives in B, as A sees it."""
+        """Xᵀ F of a wrench, or Xᵀ I X of an inertia: from frame B to frame A."""
         if isinstance(o, Force):
             f = self.R @ o.f
             return Force(self.R @ o.m + self.r.cross(f), f)

@@ -1,7 +1,7 @@
-"""3-vectors and 3×3 matrices over any scalar, and nothing more.
+"""3-vectors and 3×3 matrices over any scalar.
 
-They are not arrays: no broadcasting, no item assignment, no dtype.  That is what lets an Expr, a SymPy symbol or a
-50-digit number stand where a float does.
+They are not arrays: no broadcasting, no item assignment, no dtype.  So an Expr, a SymPy symbol or a 50-digit number
+can replace a float.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ IDENTITY = Mat(*AXES)
 
 
 class Sym(NamedTuple):
-    """A symmetric 3×3 matrix: six numbers, so that symmetry is exact and nothing is computed twice."""
+    """A symmetric 3×3 matrix: six numbers, so that symmetry is exact and no entry is computed twice."""
 
     xx: Scalar
     xy: Scalar
@@ -125,10 +125,10 @@ class Sym(NamedTuple):
         return Sym(*(a - b for a, b in zip(self, o, strict=True)))
 
     def rotated(self, R: Mat) -> Sym:
-        """R A Rᵀ (MR 8.26), with one diagonal entry from the trace, which a rotation leaves alone.
+        """R A Rᵀ (MR 8.26), with one diagonal entry from the trace, which is invariant under rotation.
 
-        The entry taken from the trace is the one whose row of R would cost most, so that an axis the rotation
-        leaves alone stays free of arithmetic.  Numbers, where there is no operation to save, lose no digit to the trace.
+        The entry taken from the trace is the one whose row of R would cost most, so that an axis
+        unchanged by the rotation needs no arithmetic.  For numbers the trace is not used, which avoids its rounding error.
         """
         if all(isinstance(x, (int, float)) for row in (*R, self) for x in row):
             return Sym.of(R @ self @ R.T)
@@ -144,13 +144,13 @@ class Sym(NamedTuple):
             if here is None:
                 lost.append(entry)
             else:
-                kept.pop(here)  # the rotation leaves this entry alone: it cancels exactly
+                kept.pop(here)  # the rotation does not change this entry: it cancels exactly
         out[k, k] = _total(kept) - _total(lost)
         return Sym.of([[out[(a, b) if (a, b) in out else (b, a)] for b in range(3)] for a in range(3)])
 
 
 def _weight(row: Vec) -> int:
-    """How much arithmetic a dot product with this row takes: constants 0, ±1 are free."""
+    """Number of operations of a dot product with this row: constants 0, ±1 are free."""
     return sum(0 if isinstance(a, int) else 1 for a in row)
 
 

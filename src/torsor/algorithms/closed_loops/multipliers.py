@@ -11,16 +11,16 @@ from torsor.scalar import Scalar, Scalars, maximum
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
-#: what a vanishing pivot of A M⁻¹ Aᵀ means
-DEPENDENT = "constraint row {!r} follows from the rows before it here; leave it out, or use method='null_space'"
+#: error message for a vanishing pivot of A M⁻¹ Aᵀ
+DEPENDENT = "constraint row {!r} depends on the rows before it here; omit it, or use method='null_space'"
 
-#: length² of a row, in the metric M⁻¹, against the longest, below which the longest is its measure: what rounding left of a row
-#: that vanishes here must not count as a direction of its own
+#: length² of a row, in the metric M⁻¹, relative to the longest, below which the longest is the reference instead: the rounding
+#: error in a row that vanishes here must not count as an independent direction
 SHORT = 1e-6
 
 
 class Saddle(NamedTuple):
-    """M x − Aᵀλ = f, A x = g, solved; ``pivots`` are what each row adds to those before it, 1 at best, 0 if it repeats them."""
+    """M x − Aᵀλ = f, A x = g, solved; ``pivots``: independent share of each row, 1 (best) to 0 (depends on earlier rows)."""
 
     x: list[Scalar]
     multipliers: list[Scalar]
@@ -43,6 +43,6 @@ def solve_by_multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Sc
 
 
 def shares(inverse: Scalars, lengths: Scalars) -> list[Scalar]:
-    """What each row adds to those before it (1/``inverse``) against its own length or, if that is nothing, the longest's."""
+    """Independent part of each row (1/``inverse``) relative to its length or, if that is about zero, to the longest row's."""
     longest = reduce(maximum, lengths) if lengths else 0
     return [1 / (d * maximum(x, longest * SHORT)) for d, x in zip(inverse, lengths, strict=True)]

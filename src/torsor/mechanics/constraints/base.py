@@ -15,7 +15,7 @@ from torsor.spatial import Force, Subspace, Transform
 
 
 class ConstraintState:
-    """A model at (q, v, t), over any scalar; what several constraints share is computed once."""
+    """A model at (q, v, t), over any scalar; quantities shared by several constraints are computed once."""
 
     def __init__(self, model: Model, q: Scalars, v: Scalars | None = None, t: Any = 0):
         self.model, self.q, self.t = model, q, t
@@ -45,7 +45,7 @@ class ConstraintRows(NamedTuple):
 
 
 class Constraint(ABC):
-    """Rows that the velocity obeys.  ``name`` is how errors and reports call it.
+    """Rows that the velocity obeys.  ``name`` is used in errors and reports.
 
     For a custom constraint, subclass and define ``rows``; or pass a function to :func:`torsor.constraints.pfaffian`.
     """
@@ -54,7 +54,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What each row forbids, a word each: ``("vx", "vy", "wx")``."""
+        """The motion that each row constrains, one word per row: ``("vx", "vy", "wx")``."""
 
     @abstractmethod
     def rows(self, state: ConstraintState) -> ConstraintRows:
@@ -81,10 +81,10 @@ class Constraint(ABC):
         return all(self.holonomic)
 
     def check(self, model: Model) -> None:  # noqa: B027  most have nothing to check
-        """Refuse a model that the constraint cannot act on, by name."""
+        """Raise an error if the constraint cannot act on the model."""
 
     def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Mapping[int, Force] | None:
-        """The wrench of the multipliers on each body, in its frame; None if only joint forces are known."""
+        """The wrench of the multipliers on each body, in its frame; None for constraints that give joint forces only."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""From a guess to a configuration that closes the loops, and words for where it stays open."""
+"""Configurations that close the loops, from initial guesses, and error messages for loops that stay open."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
     time = 0.3 if system.solver.equations.depends_on_time else None
     every = np.ones(robot.nv, bool)
     here = close_loops(system, robot.neutral(), every, time)
-    if here.closed:  # the branch the model was drawn on: random guesses end on others too, where other rows count
+    if here.closed:  # the branch of the model: random guesses also end on others, where other rows are independent
         guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(7, robot.nv)))]
     else:
         guesses = [here.q, *robot.random_configuration(rng, 7)]
@@ -67,7 +67,7 @@ def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, mov
 
 
 def gap(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
-    """Which constraint stays open, by how much, and what may help."""
+    """Part of an error message: the constraint with the largest closure error, the error, and advice."""
     keep = np.flatnonzero(system.holonomic)
     owner = np.array([c.name for c in system.constraints for _ in range(c.size)])[keep]
     sizes = {str(name): float(np.linalg.norm(end.error[owner == name])) for name in dict.fromkeys(owner)}

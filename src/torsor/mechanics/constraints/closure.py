@@ -13,7 +13,7 @@ _MOST = 200
 
 
 class Closure(NamedTuple):
-    """Where the iteration ended."""
+    """Result of the iteration."""
 
     q: np.ndarray
     error: np.ndarray  #: φ there
@@ -26,10 +26,10 @@ def close(
     q: np.ndarray,
     free: np.ndarray,
 ) -> Closure:
-    """Gauss and Newton with Levenberg's damping, on the manifold: q ← q ⊕ δ, δ = −A⁺φ over the free coordinates.
+    """Gauss–Newton with Levenberg's damping, on the manifold: q ← q ⊕ δ, δ = −A⁺φ over the free coordinates.
 
-    ``residual(q)`` is (φ, A); ``free`` marks the velocities that may change.  The damping follows the error, so that the last
-    steps are Newton's own and a singular A does no harm.
+    ``residual(q)`` is (φ, A); ``free`` marks the velocities that may change.  The damping decreases with the error, so
+    that the last steps are Newton steps, and a singular A is allowed.
     """
     phi, A = residual(q)
     best, damping = float(phi @ phi), 1e-3
@@ -37,7 +37,7 @@ def close(
     for _ in range(_MOST):
         if last or not best:
             break
-        last = bool(np.abs(phi).max(initial=0.0) <= CLOSED)  # one step more, Newton's own: to rounding
+        last = bool(np.abs(phi).max(initial=0.0) <= CLOSED)  # one more Newton step: to rounding
         U, s, Vt = np.linalg.svd(A[:, free], full_matrices=False)
         while True:
             ridge = damping * best

@@ -54,7 +54,7 @@ class Stabilization(NamedTuple):
 
 
 class ConstrainedRobot:
-    """A robot under constraints A(q) v = b(t): its loops, and what else it is held to (MR §8.7, F&O §3.4).
+    """A robot under constraints A(q) v = b(t): its loops, and additional constraints (MR §8.7, F&O §3.4).
 
     Made by :meth:`Robot.constrained`.  Methods take one state or a batch, ``(..., n)``.  λ acts on the robot,
     M a + h = τ + Aᵀλ: F&O's sign (eq. 19).  MR 8.93 has λ act on the world, so the book's λ is the opposite of torsor's.
@@ -81,7 +81,7 @@ class ConstrainedRobot:
         self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
         self._labels = labels(robot.model)
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @cached_property
     def tree(self) -> Robot:
@@ -90,7 +90,7 @@ class ConstrainedRobot:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
+        """The motion that each row constrains, ``"loop: vx"``, in the order of A and λ."""
         return self.solver.equations.names
 
     @property
@@ -106,7 +106,7 @@ class ConstrainedRobot:
     # -- kinematics ------------------------------------------------------------------------------------------
 
     def residual(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """φ(q, t), ``(..., k)`` [m, rad]: how far each row is from being kept; 0 for nonholonomic rows (F&O 16)."""
+        """φ(q, t), ``(..., k)`` [m, rad]: closure error of each row; 0 for nonholonomic rows (F&O 16)."""
         return self.solver.kernel("position")(q, *self.clock(time))[0]
 
     def jacobian(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
@@ -128,7 +128,7 @@ class ConstrainedRobot:
         return self.solver.kernel("rows")(q, v, *self.clock(time))[3]
 
     def slip(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """A v − b, ``(..., k)``: how fast each row is being violated."""
+        """A v − b, ``(..., k)``: velocity residual of each row."""
         _, A, speed, _ = self.solver.kernel("rows")(q, v, *self.clock(time))
         return np.einsum("...kn,...n->...k", A, self._vector("v", v, self.robot.nv)) - speed
 
@@ -152,9 +152,9 @@ class ConstrainedRobot:
         """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
 
         ``method`` is F&O's: "direct" (eq. 20), "multipliers" (eq. 21), "null_space" (eq. 22, for any rank), or "auto":
-        eq. 21 in a kernel over the rows that are independent, and eq. 22 for the states where those are not the right ones.
+        eq. 21 in a kernel over the rows that are independent, and eq. 22 for states with another rank.
         ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
-        redundant, many λ give the same motion: "null_space" returns the shortest, the others leave redundant rows at zero.
+        redundant, many λ give the same motion: "null_space" returns the smallest, the others set redundant rows to zero.
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
         tau = less_friction(self.robot, v, tau, friction)
@@ -174,10 +174,10 @@ class ConstrainedRobot:
         time: ArrayLike | None = None,
         friction: bool | None = None,
     ) -> np.ndarray:
-        """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that keeps the constraints and forces λ chosen against them.
+        """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that satisfies the constraints and given multipliers λ.
 
-        Without ``multipliers`` λ = 0 is meant; with ``actuated`` joints, λ is found so that all other joints need no force,
-        the shortest τ if there is a choice.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
+        By default λ = 0; with ``actuated`` joints, λ is computed so that all other joints need no force, with the τ of
+        smallest norm if it is not unique.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
         has friction laws, which cannot count here yet (``friction=False`` leaves them out).
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
@@ -201,7 +201,7 @@ class ConstrainedRobot:
         return tree - np.einsum("...kn,...k->...n", A, lam)
 
     def projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ the constraints take (MR 8.100)."""
+        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ acts on the constraints (MR 8.100)."""
         return np.swapaxes(self.acceleration_projector(q, time=time), -1, -2)
 
     def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
@@ -218,8 +218,8 @@ class ConstrainedRobot:
     ) -> np.ndarray:
         """F with JᵀF = Aᵀλ, ``(..., 6)``: λ as a wrench on the robot at a frame, in the world's axes (MR §8.7).
 
-        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  F of smallest norm; MR's F_tip, what the
-        robot does to the world, is the opposite.  Raises where the constraint forces are not those of such a wrench.
+        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  F has the smallest norm; MR's F_tip, the
+        wrench of the robot on the world, is −F.  Raises where the constraint forces are not those of such a wrench.
         """
         A, J = self._at_frame(q, frame, rows, time)
         tau = np.einsum("...kn,...k->...n", A, self._vector("multipliers", multipliers, len(self.rows)))
@@ -290,8 +290,8 @@ class ConstrainedRobot:
     ) -> np.ndarray:
         """q with φ(q) = 0, near a guess (the neutral configuration unless given) (F&O 16).
 
-        ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the iteration from the guess ends open, it
-        starts again from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
+        ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the loops do not close, closure
+        is repeated from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
         """
         q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
         movable = closing.movable(self, fixed, free)
@@ -307,7 +307,7 @@ class ConstrainedRobot:
         return best.q
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
-        """q, or (q, v), moved onto the constraints to rounding: q along the shortest way, v by the least change of momentum."""
+        """q, or (q, v), projected onto the constraints to rounding: the nearest q, and v by the least change of momentum."""
         every = np.ones(self.robot.nv, bool)
         moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
         if not moved.closed:
@@ -362,7 +362,7 @@ class ConstrainedRobot:
         return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
 
     def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
-        """Which further inputs a call has, and their values in the kernels' order."""
+        """The additional inputs of a call, and their values in the kernels' order."""
         wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
         if not isinstance(loop_forces, Mapping):
             raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
@@ -377,7 +377,7 @@ class ConstrainedRobot:
         return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 
     def _independent(self) -> tuple[int, ...]:
-        """The rows that count where the loops are closed."""
+        """The independent rows where the loops are closed."""
         if not self.constraints:
             return ()
         configurations, time = closing.samples(self)

@@ -1,4 +1,4 @@
-"""Constraints written in the joint coordinates themselves: couplings, and functions of the user's own."""
+"""Constraints in joint coordinates: couplings, and user-defined functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Coupled(Constraint):
             i = model.joint_names.index(end)
             if model.joint[i].nv != 1 or model.coupling[i] is not None:
                 raise ArgumentError(
-                    f"coupling {self.name!r}: joint {end!r} has no single coordinate of its own "
+                    f"coupling {self.name!r}: joint {end!r} must have exactly one coordinate "
                     "(robot.without_couplings() gives mimic joints coordinates)"
                 )
 
@@ -71,7 +71,7 @@ class Pfaffian(Constraint):
         return self.reads_time
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
-        clock = (Dual(state.t, 1),) if self.depends_on_time else ()  # each call gets a list of its own, which it may write into
+        clock = (Dual(state.t, 1),) if self.depends_on_time else ()  # each call gets a new list, which it may write into
         A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
         b = [0] * self.count
         if self.right is not None:
@@ -117,7 +117,7 @@ class Holonomic(Constraint):
         return ConstraintRows(error, A, speed, [rate(rate(x)) for x in second])
 
     def _along(self, state: ConstraintState, v: Scalars, dt: Dual, clock: int) -> list[Any]:
-        """φ a moment dt along the motion v."""
+        """φ after a small time dt along the motion v."""
         return self._at(integrate(state.model, state.q, v, dt), dt * clock + state.t)
 
     def _at(self, q: Scalars, t: Any) -> list[Any]:
@@ -129,7 +129,7 @@ class Holonomic(Constraint):
 
 @dataclass(frozen=True)
 class Driven(Constraint):
-    """φ(q) = s(t): a holonomic constraint whose place is a given function of time (rheonomic)."""
+    """φ(q) = s(t): a holonomic constraint with a given function of time (rheonomic)."""
 
     constraint: Constraint
     motion: Callable[[Any], Any]

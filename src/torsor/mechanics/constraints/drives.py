@@ -17,10 +17,10 @@ RANK = 1e-9
 
 
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
-    """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; the shortest, if there is a choice.
+    """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; of smallest norm if it is not unique.
 
     τ_tree = M a + h is the joint force of the spanning tree.  The rows of Aᵀ at the passive joints give λ up to their null
-    space Z, λ = λ₀ + Z y, and y is what makes the drives' forces smallest.
+    space Z, λ = λ₀ + Z y, and y minimises the norm of the drives' forces.
     """
     if isinstance(actuated, str):
         raise ArgumentError(f"give actuated joints as a list, [{actuated!r}], not as a string")
@@ -45,9 +45,9 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
 
 
 def _inverse_and_null_space(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(B⁺, Z): the inverse where B has one and its null space, B Z = 0 (columns of zeros beside it); below ``floor``, rounding.
+    """(B⁺, Z): pseudo-inverse of B and its null space, B Z = 0 (other columns of Z are zero); below ``floor``, σ counts as 0.
 
-    The floor is that of the whole A: a block of A that only rounding has filled must not be inverted.
+    The floor is that of the whole A: a block of A that contains only rounding errors must not be inverted.
     """
     U, s, Vt = np.linalg.svd(B, full_matrices=True)
     k, n = s.shape[-1], Vt.shape[-1]

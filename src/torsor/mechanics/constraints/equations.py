@@ -28,9 +28,9 @@ from torsor.spatial.linear import dot
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
 #: then lost eight digits
 PIVOT = 1e-8
-#: how much better than the smallest pivot the next must be known: below 1/SECOND it counts against the result too
+#: a second smallest pivot below 1/SECOND also increases ``doubt``
 SECOND = 1e3
-#: by how much a row that was left out as redundant may be violated, against the sizes of its terms
+#: allowed violation of a row omitted as redundant, relative to the sizes of its terms
 REDUNDANT = 1e-6
 
 #: A, f and g of M x − Aᵀλ = f, A x = g
@@ -46,7 +46,7 @@ METHODS: dict[str, Callable[..., Saddle]] = {
 
 @dataclass(frozen=True)
 class ConstrainedModel:
-    """A model and the constraints that it is held to: A(q) v = b(t)."""
+    """A model and its constraints: A(q) v = b(t)."""
 
     model: Model
     constraints: tuple[Constraint, ...]
@@ -58,7 +58,7 @@ class ConstrainedModel:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each row forbids, ``"loop: vx"``, in the order of A and λ."""
+        """The motion that each row constrains, ``"loop: vx"``, in the order of A and λ."""
         return tuple(f"{c.name}: {label}" for c in self.constraints for label in c.labels())
 
     @cached_property
@@ -126,7 +126,7 @@ def _system(
     stiffness: Any = None,
     **loop_forces: Any,
 ) -> System:
-    """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ where asked (F&O 15–19)."""
+    """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ on request (F&O 15–19)."""
     state = ConstraintState(held.model, q, v, t)
     r = stack_rows(held.constraints, state)
     h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
@@ -179,7 +179,7 @@ def _solution(
 ) -> tuple[Any, ...]:
     """x, λ and doubt; doubt > 1 where the selected rows are insufficient or dependent.
 
-    The rows chosen are solved; the others are looked at.
+    The selected rows are solved; the others are checked.
     """
     A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
     route = route or ("articulated" if held.model.local else "factors")
@@ -193,7 +193,7 @@ def _solution(
         second: Scalar = 1
         for pivot in s.pivots[1:]:
             least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
-        # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is known less well
+        # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
         doubt = PIVOT / maximum(least * minimum(1, second * SECOND), 1e-300)
     for k in sorted(set(range(len(A))) - set(rows)):
         parts = [x * y for x, y in zip(A[k], s.x, strict=True)]

@@ -1,7 +1,7 @@
 """Constraints between two frames: wrenches T that do no work on the motions they allow (F&O's T).
 
 A row is Tᵀ(V_s − V_p) = 0, the relative twist of the successor's frame seen from the predecessor's.  Only the joints between
-the two frames appear in it: on what both hang, the motion is common and cancels.
+the two frames appear in it: the motion of their common ancestors cancels.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def meeting(model: Model, i: int, j: int) -> int:
 def relative(state: ConstraintState, p: Frame, s: Frame) -> Relative:
     """Where the successor's frame is and how it moves, seen from the predecessor's.
 
-    V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: it moves both alike.
+    V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
     root = meeting(state.model, p.body, s.body)
     (Xp, Vp, Ap), (Xs, Vs, As) = (_from(state, root, f) for f in (p, s))

@@ -1,12 +1,12 @@
 """Rank of the constraint rows at a configuration and near it: redundant, singular and contradictory rows.
 
-Redundant rows are dependent everywhere near a configuration; they change nothing.  At a singular configuration fewer rows are
-independent than near it: their equations leave directions free that the mechanism cannot follow, and neither the acceleration
-there nor its limit is in them.  Contradictory rows are dependent with right-hand sides that are not.
+Redundant rows are dependent everywhere near a configuration; they have no effect.  At a singular configuration fewer rows are
+independent than near it: their equations leave directions free that the mechanism cannot follow, and they determine neither the
+acceleration there nor its limit.  Contradictory rows are dependent rows with independent right-hand sides.
 
-A state beside its loops (drift of a simulation, a stage of Runge and Kutta) has neither the rank nor the consistency of a
-closed one: redundant rows differ by the drift.  So both are decided at the configuration that closes the loops next to it,
-where the rank is a matter of rounding alone, and no tolerance has to be larger than the drift.
+At a state whose loops are slightly open (drift of a simulation, a Runge–Kutta stage) redundant rows differ by the drift, which
+changes rank and consistency.  Both are therefore determined at the nearest configuration with closed loops, where the rank is
+affected by rounding alone, and no tolerance has to be larger than the drift.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 #: coordinate change [rad, m] up to which a state counts as one with loops slightly open
 BESIDE = 1e-2
-#: length of the steps [of kinetic metric 1] to configurations that tell the rank nearby
+#: length of the steps [of kinetic metric 1] to the configurations where the rank nearby is computed
 STEP = 1e-2
-#: how many of them
+#: number of these configurations
 STEPS = 5
 
 
 class LocalRank(NamedTuple):
-    """The rows at a configuration that closes the loops (or at the one asked for, if none is next to it)."""
+    """The rows at a configuration that closes the loops (or at the given one, if there is none near it)."""
 
     q: np.ndarray
     A: np.ndarray
@@ -50,7 +50,7 @@ class LocalRank(NamedTuple):
 
 
 def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expected: int | None = None) -> LocalRank:
-    """The rank at and near q; nearby configurations are not looked at where the rank is the one ``expected``."""
+    """The rank at and near q; nearby configurations are not evaluated if the rank is the ``expected`` one."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
     end = closing.close_loops(system, q, every, time)
     beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= BESIDE

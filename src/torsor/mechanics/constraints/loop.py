@@ -22,10 +22,10 @@ _AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 @dataclass(frozen=True)
 class JointConstraint(BetweenFrames):
-    """Two frames may move against each other only as a joint of this type allows: T(q_J)ᵀ V = 0.
+    """The relative motion of two frames is that of a joint of this type: T(q_J)ᵀ V = 0.
 
     ``predecessor`` and ``successor`` are names of frames, each moved by ``origin`` and ``child_origin``.  The joint has no
-    coordinate among q: where it stands, q_J, is seen from the two frames.
+    coordinate in q: its configuration q_J follows from the two frames.
     """
 
     name: str
@@ -37,7 +37,7 @@ class JointConstraint(BetweenFrames):
 
     @classmethod
     def of(cls, loop: Loop) -> JointConstraint:
-        """The constraint of a loop as it is described, so that multipliers and wrenches are in the axes its user gave."""
+        """The constraint of a loop in the frames of its description, so multipliers and wrenches are in the user's axes."""
         return cls(loop.name, loop.kind, loop.parent, loop.child, loop.origin, loop.child_origin)
 
     def labels(self) -> tuple[str, ...]:
@@ -54,14 +54,14 @@ class JointConstraint(BetweenFrames):
         return self.kind.complement(self.kind.coordinates(X))
 
     def error(self, X: Transform) -> Sequence[Any]:
-        """T · log of the motion from where the joint would put the successor to where it is."""
+        """T · log of the displacement from the successor's pose by the joint to its actual pose."""
         qJ = self.kind.coordinates(X)
         R, p = (X @ self.kind.transform(qJ).inverse).pose
         gap = log(quaternion_of(R), p)
         return [gap.dot(F) for F in self.kind.complement(qJ)]
 
     def coordinates(self, state: ConstraintState) -> list[Any]:
-        """q_J, where the joint stands."""
+        """q_J, the joint's configuration."""
         return self.kind.coordinates(relative(state, *self.frames(state.model)).X)
 
     def velocity(self, state: ConstraintState) -> list[Any]:
@@ -71,7 +71,7 @@ class JointConstraint(BetweenFrames):
         return _along(S, seen.V)
 
     def actuation_wrenches(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
-        """The wrenches on the two bodies when the joint pushes with τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
+        """The wrenches on the two bodies when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
         p, s = self.frames(state.model)
         X = relative(state, p, s).X
         S = self.kind.subspace(self.kind.coordinates(X))
@@ -88,7 +88,7 @@ def _frame(model: Model, name: str, offset: Transform) -> Frame:
 
 
 def _label(F: Force, k: int) -> str:
-    """The axis a wrench lies along, or, askew, what most of it is and its number: no two rows of a joint share a name."""
+    """The axis of a wrench or, if it is oblique, its largest component and k: names of a joint's rows are unique."""
     six = [*F.m, *F.f]
     largest = max(range(6), key=lambda i: abs(six[i]))
     askew = sum(not is_zero(x) for x in six) > 1

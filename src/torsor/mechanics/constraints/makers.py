@@ -44,7 +44,7 @@ def point_on_line(
 
 
 def point_at(frame: str, place: Any = (0, 0, 0), *, relative_to: str = "world", name: str = "") -> PointAlong:
-    """p = c: the origin of a frame stays at a place [m] of ``relative_to``, free to turn there: three rows.
+    """p = c: the origin of a frame stays at a point [m] of ``relative_to``, free to rotate: three rows.
 
     >>> point_at("foot", (0.2, 0, 0)).size
     3
@@ -81,7 +81,7 @@ def joint(
 ) -> JointConstraint:
     """Two frames connected by a joint: ``frame`` moves against ``relative_to`` as the joint type allows.
 
-    The joint frame is at (xyz, rpy) in ``relative_to``; (child_xyz, child_rpy) is the place in ``frame`` that meets it.
+    The joint frame is at (xyz, rpy) in ``relative_to``; (child_xyz, child_rpy) is the joint frame in ``frame``.
     """
     what = name or f"{type if isinstance(type, str) else type.name} joint at {frame}"
     kind = joint_type(type, axis, second_axis, pitch, what)
@@ -164,7 +164,7 @@ def holonomic(phi: Callable[..., Any], rows: int = 1, *, timed: bool = False, na
 
 
 def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
-    """φ(q) = s(t): the constraint's place follows a function of time over any scalar, one number a row.
+    """φ(q) = s(t): the constraint follows a function of time over any scalar, one number per row.
 
     >>> from torsor.scalar import sin
     >>> shaken = prescribed(point_on_plane("tip", normal=(0, 0, 1)), lambda t: [0.1 * sin(t)])

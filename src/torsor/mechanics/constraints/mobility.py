@@ -22,7 +22,7 @@ class Mobility:
     """Mobility of a constrained robot at one configuration.
 
     ``generic_freedom`` is that of nearby configurations on the same closure: where fewer rows are independent here, the
-    configuration is singular and the mechanism can move, for a moment, in more ways than it can keep up.
+    configuration is singular and the mechanism has more instantaneous motions than finite ones.
 
     ``motions`` are the same on every machine: the first moves the first independent coordinate in the positive direction and no
     other independent one, the second likewise; then each is made orthogonal, in the metric of M, to those before it.
@@ -53,7 +53,7 @@ class Mobility:
 
     @property
     def count(self) -> int:
-        """nv − rows, what counting alone (Grübler) would give."""
+        """nv − rows: the mobility by counting alone (Grübler)."""
         return self.coordinates - self.rows
 
     @property

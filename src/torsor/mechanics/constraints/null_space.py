@@ -12,10 +12,10 @@ from torsor.model import Model
 from torsor.spatial.linear import MASSLESS
 
 #: singular values of the constraints (each row at unit length in the metric M⁻¹), against the largest, below which they count
-#: as zero.  They are known to some 1e-16, so the smallest that counts still gives an acceleration to 1e-6.  This covers the
-#: rounding of a state that closes its loops; for a state beside them see :mod:`torsor.mechanics.constraints.local_rank`
+#: as zero.  Their error is about 1e-16, so the smallest that counts still gives an acceleration to 1e-6.  This covers the
+#: rounding of a state that closes its loops; for slightly open loops see :mod:`torsor.mechanics.constraints.local_rank`
 RANK = 1e-10
-#: singular values above this are trusted at a state that may be beside its loops; PIVOT of the kernels is its square
+#: singular values above this are trusted at a state whose loops may be slightly open; PIVOT of the kernels is its square
 CLEAR = 1e-4
 #: length of a row against the longest below which only rounding is left of it: it is zero here
 SHORT = 1e-9
@@ -44,8 +44,8 @@ class Whitened(NamedTuple):
     def has_rank(self, rank: int) -> np.ndarray:
         """Whether ``rank`` singular values are far from zero and stand out from those after them.
 
-        A smaller one may be that of a state near a singular configuration, or what drift leaves of a row that is dependent
-        where the loops are closed: the state alone does not tell.
+        A smaller one may come from a state near a singular configuration, or from drift in a row that is dependent where the
+        loops are closed: the state alone does not distinguish the two.
         """
         s = self.s
         if rank > s.shape[-1]:
@@ -87,7 +87,7 @@ def _massless(M: np.ndarray, model: Model | None) -> str:
 
 
 def in_mass_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None, zero: np.ndarray | None = None) -> Whitened:
-    """A in the metric of M, factored (M ``(..., n, n)``, A ``(..., k, n)``); ``zero`` marks rows, (k,), to be left out."""
+    """A in the metric of M, factored (M ``(..., n, n)``, A ``(..., k, n)``); ``zero`` marks rows, (k,), to be omitted."""
     C, B = in_metric(M, A, model)
     length = np.linalg.norm(B, axis=-1)
     counts = length > SHORT * length.max(axis=-1, initial=0.0, keepdims=True)
@@ -103,8 +103,8 @@ def null_space(
     """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states and any rank of A.  F&O 22.
 
     x = K y + x₀ with A K = 0 and A x₀ = g, and KᵀM K y = Kᵀ(f − M x₀).  K is the null space of A, orthonormal in the metric M,
-    so KᵀM K = 1 and nothing is left to solve.  Where dependent rows contradict each other, A x is as near to g as it can be,
-    and the caller has to compare.  Of all λ that give the same forces, it is the shortest (rows at unit length).
+    so KᵀM K = 1 and no further solve is needed.  Where dependent rows contradict each other, A x is as near to g as it can be,
+    and the caller has to compare.  Of all λ that give the same forces, it has the smallest norm (rows at unit length).
     """
     w = in_mass_metric(M, A)
     rank = w.rank(tolerance)

@@ -1,4 +1,4 @@
-"""A point of the robot held to a plane, to a line, to a place, or at a distance."""
+"""A point of the robot constrained to a plane, a line, a fixed point, or a distance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torsor.spatial.vector import ZERO
 
 @dataclass(frozen=True)
 class PointAlong(BetweenFrames):
-    """nᵀ(p − c) = 0 for each of some directions n: one for a plane, two for a line, three for a place.
+    """nᵀ(p − c) = 0 for each of some directions n: one for a plane, two for a line, three for a point.
 
     p is the origin of ``frame`` seen from ``relative_to``, in whose axes n and ``through`` = c are given.
     """

@@ -8,17 +8,17 @@ import numpy as np
 DEPENDENT = 1e-10
 #: length of a row against the longest below which only rounding is left of it
 SHORT = 1e-9
-#: what a row adds, against the row that adds most, above which it is taken if it comes first; a number that no symmetric
-#: mechanism has as sin² of an angle
+#: independent part of a row, relative to the largest, above which an earlier row is preferred; a value that does not occur as
+#: sin² of an angle in symmetric mechanisms
 ALIKE = 0.237
 
 
 def independent_rows(B: np.ndarray, rank: int | None = None) -> tuple[int, ...]:
-    """Rows that span all rows, chosen alike for every sample: B is ``(samples, k, n)``, in the metric M⁻¹.
+    """Rows that span all rows, the same for every sample: B is ``(samples, k, n)``, in the metric M⁻¹.
 
-    Gram and Schmidt with pivoting: at each turn the row that adds most to those already chosen, in the geometric mean over the
-    samples, until in most of them none adds anything; or ``rank`` of them, where the rank is known.  Of rows that add about as
-    much (down to ALIKE of the most) the first is chosen, so that rounding does not decide.
+    Gram–Schmidt with pivoting: each step selects the row with the largest independent part, in the geometric mean over the
+    samples, until all remaining rows are dependent in most samples, or until ``rank`` rows if it is given.  Of rows with
+    similar independent parts (down to ALIKE of the largest) the first is selected, so that rounding does not decide.
     """
     B = np.array(B, dtype=float)
     size = np.einsum("skn,skn->sk", B, B)

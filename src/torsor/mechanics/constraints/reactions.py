@@ -25,7 +25,7 @@ def reactions(
 ) -> dict[str, Any]:
     """``tree``: the wrench each joint puts on its child; ``loops``: the wrench each constraint puts on its successor's frame.
 
-    The constraints' wrenches T λ and those of actuated loop joints act on the bodies; Newton and Euler do the rest (F&O 5–7).
+    The constraints' wrenches T λ and those of actuated loop joints act on the bodies; Newton–Euler gives the rest (F&O 5–7).
     """
     on: list[Force] = [Force.zero() for _ in model.parent]
     loops, start = [], 0
@@ -50,7 +50,7 @@ def reactions(
 def _at_successor(c: Constraint, state: ConstraintState, multipliers: Scalars) -> list[Any]:
     """T λ, in the successor's frame."""
     while not isinstance(c, BetweenFrames):
-        c = c.constraint  # type: ignore[attr-defined]  # what drives a constraint wraps it
+        c = c.constraint  # type: ignore[attr-defined]  # a driven constraint wraps another one
     X = relative(state, *c.frames(state.model)).X
     F = sum((f * k for f, k in zip(c.forces(X), multipliers, strict=True)), start=Force.zero())
     return [*F.m, *F.f]

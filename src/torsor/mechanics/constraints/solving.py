@@ -1,4 +1,4 @@
-"""Which kernel solves which state: the trusted rows first, the rank test where they are not the right ones."""
+"""Choice of the kernel for each state: the selected rows first, the rank test where they are insufficient."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Solver:
 
     @property
     def independent_rows(self) -> tuple[int, ...]:
-        """F&O 18's rows, chosen once, and kept on disk beside the kernels."""
+        """F&O 18's rows, selected once, and cached on disk with the kernels."""
         if self._independent is None:
             with self._lock:
                 if self._independent is None:
@@ -80,7 +80,7 @@ class Solver:
         return self.kernel(f"{what}.{'multipliers' if method == 'auto' else method}", self.independent_rows, inputs=inputs)
 
     def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
-        """(x, λ) of a batch: by the kernel where it may be trusted, by the null space where the rank is another."""
+        """(x, λ) of a batch: by the kernel where ``doubt`` allows it, by the null space where the rank differs."""
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
@@ -102,7 +102,7 @@ class Solver:
     def _by_null_space(
         self, what: str, inputs: Inputs, values: Sequence[Any], places: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(x, λ, rank) with the rank that the rows have everywhere; where it is another, or rows contradict, state by state.
+        """(x, λ, rank) with the rank that the rows have everywhere; state by state where the rank differs or rows contradict.
 
         ``places`` are the positions of these states in the caller's batch, for the error message.
         """

@@ -19,13 +19,13 @@ from torsor.spatial import Inertia, Transform
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: how far from the root, as a part of the length, something still counts as fixed to the root
+#: distance from the root, relative to the length, up to which an attachment counts as fixed to the root
 AT_ROOT = 1e-9
 
 
 @dataclass(frozen=True)
 class Flexible:
-    """The model with coordinates (q, η); the robot's own model, for what concerns q alone; the beams by link, in order of η."""
+    """The model with coordinates (q, η); the robot's model, for quantities of q alone; the beams by link, in order of η."""
 
     model: Model
     rigid: Model

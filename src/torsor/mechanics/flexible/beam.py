@@ -18,9 +18,9 @@ from torsor.spatial.vector import IDENTITY, ZERO
 
 @dataclass(frozen=True, kw_only=True)
 class Beam:
-    """A uniform Euler–Bernoulli beam along x̂ from its root, with assumed modes.  Made by :func:`beam` and its sisters.
+    """A uniform Euler–Bernoulli beam along x̂ from its root, with assumed modes.  Made by :func:`beam`, :func:`tube` ...
 
-    ``modes`` counts the shapes of bending along ŷ, of bending along ẑ and of torsion about x̂; so are the coordinates η ordered.
+    ``modes`` counts the shapes of bending along ŷ, of bending along ẑ and of torsion about x̂, in the order of η.
     A coordinate of bending is in metres, one of torsion in radians: its shape has the mean square 1 along the beam.
     """
 
@@ -64,7 +64,7 @@ class Beam:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each coordinate: y1, y2, z1, z2, t1, say."""
+        """One name per coordinate, for example y1, y2, z1, z2, t1."""
         return tuple(f"{letter}{k + 1}" for letter, n in zip("yzt", self.modes, strict=True) for k in range(n))
 
     @cached_property
@@ -83,7 +83,7 @@ class Beam:
         return tuple(map(tuple, K))
 
     def section(self, x: float, turns: str = "all") -> Deflection:
-        """How the section at x [m] moves with η.
+        """Displacement and rotation of the section at x [m] as functions of η.
 
         ``turns``: ``"all"``, with the slopes and the twist; ``"twist"``, about x̂ alone, enough for a disc whose inertia is
         polar; ``"none"``, enough for a point mass.
@@ -98,7 +98,7 @@ class Beam:
         return Deflection(tuple(d), () if turns == "none" else tuple(r), self._shortening(x) if self.foreshortening else ())
 
     def discs(self) -> list[tuple[Deflection, float, Inertia]]:
-        """(motion, x, inertia) of the slices that stand for the beam: discs of dm = ρ A L w at the Gauss points."""
+        """(motion, x, inertia) of the slices that represent the beam: discs of dm = ρ A L w at the Gauss points."""
         Iy, Iz = self.rotary_per_length
         polar = self.polar_per_length if self.modes[2] or Iy or Iz else 0
         turns = "all" if Iy or Iz else "twist" if polar else "none"
@@ -152,12 +152,12 @@ def beam(
     xyz: Sequence[float] = (0, 0, 0),
     rpy: Sequence[float] = (0, 0, 0),
 ) -> Beam:
-    """A beam along x̂ of its own frame, which sits at (xyz [m], rpy [rad]) in the frame of its link.
+    """A beam along x̂ of its own frame, which is at (xyz [m], rpy [rad]) in the frame of its link.
 
     ``length`` L [m], ``mass_per_length`` ρA [kg/m]; bending stiffness [N·m²] ``EI_z`` about ẑ, which resists deflection along
     ŷ, and ``EI_y`` about ŷ, which resists deflection along ẑ; torsional stiffness ``GJ`` [N·m²/rad].  ``polar_per_length`` ρI_p
-    [kg·m] is about x̂, and ``rotary_per_length`` (ρI_y, ρI_z) [kg·m] Rayleigh's terms, none by default as Euler and Bernoulli
-    have it.  ``modes`` (along ŷ, along ẑ, torsion); a stiffness without modes is not needed.  ``shapes`` is "polynomial" or
+    [kg·m] is about x̂, and ``rotary_per_length`` (ρI_y, ρI_z) [kg·m] Rayleigh's terms, by default zero (Euler–Bernoulli).
+    ``modes`` (along ŷ, along ẑ, torsion); a stiffness without modes is not needed.  ``shapes`` is "polynomial" or
     "cantilever", see :mod:`torsor.mechanics.flexible.shapes`.  ``damping`` β [s] is the material's, D = β K.
     ``foreshortening`` keeps the second-order shortening of a bent beam, which makes it stiffer when it spins and softer
     under its own weight.  ``slices`` is the number of Gauss points along the beam.

@@ -1,7 +1,7 @@
-"""How a section of a flexible link moves against the link's root: a joint whose coordinates are the link's modes.
+"""Motion of a section of a flexible link relative to the link's root: a joint whose coordinates are the link's modes.
 
-With it a flexible link needs no algorithm of its own.  Its sections are bodies on joints that share their coordinates η, and
-the recursions of the textbook do the rest, velocity products included.
+With this joint a flexible link needs no special algorithm.  Its sections are bodies on joints that share their coordinates η,
+and the usual recursions apply, velocity products included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Deflection(JointType):
 
     ``displacement`` d_k [m] and ``rotation`` r_k [rad] of the section for a unit of each mode, along and about the beam's axes;
     ``shortening`` H = ∫ φ'φ'ᵀ dx up to the section [m]: a beam that bends does not stretch, so its sections come closer (empty:
-    left out).  Cayley's map, tan(angle/2) = |r|/2, is a rotation exactly and the small rotation r to second order; it has no
+    neglected).  Cayley's map, tan(angle/2) = |r|/2, is a rotation exactly and the small rotation r to second order; it has no
     trigonometry and no special case at zero.
     """
 

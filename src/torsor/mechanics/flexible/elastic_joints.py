@@ -51,8 +51,8 @@ class ElasticJoints:
     ``joints``, the elastic ones, measured behind the gear.  τ (nv) is of the motors where a joint is elastic, and of the joint
     itself where it is not.  ``(..., n)`` in, ``(..., n)`` out, as for a Robot.
 
-    A rotor's energy is that of its own spin: what it gains by riding on a link that turns is left out, as is usual for
-    high gear ratios (Spong 1987).  The armature of an elastic joint in the model is its rotor, and moves to the motor side.
+    A rotor's energy is that of its own spin: the additional energy from the rotation of its link is neglected, as is usual
+    for high gear ratios (Spong 1987).  The armature of an elastic joint in the model is its rotor, and moves to the motor side.
 
     MR §8.9.5; De Luca & Tomei 1996.
     """
@@ -72,7 +72,7 @@ class ElasticJoints:
             robot.name, self._elastic, QUANTITIES, self._shapes(), labels(robot.model), _with_fewest_parameters
         )
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def robot(self) -> Robot:
@@ -127,7 +127,7 @@ class ElasticJoints:
     ) -> MotorMotion:
         """τ = τ_e + B θ̈, and the rotors' motion θ, ω, α, of a motion of the links with its third and fourth derivative.
 
-        Across a damped spring the deflection is a state: there ``theta`` says where the motors are, see
+        Across a damped spring the deflection is a state, and ``theta`` gives the motor positions; see
         :func:`torsor.mechanics.flexible.joint_equations.inverse_dynamics`.
         """
         laws = [t.joint for t in self._elastic.transmissions if t.spring.has_damping and isinstance(t.spring, SpringLaw)]
@@ -153,7 +153,7 @@ class ElasticJoints:
         return Energy(*self._kernels.run("energy", q, v, theta, omega))
 
     def dissipation(self, q: ArrayLike, v: ArrayLike, theta: ArrayLike, omega: ArrayLike) -> Any:
-        """The power the dampers take [W]: dE/dt = τᵀω − dissipation."""
+        """Power dissipated by the dampers [W]: dE/dt = τᵀω − dissipation."""
         return self._kernels.run("dissipation", q, v, theta, omega)
 
     # -- small motions ---------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class ElasticJoints:
         """Angular frequencies [rad/s] of small undamped vibrations about equilibrium at q, ascending.
 
         ``motors``: ``"free"``, under constant torque, or ``"locked"``, held in place by stiff controllers.  Motion without any
-        restoring force has 0; one that gravity topples has −√|λ|, the rate it grows at with a minus sign.
+        restoring force has 0; motion that is unstable under gravity has −√|λ|, its growth rate with a minus sign.
         """
         if motors not in ("free", "locked"):
             raise UnknownName("motors=", motors, ("free", "locked"))

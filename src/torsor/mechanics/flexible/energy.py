@@ -1,4 +1,4 @@
-"""Where the energy of a flexible robot is."""
+"""Energies of a flexible robot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Energy(NamedTuple):
-    """Kinetic, in the field of gravity, and elastic [J]; a number each, or an array over the batch."""
+    """Kinetic, in the field of gravity, and elastic [J]; each a number, or an array over the batch."""
 
     kinetic: Any
     gravity: Any
@@ -14,5 +14,5 @@ class Energy(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """Their sum: constant while no motor works and nothing dissipates."""
+        """Their sum: constant while the motors do no work and there is no dissipation."""
         return self.kinetic + self.gravity + self.elastic

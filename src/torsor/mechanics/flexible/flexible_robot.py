@@ -1,4 +1,4 @@
-"""FlexibleRobot: a robot some of whose links are beams."""
+"""FlexibleRobot: a robot with flexible links (beams)."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class FlexibleRobot:
     links.  ``(..., n)`` in, ``(..., n)`` out, as for a Robot.  F&O §2; Book 1984.
 
     Deflections are small: displacements across the beam are linear in η, and sections turn by the slopes (Cayley's rotation,
-    right to second order).  What bends comes closer, to second order (``foreshortening``).  Elastic energy is quadratic,
-    without shear, stretching, warping, or a coupling of bending and torsion in the section.  Within that kinematics nothing is
-    dropped: M, h and gravity come from the same slices by the same recursions, so energy is conserved.
+    right to second order).  Bending shortens the beam, to second order (``foreshortening``).  Elastic energy is quadratic,
+    without shear, stretching, warping, or a coupling of bending and torsion in the section.  Within that kinematics no term
+    is dropped: M, h and gravity come from the same slices by the same recursions, so energy is conserved.
 
     >>> import torsor as ts
     >>> from torsor.flexible import FlexibleRobot, beam
@@ -68,11 +68,11 @@ class FlexibleRobot:
         """
         return cls(robot, beams)
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def robot(self) -> Robot:
-        """The robot as it was, rigid."""
+        """The rigid robot."""
         return self._robot
 
     @property
@@ -174,7 +174,7 @@ class FlexibleRobot:
         return Energy(*self._kernels.run("energy", q, v))
 
     def dissipation(self, q: ArrayLike, v: ArrayLike) -> Any:
-        """The power the beams' damping takes, η̇ᵀD η̇ [W]."""
+        """Power dissipated by the beams' damping, η̇ᵀD η̇ [W]."""
         return self._kernels.run("dissipation", q, v)
 
     # -- kinematics ------------------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ class FlexibleRobot:
     def frequencies(self, q: ArrayLike, joints: str = "free") -> np.ndarray:
         """Angular frequencies [rad/s] of small undamped vibrations about q, ascending.
 
-        ``joints``: ``"free"``, under constant forces, or ``"locked"``.  Motion without any restoring force has 0, one that
-        gravity topples −√|λ|.  Where the beams sag, ask about ``equilibrium(q)``.
+        ``joints``: ``"free"``, under constant forces, or ``"locked"``.  Motion without any restoring force has 0, motion
+        that is unstable under gravity −√|λ|.  Where the beams sag, use the configuration ``equilibrium(q)``.
         """
         return frequencies(*self._small(q, joints))
 

@@ -1,6 +1,6 @@
 """Elastic joints: motor and link are two bodies with a spring between, M q̈ + h = τ_e and B θ̈ + τ_e = τ (Spong 1987).
 
-Pure functions over any scalar.  Link coordinates are q, v as ever; motor coordinates are θ, ω, one for each elastic joint, seen
+Pure functions over any scalar.  Link coordinates are q, v; motor coordinates are θ, ω, one for each elastic joint, seen
 through the gear: at rest without load, θ = q.  A joint that is not elastic takes its entry of τ directly.
 """
 
@@ -82,8 +82,8 @@ def inverse_dynamics(
     """τ = τ_e + B θ̈ of a motion of the links, with θ = q + δ(τ_e) and its two rates (De Luca 1988).
 
     τ_e(q, v, a) is inverse dynamics; its rates need the motion's third and fourth derivative, and are carried along by duals.
-    Across a damped spring the deflection is not a function of the force but a state of its own, D δ̇ = τ_e − K δ: there
-    ``theta`` says where the motor is, and the snap is not needed.
+    Across a damped spring the deflection is not a function of the force but a separate state, D δ̇ = τ_e − K δ: there
+    ``theta`` gives the motor position, and the snap is not needed.
     """
     moving = second(q, *configuration_rates(elastic.model, q, v, a))
     tau_e = [parts(t) for t in algorithms.rnea(elastic.model, moving, second(v, a, jerk), second(a, jerk, snap))]
@@ -97,7 +97,7 @@ def inverse_dynamics(
 
 
 def deflections(spring: Spring | SpringLaw, force: Sequence[Any], held: Any) -> tuple[Any, Any, Any]:
-    """δ, δ̇, δ̈ of a force and its two rates; ``held`` is the deflection there is, which counts where the spring is damped."""
+    """δ, δ̇, δ̈ of a force and its two rates; ``held`` is the current deflection, used if the spring is damped."""
     if not spring.has_damping:
         return parts(spring.deflection(second(*([x] for x in force))[0]))
     assert isinstance(spring, Spring)
@@ -107,7 +107,7 @@ def deflections(spring: Spring | SpringLaw, force: Sequence[Any], held: Any) -> 
 
 
 def second(x: Scalars, dx: Scalars, ddx: Scalars) -> list[Dual]:
-    """Scalars with two rates, as duals of duals: what is computed with them has its own two rates."""
+    """Scalars with two rates, as duals of duals: results computed from them have two rates, too."""
     return [Dual(Dual(a, b), Dual(b, c)) for a, b, c in zip(x, dx, ddx, strict=True)]
 
 
@@ -142,7 +142,7 @@ def elastic_energy(elastic: Elastic, q: Scalars, theta: Scalars) -> Any:
 
 
 def dissipation(elastic: Elastic, q: Scalars, v: Scalars, theta: Scalars, omega: Scalars) -> Any:
-    """The power [W] the dampers take: Σ (τ_e(δ, δ̇) − τ_e(δ, 0)) δ̇, which is D δ̇² of a linear one."""
+    """Power dissipated by the dampers [W]: Σ (τ_e(δ, δ̇) − τ_e(δ, 0)) δ̇, which is D δ̇² of a linear one."""
     total: Any = 0
     for t, th, om in zip(elastic.transmissions, theta, omega, strict=True):
         d, d1 = th - q[t.q], om - v[t.v]
@@ -151,7 +151,7 @@ def dissipation(elastic: Elastic, q: Scalars, v: Scalars, theta: Scalars, omega:
 
 
 def stiffness(elastic: Elastic, q: Scalars, theta: Scalars) -> list[list[Any]]:
-    """∂(g − τ_e, τ_e)/∂(q, θ), (nv + ne)²: what small displacements at rest are held by."""
+    """∂(g − τ_e, τ_e)/∂(q, θ), (nv + ne)²: stiffness matrix for small displacements at rest."""
     n = elastic.model.nv
     along = partial(configuration_rate, elastic.model, q)
     K = [[*row, *([0] * len(elastic.transmissions))] for row in gravity_stiffness(elastic.model, q, along)]
@@ -164,7 +164,7 @@ def stiffness(elastic: Elastic, q: Scalars, theta: Scalars) -> list[list[Any]]:
 
 
 def gravity_stiffness(model: Model, q: Scalars, along: Callable[[Scalars], Scalars]) -> list[list[Any]]:
-    """∂g/∂q (nv × nv), along each velocity: what a pendulum hanging has, and one standing has with the other sign.
+    """∂g/∂q (nv × nv), along each velocity: gravity stiffness, positive for a hanging pendulum, negative for an upright one.
 
     ``along`` gives q̇ of a velocity.
     """

@@ -41,7 +41,7 @@ def elastic_force(flexible: Flexible, q: Scalars, v: Scalars) -> list[Any]:
 def resisting_force(
     flexible: Flexible, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> list[Any]:
-    """M a + h + (0, K η + D η̇) − Jᵀf: what joints and modes need to move so."""
+    """M a + h + (0, K η + D η̇) − Jᵀf: inverse dynamics, generalized forces of joints and modes."""
     tau = algorithms.rnea(flexible.model, q, v, a, wrenches)
     return [t + e for t, e in zip(tau, elastic_force(flexible, q, v), strict=True)]
 
@@ -58,7 +58,7 @@ def forward_dynamics(
 def inverse_dynamics(
     flexible: Flexible, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> tuple[list[Any], list[Any]]:
-    """(τ, η̈) of joint accelerations a: the modes go where they must, M_ηη η̈ = −(M_ηq a + h_η + K η + D η̇)."""
+    """(τ, η̈) of joint accelerations a: the modes follow from M_ηη η̈ = −(M_ηq a + h_η + K η + D η̇)."""
     n = flexible.rigid.nv
     b = resisting_force(flexible, q, v, [*a, *[0] * (flexible.model.nv - n)], wrenches)
     M = mass_matrix(flexible, q)

@@ -31,7 +31,7 @@ ShapeFunction = Callable[[int, float], Shape]
 
 
 class Family(NamedTuple):
-    """Shapes for bending and for torsion, and how many Gauss points integrate products of n of them."""
+    """Shapes for bending and for torsion, and the number of Gauss points that integrate products of n of them."""
 
     bending: ShapeFunction
     torsion: ShapeFunction

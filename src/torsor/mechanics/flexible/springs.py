@@ -17,8 +17,8 @@ PROBES = (-0.02, -1e-3, 0.0, 1e-3, 0.02)
 class Spring:
     """τ_e = K δ + D δ̇: a linear spring and damper.
 
-    ``stiffness`` K [N·m/rad, N/m], ``damping`` D [N·m·s/rad, N·s/m]; ``rotor_inertia`` B [kg·m², kg] is the rotor's as the link
-    side feels it, gear ratio² × its own, and the joint's armature unless given.  MR §8.9.5; Spong 1987.
+    ``stiffness`` K [N·m/rad, N/m], ``damping`` D [N·m·s/rad, N·s/m]; ``rotor_inertia`` B [kg·m², kg] is reflected to the
+    link side, gear ratio² × the rotor's; default: the joint's armature.  MR §8.9.5; Spong 1987.
 
     >>> Spring(1000.0, 2.0).torque(0.01, 0.5)
     11.0
@@ -81,7 +81,7 @@ class SpringLaw:
 
     @property
     def has_damping(self) -> bool:
-        """Whether the rate matters, as far as a few deflections show."""
+        """Whether the force depends on the rate, tested at a few deflections."""
         return any(self.law(d, rate) != self.law(d, 0.0) for d in PROBES for rate in (-1.0, 1.0))
 
     def torque(self, d: Any, rate: Any) -> Any:

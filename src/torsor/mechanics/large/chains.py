@@ -26,7 +26,7 @@ from torsor.spatial import Vec
 from torsor.support.given import as_array
 
 X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
-#: a rope: it bends about x and y by turns
+#: a rope: joints about x and y alternately
 ROPE = (Revolute(X), Revolute(Y))
 #: one of each
 EVERY_TYPE = (
@@ -46,7 +46,7 @@ def chain(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     name: str = "chain",
 ) -> LargeTree:
-    """n solid rods, each hanging on the end of the one before, along −z while q is neutral.
+    """n solid rods, each attached to the end of the one before, along −z at neutral q.
 
     ``length`` and ``radius`` [m], ``mass`` [kg]: a number, or an array with one per link.  ``armature`` likewise, one per
     degree of freedom.  ``joint`` is a joint type or several, used alternately; the default, revolute about x and y, is a rope.

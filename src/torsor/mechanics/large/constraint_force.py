@@ -26,7 +26,7 @@ from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
 
 Array = np.ndarray
-#: a body whose smallest moment is below this share of its largest is a rod: what is left of the moment is rounding
+#: a body whose smallest moment is below this share of its largest is a rod: the rest of the moment is rounding
 THIN = 1e-9
 INERTIA = {"mass": 1, "h": 3, "I": 6}
 X_ROW = {"E": 9, "r": 3}
@@ -34,7 +34,7 @@ X_ROW = {"E": 9, "r": 3}
 
 @cache
 def bases(d: int) -> Kernel:
-    """Z of a joint with d freedoms, its dual basis S*, and the active force S*τ."""
+    """Z of a joint with d degrees of freedom, its dual basis S*, and the active force S*τ."""
 
     def step(S, m, tau):
         D = dual(subspace(S))
@@ -109,7 +109,7 @@ def odd_even(row: Array, C: Array) -> Array:
     n = len(row)
     if n == 1:
         return recoveries()(row, np.zeros(36), np.zeros(36), np.zeros(6), np.zeros(6))
-    after = np.concatenate([C[2::2], np.zeros((1, 36))])[: n // 2]  # of the odd ones; the last may have nothing after it
+    after = np.concatenate([C[2::2], np.zeros((1, 36))])[: n // 2]  # of the odd ones; the last may have no successor
     left, right, coupling = eliminations()(row[1::2], C[1::2], after)
     kept = row[::2].copy()
     kept[: len(left)] -= left
@@ -179,7 +179,7 @@ def constraint_force(tree: LargeTree, q: Array, v: Array, tau: Array, solver: An
     w = _net(X, active) - p
     above = [_of_body_before(x) for x in (*G, Z, w)]
     free = np.ones((n, 1))
-    free[0] = 0  # the first joint hangs on the base
+    free[0] = 0  # the first joint is attached to the base
     row, C = equations()(*X, *G, Z, w, *above, free, e)  # F&O 28
     y = solver(row, C)
     f = np.einsum("nij,nj->ni", Z.reshape(n, 6, 6), y) + active

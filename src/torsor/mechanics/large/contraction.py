@@ -1,8 +1,8 @@
-"""How a tree is taken apart in O(log N) rounds: leaves are raked into their parents, chains compressed (Miller & Reif 1985).
+"""Contraction of a tree in O(log N) rounds: leaves are raked into their parents, chains compressed (Miller & Reif 1985).
 
 A round rakes every leaf, unless there are few, then removes every other body of each run of bodies with one child.  At least a
-fixed share of the bodies goes in each round, whatever the tree: a chain halves, a star is gone at once, a balanced tree loses
-its last level.
+fixed share of the bodies is removed in each round, for any tree: a chain halves, a star takes one round, a balanced tree
+loses its last level.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 Array = np.ndarray
-#: what an index into rows may be: rows at equal distances are a slice, which copies nothing
+#: type of an index into rows: equally spaced rows are a slice, which makes no copy
 Rows = slice | Array
-#: the form of a body's connection to its parent: a joint of d freedoms (0 … 6), or a segment made of several
+#: the form of a body's connection to its parent: a joint of d degrees of freedom (0 … 6), or a segment made of several
 SEGMENT = 7
 #: leaves are left for later while there are this many times as many bodies: a chain is compressed to one body, then raked
 FEW = 8
-#: problems in one batch: more than fill the lanes and threads, few enough that what they make is still in the cache when stored
+#: problems in one batch: enough to fill the lanes and threads, few enough that results are still in the cache when stored
 PIECE = 4096
 
 
@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 
     ``bodies`` are taken out (rake, join) or opened; ``below`` are the bodies whose segments a join makes longer; ``parents``
     are the bodies above, the base being the last row.  A rake is sorted by parent: ``onto`` are its parents, each once, and
-    ``firsts`` says where each begins, if any occurs twice.
+    ``firsts`` is the index where each begins, if any occurs twice.
     """
 
     kind: str
@@ -64,8 +64,8 @@ class Contraction:
 def contraction(parent: Array, freedoms: Array, light: Array | None = None) -> Contraction:
     """The plan for a tree: ``parent`` (−1 is the base), the degrees of freedom of each joint, and the massless bodies.
 
-    A light body has no acceleration of its own until something is attached to it, so it is only ever removed together with
-    what it carries.  Costs O(N); made once a tree.
+    A light body has no defined acceleration until a body with mass is attached to it, so it is only removed together with the
+    bodies it carries.  Costs O(N); made once per tree.
     """
     n = len(parent)
     light = np.zeros(n, dtype=bool) if light is None else light

@@ -42,14 +42,14 @@ from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
 
 Array = np.ndarray
-#: a body that gives its joint a smaller share than this of what it finds in the body and those that hang on it is too light to
-#: open: alone between heavy neighbours it would cost as many digits as the share has, twice
+#: a body with a smaller share than this of the inertia at its joint (of the body and its children) is too light to open: alone
+#: between heavy neighbours it would lose twice as many digits as the share has
 LIGHT = 1e-4
 
 
 @cache
 def onto_joints(kind: str, d: int) -> Kernel:
-    """Joints of d freedoms with their bodies: raked (K, c), opened (a segment), or joined with the segment beyond."""
+    """Joints of d degrees of freedom with their bodies: raked (K, c), opened (a segment), or joined with the segment beyond."""
 
     def step(*given):
         *of_joint, load = given[:6]
@@ -119,7 +119,7 @@ def settle_segments(kind: str) -> Kernel:
 
 @cache
 def lightness(d: int) -> Kernel:
-    """The pivots of SᵀIS + m of a body alone, as shares of what the joint finds in the body and those that hang on it."""
+    """The pivots of SᵀIS + m of a body alone, as shares of the inertia at the joint of the body and its children."""
 
     def step(S, m, load, near):
         J, N = body(load)[0], full(near)
@@ -133,7 +133,7 @@ def lightness(d: int) -> Kernel:
 
 @cache
 def inertia_at_parent() -> Kernel:
-    """XᵀJX: a body's inertia as the body that it hangs on sees it."""
+    """XᵀJX: a body's inertia in the frame of its parent body."""
     step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ from_matrix(body(load)[0])))}  # noqa: E731
     return stage("inertias above", step, {"E": 9, "r": 3, "body": BODY})
 
@@ -237,7 +237,7 @@ class _Solver:
         return made
 
     def _singular(self, s: Batch, error: TorsorError) -> TorsorError:
-        """The error that names the joint that nothing can accelerate, if that is why the numbers are not finite."""
+        """The error that names the joint that moves no mass, if that is why the numbers are not finite."""
         at, d = self.joints.among(s.bodies), s.form
         load = self.body[s.bodies]
         share = lightness(d)(self.joints.S[d][at], self.m[d][at], load, load[:, :21]).min(axis=1)

@@ -21,7 +21,7 @@ class Freedoms:
     bodies: dict[int, Rows]
     v: dict[int, Array]
     S: dict[int, Array]
-    place: Array | None  #: of each body among those with as many freedoms; None where all have the same
+    place: Array | None  #: index of each body among those with as many degrees of freedom; None where all have the same
 
     @classmethod
     def of(cls, tree: LargeTree, q: Array) -> Freedoms:
@@ -43,7 +43,7 @@ class Freedoms:
         return cls(E.reshape(n, 9), r, bodies, v, rows, place)
 
     def among(self, bodies: Rows) -> Rows:
-        """Where these bodies are in the rows of their number of freedoms."""
+        """Rows of these bodies in the arrays of their number of degrees of freedom."""
         return bodies if self.place is None else self.place[bodies]
 
 

@@ -1,4 +1,4 @@
-"""The joints of a large tree: one compiled kernel a joint type, run over all its bodies at once."""
+"""The joints of a large tree: one compiled kernel per joint type, run over all its bodies at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = slice | np.ndarray
 class Group(NamedTuple):
     """The bodies of one joint type: where their coordinates are, ``q`` (n, nq) and ``v`` (n, nv), and their offsets.
 
-    ``q_place``, ``v_place`` and ``place`` say the same as ``q``, ``v`` and ``bodies``, by a slice where one will do.
+    ``q_place``, ``v_place`` and ``place`` are the same indices as ``q``, ``v`` and ``bodies``, as a slice where possible.
     """
 
     joint: JointType
@@ -43,7 +43,7 @@ class Group(NamedTuple):
 
 @cache
 def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
-    """What all joints of a type are computed by.
+    """The kernel that computes all joints of one type.
 
     ``placed``: (q, offset) → X = X_J(q) X_offset, from the parent's body frame to the body's (MR 8.50), and S by columns.
     ``rates`` ≥ 1: (q, v) → the joint's twist vJ = S v and its apparent acceleration aJ = Ṡ v; with 2, (q, v, a) → S a + Ṡ v
@@ -78,7 +78,7 @@ def joint_motions(tree: LargeTree, q: Array, *rates: Array) -> tuple[Array, Arra
 
 
 def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tuple[Array, ...]:
-    """The outputs of :func:`joint_kernel` for every joint: E, r, S and vJ, aJ, as far as they are asked for."""
+    """The outputs of :func:`joint_kernel` for every joint: E, r, S and vJ, aJ, as far as they are requested."""
     batch, n = np.broadcast_shapes(*(x.shape[:-1] for x in (q, *rates))), len(tree)
     shapes = [(n, 3, 3), (n, 3), (tree.nv, 6)] * placed + [(n, 6), (n, 6)] * bool(rates)
     out = tuple(np.empty((*batch, *shape)) for shape in shapes)
@@ -92,7 +92,7 @@ def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tupl
             continue
         made = kernel(q_here, *given)
         for k, (x, y) in enumerate(zip(out, made, strict=True)):
-            if placed and k == 2:  # S has a row a freedom
+            if placed and k == 2:  # S has one row per degree of freedom
                 x[..., g.v_place, :] = y if isinstance(g.v_place, np.ndarray) else y.reshape(*batch, g.v.size, 6)
             else:
                 x[(*(slice(None),) * len(batch), g.place)] = y
@@ -100,7 +100,7 @@ def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tupl
 
 
 def _columns(x: Array, index: Array, place: Place) -> Array:
-    """x[..., index], by a slice where one will do."""
+    """x[..., index], by a slice where possible."""
     return x[..., place].reshape(*x.shape[:-1], *index.shape)
 
 

@@ -1,4 +1,4 @@
-"""The ways to forward dynamics, by name."""
+"""Methods of forward dynamics, by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor.errors import UnknownName
 
-#: name → "module:function" with the signature function(tree, q, v, tau) -> a; imported when first asked for
+#: name → "module:function" with the signature function(tree, q, v, tau) -> a; imported on first use
 METHODS = {
     "aba": "torsor.mechanics.large.recursions:forward_dynamics",
     "constraint_force": "torsor.mechanics.large.constraint_force:constraint_force",

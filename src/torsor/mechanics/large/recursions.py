@@ -4,7 +4,8 @@ A step is recorded once, from the equations of one body in :mod:`torsor.algorith
 the bodies are data.  Along a chain, a value that goes from one step to the next stays in registers and scratch; in a tree it is
 gathered from the parent's row, or added to it.
 
-A hinge of a chain takes 480 bytes while this runs, besides the 344 of the tree; in a branched tree 570 (ABA) and 490 (RNEA).
+A revolute joint of a chain takes 480 bytes while this runs, besides the 344 of the tree; in a branched tree 570 (ABA) and
+490 (RNEA).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
 
 def body_forces(tree: LargeTree, E: Array, r: Array, vJ: Array, aJ: Array) -> Array:
     """F = I A + V ×* I V of each body, ``(..., N, 6)`` in its frame: the wrench its motion takes (MR 8.51–8.53, F&O 3–5)."""
-    base = np.concatenate([np.zeros(6), -tree.gravity])  # gravity felt as an upward acceleration
+    base = np.concatenate([np.zeros(6), -tree.gravity])  # gravity as an upward acceleration of the base
     result = _scan(_move_body, tree.is_chain, False)(
         E, r, vJ, aJ, tree.mass, tree.h, tree.I, base, index=_index(tree.is_chain, tree.parent)
     )
@@ -111,7 +112,7 @@ def _articulate(
 
 
 def _accelerate(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
-    """Outwards: the joint's acceleration, and what it adds to the body's."""
+    """Outwards: the joint's acceleration, and its contribution to the body's."""
     s = Subspace((Motion.of(S),))
     D: Factors = ([[0]], d)
     here, a = accelerate(_transform(E, r) @ Motion.of(A), s, Forces([Force.of(U)]), D, u)  # F&O 14

@@ -17,13 +17,13 @@ Array = np.ndarray
 
 
 class SingleFreedoms(NamedTuple):
-    """``body`` (nv): whose each row is.  ``first`` and ``last``: the rows next to the parent, and those with the bodies."""
+    """``body`` (nv): the body of each row.  ``first`` and ``last``: each body's row next to its parent, and its own row."""
 
     body: Array
     first: Array
     last: Array
     parent: Array
-    simple: bool  # one freedom a body: rows are bodies
+    simple: bool  # one degree of freedom per body: rows are bodies
 
     @classmethod
     def of(cls, tree: LargeTree) -> SingleFreedoms:
@@ -48,7 +48,7 @@ class SingleFreedoms(NamedTuple):
         return rows, self.spread(r, self.first)
 
     def on_last(self, x: Array, axis: int) -> Array:
-        """What a body has, on its last row; zero on the others.  ``axis`` is that of the bodies."""
+        """A body's values on its last row; zero on the others.  ``axis`` is that of the bodies."""
         return x if self.simple else np.moveaxis(self.spread(np.moveaxis(x, axis, -2), self.last), -2, axis)
 
     def spread(self, x: Array, rows: Array) -> Array:

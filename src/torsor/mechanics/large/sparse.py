@@ -13,8 +13,8 @@ from torsor.mechanics.operators.operators import of_bodies
 def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     """a = M(q)⁻¹ (τ − h(q, v)) from [[I, T], [Tᵀ, 0]] [a; −β] = [f_a − v × I v; Tᵀa₀] (F&O 27), ``(..., nv)``.
 
-    Everything is filled and solved without a loop over bodies; states of a batch go one after the other.  Memory is
-    linear, about 10 kB a body while it lasts.  Needs the extra ``sparse`` (SciPy).
+    Everything is filled and solved without a loop over bodies; states of a batch are solved one after the other.  Memory is
+    linear, about 10 kB per body during the call.  Needs the extra ``sparse`` (SciPy).
 
     >>> import numpy as np
     >>> from torsor import large

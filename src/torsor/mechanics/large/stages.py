@@ -1,6 +1,6 @@
 """One batch of equal small problems: a function of scalars becomes a kernel over the bodies, compiled once for any number.
 
-Rows of numbers stand for the objects of :mod:`torsor.spatial` and :mod:`torsor.algorithms.joining`; symmetric 6×6 matrices are
+Rows of numbers represent the objects of :mod:`torsor.spatial` and :mod:`torsor.algorithms.joining`; symmetric 6×6 matrices are
 21 numbers, their upper triangles row by row.
 """
 
@@ -42,7 +42,7 @@ def joint(E: Row, r: Row, S: Row, m: Row, tau: Row) -> Joint:
 
 
 def joint_sizes(d: int) -> dict[str, int]:
-    """The arguments that make a joint of d freedoms."""
+    """The arguments that make a joint of d degrees of freedom."""
     return {"E": 9, "r": 3, "S": 6 * d, "m": d, "tau": d}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-#: how far E may be from a rotation: what six printed digits leave
+#: allowed deviation of E from a rotation: the error of six printed digits
 ORTHONORMAL = 1e-5
 
 
@@ -34,10 +34,10 @@ class LargeTree:
     ``parent[i]`` < i is its parent body, −1 the fixed base.  ``types[kind[i]]`` is its joint type.  ``(E, r)[i]`` is the
     offset, the :class:`~torsor.spatial.Transform` from the parent's body frame to the joint frame.  ``mass`` [kg], ``h`` the
     first moment m·c [kg·m] and ``I`` the rotational inertia (xx, xy, xz, yy, yz, zz) [kg·m²] are about the body frame's
-    origin.  ``armature`` (nv) is the rotors' inertia, ``names`` what errors call the bodies.
+    origin.  ``armature`` (nv) is the rotors' inertia, ``names`` are the bodies' names in error messages.
 
     Coordinates follow the rows: joint i has q[q_start[i] : q_start[i] + nq of its type], v likewise.  Welds have no row:
-    add what is welded to the body that carries it, as a Model does.
+    add a welded link to the body that carries it, as a Model does.
 
     >>> from torsor import large
     >>> tree = large.chain(3)
@@ -113,8 +113,8 @@ class LargeTree:
         for i, c in enumerate(model.coupling):
             if c is not None:
                 raise ModelError(
-                    f"joint {model.joint_names[i]!r} is coupled to {model.joint_names[c.leader]!r}, which ties distant bodies "
-                    "together: a large tree has no coupled joints; use the Robot itself"
+                    f"joint {model.joint_names[i]!r} is a mimic joint of {model.joint_names[c.leader]!r}; "
+                    "large trees do not support mimic joints; use the Robot itself"
                 )
         types = tuple(dict.fromkeys(model.joint[1:]))
         number = {joint: k for k, joint in enumerate(types)}
@@ -143,7 +143,7 @@ class LargeTree:
         return f"<LargeTree {printable(self.name)}: {len(self)} bodies, {self.nv} freedoms; {kinds}>"
 
     def body_name(self, i: int) -> str:
-        """What an error calls body i."""
+        """Name of body i in error messages."""
         return f"{self.names[i]!r} (body {i})" if self.names else f"body {i}"
 
     # -- coordinates -----------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class LargeTree:
         return SingleFreedoms.of(self)
 
     def neutral(self) -> Array:
-        """The configuration in which every body frame meets its joint frame."""
+        """The configuration in which every body frame coincides with its joint frame."""
         q = np.empty(self.nq)
         for g in self.groups:
             q[g.q] = g.joint.neutral()
@@ -217,7 +217,7 @@ class LargeTree:
         return joint_motions(self, check_state(q, self.nq, "q"), *given)
 
     def biases(self, q: Any, v: Any) -> Array:
-        """c = Ṡ v of each joint, ``(..., N, 6)``: the part of its acceleration that no body's own motion adds (F&O 4)."""
+        """c = Ṡ v of each joint, ``(..., N, 6)``: the part of its acceleration beyond that of the body's own motion (F&O 4)."""
         return self.motions(q, v)[1]
 
     # -- dynamics --------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def six(bodies: Array) -> Array:
 
 
 def rotors(b: BodyArrays) -> Array:
-    """The freedoms that have a rotor; each is one more row after those of the bodies."""
+    """The degrees of freedom that have a rotor; each is one more row after those of the bodies."""
     return np.flatnonzero(b.armature)
 
 
@@ -71,7 +71,7 @@ def duals(b: BodyArrays) -> Array:
     out = np.empty_like(b.S)
     count = np.bincount(b.body, minlength=len(b))
     for d in np.unique(count[count > 0]):
-        which = np.flatnonzero(count[b.body] == d).reshape(-1, d)  # the freedoms of a joint stand together
+        which = np.flatnonzero(count[b.body] == d).reshape(-1, d)  # the rows of a joint are contiguous
         h = b.S[which]
         out[which] = np.linalg.solve(h @ h.transpose(0, 2, 1), h)
     return out
@@ -110,7 +110,7 @@ def joint_constraints(b: BodyArrays) -> tuple[Any, Array]:
 
 
 def _groups(b: BodyArrays) -> list[tuple[Array, Array]]:
-    """Bodies whose joints share their coordinates, as many with as many at a time: bodies (m, k), freedoms (m, k, d)."""
+    """Bodies whose joints share coordinates, in groups of equal size: bodies (m, k), degrees of freedom (m, k, d)."""
     start, count = np.searchsorted(b.body, np.arange(len(b))), np.bincount(b.body, minlength=len(b))
     company = np.bincount(b.leader, minlength=len(b))[b.leader]
     out = []

@@ -1,4 +1,4 @@
-"""A tree at one state as arrays, a row a body and a row a freedom: what the global matrices are filled from."""
+"""A tree at one state as arrays, one row per body and one row per degree of freedom: the entries of the global matrices."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SKEW = ((0, 1, 2, -1), (0, 2, 1, 1), (1, 0, 2, 1), (1, 2, 0, -1), (2, 0, 1, -1)
 
 @dataclass(frozen=True, eq=False)
 class BodyArrays:
-    """N bodies and k freedoms, each body in its own frame; k is n unless joints are coupled, which share one."""
+    """N bodies and k joint axes, each body in its own frame; k = n without mimic joints, which share a coordinate."""
 
-    parent: Array  #: (N,) the body each hangs on, −1 the base
+    parent: Array  #: (N,) parent body, −1 for the base
     X: Array  #: (N, 6, 6) motions from λ(i) to i (MR 8.50)
     I: Array  #: (N, 6, 6) spatial inertias
-    leader: Array  #: (N,) the body whose joint has the coordinates: its own, unless it follows another
-    rate: Array  #: (N, 6) Ṡ v, the part of ḣ q̇ that no body's own motion adds
-    S: Array  #: (k, 6) columns of the joints' freedoms (F&O's h), in the order of the bodies
-    body: Array  #: (k,) whose freedom it is
+    leader: Array  #: (N,) the body whose joint has the coordinates: the body itself, or the leader of a mimic joint
+    rate: Array  #: (N, 6) Ṡ v, the part of ḣ q̇ beyond that of the body's own motion
+    S: Array  #: (k, 6) columns of the joints' motion subspaces (F&O's h), in the order of the bodies
+    body: Array  #: (k,) the body that each column belongs to
     coordinate: Array  #: (k,) the coordinate that drives it
-    gain: Array  #: (k,) and the ratio: 1 unless the joint follows another
+    gain: Array  #: (k,) its ratio: 1 except for mimic joints
     armature: Array  #: (k,) the rotors' inertia
     gravity: Array  #: (3,) [m/s²], in the world
     n: int  #: coordinates
@@ -92,7 +92,7 @@ class BodyArrays:
         return len(self.parent)
 
     def name(self, i: int) -> str:
-        """What an error calls body i."""
+        """Name of body i in error messages."""
         return f"the child body of joint {self.names[i]!r}" if self.names else f"body {i}"
 
 

@@ -1,9 +1,9 @@
 """F&O 27 in its perfect elimination order: O(N) factors of a matrix that is sparse because the tree is.
 
-The unknowns are the accelerations a and the constraint forces β.  Body i meets its joint's β_i, and β_i meets the parent's
-a_λ(i): as a graph the matrix is the tree itself, each body a small clique.  So whoever starts at the tips, and takes a_i before
-β_i, finds that eliminating body i changes one block, the parent's own: I^A grows there, and the articulated-body algorithm is
-what happens (F&O §3.5; Baraff 1996).
+The unknowns are the accelerations a and the constraint forces β.  Body i is coupled to its joint's β_i, and β_i to the
+parent's a_λ(i): as a graph the matrix is the tree itself, each body a small clique.  In an order from the tips, with a_i
+before β_i, eliminating body i changes only one block, the parent's: I^A accumulates there, and the result is the
+articulated-body algorithm (F&O §3.5; Baraff 1996).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from torsor.errors import SingularError
 from torsor.mechanics.operators.assembly import rotors, sparse
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 
-#: determinant of I_i, its diagonal scaled to ones, below which it is no pivot: a point mass, a thin rod, nothing at all
+#: determinant of I_i, its diagonal scaled to ones, below which it is not a pivot: point masses, thin rods, massless bodies
 FLAT = 1e-9
 
 
 class Elimination(NamedTuple):
-    """The factors of F&O 27's matrix: K[order, order] = L U, and what was added to K for bodies that are no pivots."""
+    """The factors of F&O 27's matrix: K[order, order] = L U, and the terms added to K for bodies without a usable pivot."""
 
     K: Any
     order: Array
@@ -40,7 +40,7 @@ class Elimination(NamedTuple):
 def elimination_order(b: BodyArrays, constrained: Array) -> Array:
     """The unknowns (a, rotors, β) from the tips to the base, body by body, accelerations before constraint forces.
 
-    ``constrained`` says which body each column of T is counted with.
+    ``constrained`` is the body that each column of T is ordered with.
     """
     body = np.concatenate([np.repeat(np.arange(len(b)), 6), b.body[rotors(b)], constrained])
     last = np.arange(len(body)) >= len(body) - len(constrained)
@@ -56,10 +56,10 @@ def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
     """The factors of F&O 27's matrix, without pivoting: in this order none is needed where every I_i is positive definite.
 
     A body whose own inertia is not (a point mass, a massless link) is stiffened by ρ T_i T_iᵀ, which changes no solution since
-    Tᵀ a is known, and no zero outside the tree's pattern.  What is left to fail is what fails in the articulated-body
-    algorithm too: a joint that moves no mass.
+    Tᵀ a is given, and no zero outside the tree's pattern.  The remaining failure is that of the articulated-body algorithm,
+    too: a joint that moves no mass.
     """
-    weight = np.where(is_flat(b), np.abs(b.I).max(initial=0.0), 0.0)[constrained]  # ρ, as much as the largest inertia about
+    weight = np.where(is_flat(b), np.abs(b.I).max(initial=0.0), 0.0)[constrained]  # ρ, the size of the largest inertia
     stiffened = I + T @ sparse().diags_array(weight) @ T.T if weight.any() else I
     K = kkt_matrix(stiffened, T)
     order = elimination_order(b, constrained)
@@ -67,7 +67,7 @@ def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
     permuted = K[order][:, order].tocsc()
     try:
         lu = sparse().linalg.splu(permuted, "NATURAL", diag_pivot_thresh=0.0, relax=1, options=options)
-    except RuntimeError:  # SuperLU's word for a pivot that is zero
+    except RuntimeError:  # SuperLU raises this for a zero pivot
         raise SingularError(
             "a joint moves no mass, so no torque gives it a finite acceleration; robot.forward_dynamics names it; "
             "add inertia to the links it moves, or an armature to the joint"

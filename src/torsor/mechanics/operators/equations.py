@@ -1,4 +1,4 @@
-"""F&O 23–29 as statements that are executed: both sides as numbers."""
+"""F&O 23–29 evaluated numerically, both sides."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Equations(tuple):
 
 
 def check_equations(o: Operators) -> Equations:
-    """Every equation at the solution: α from 26, a and β from 27, β again from 28; each is held against the others.
+    """Every equation at the solution: α from 26, a and β from 27, β again from 28; each is compared with the others.
 
-    28 is left out where a body's inertia has no inverse.
+    28 is omitted where a body's inertia has no inverse.
     """
     alpha, (a, beta) = o.by_projection(), o.by_elimination()
     force = o.f_a - o.v_Iv

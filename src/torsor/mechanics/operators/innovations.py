@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array = np.ndarray
-#: what may be drawn → the operator that gives it its covariance
+#: sampled quantity → the operator that gives its covariance
 SAMPLES = {"velocity": "half_transpose_solve", "momentum": "half_times"}
 
 
 def _operator(function: Callable[..., Any], *inputs: str) -> Quantity:
-    """A row of the table; over floats, M that has no factors is an error with a name."""
+    """A row of the table; over floats, a singular M raises an error that names the joint."""
 
     def run(model: Model, *values: Any) -> Any:
         try:
@@ -54,7 +54,7 @@ class Innovations:
     """M(q) = L Lᵀ, L = (1 + HᵀφK) D^½: the operators of one configuration, or of a batch ``(..., nq)``.
 
     Each takes ``(..., nv)`` and runs a compiled kernel of O(N) operations that factors M on the way (O(n²) for a robot with
-    coupled joints).  Rodriguez, Jain & Kreutz-Delgado; F&O §3.5.
+    mimic joints).  Rodriguez, Jain & Kreutz-Delgado; F&O §3.5.
 
     >>> import numpy as np, torsor as ts
     >>> M = Innovations(ts.robots.two_link(), [0.0, np.pi / 2])

@@ -32,16 +32,16 @@ class Operators:
     𝒢 = I.  Rows 6i … 6i + 5 belong to body i, (ω, v) or (m, f), in its own frame, or all in the world's
     (``frame="world"``).  F&O write absolute coordinates, where P has blocks 1 and −1; in the frames of the bodies the −1 at
     (i, λ(i)) becomes −X_i, which takes motions from λ(i) to i.  A rotor (a joint's armature) is one more body, of one row
-    after the 6N: its inertia is a number, a gear ties it to its joint, and it feels nothing else.  Then M = SᵀIS has the
+    after the 6N: its inertia is a number, and only a gear connects it, to its joint.  Then M = SᵀIS has the
     armatures in it.
 
-    Accelerations are those of the bodies, gravity is a force among f_a.  A coupled joint's freedom stands in its leader's
-    column.  Only the tree is here: loops are constraints on top of it.
+    Accelerations are those of the bodies, gravity is a force among f_a.  A mimic joint's axis is added to its leader's
+    column.  Only the tree is included; loops are separate constraints.
     """
 
     bodies: BodyArrays
     P: Any  #: incidence, lower triangular; P⁻¹ is φᵀ of the spatial operator algebra (F&O 29)
-    H: Any  #: freedoms, [rows × n] (F&O 29)
+    H: Any  #: motion subspaces, [rows × n] (F&O 29)
     I: Any  #: inertias, block diagonal (F&O 23)
     T_joint: Any  #: wrenches through the joints that do no work: an orthonormal complement of H, T_Jᵀ H = 0
     dual: Any  #: joint forces → wrenches through the joints, Hᵀ dual = 1
@@ -55,7 +55,7 @@ class Operators:
     gravity: Array  #: the acceleration of free fall [rows]
     frame: str = "body"
 
-    # -- what follows from them ------------------------------------------------------------------------------
+    # -- derived quantities ------------------------------------------------------------------------------
 
     @cached_property
     def S(self) -> Any:
@@ -71,7 +71,7 @@ class Operators:
 
     @cached_property
     def T(self) -> Any:
-        """T = Pᵀ T_J, [rows × (rows − n)]: what constraint forces do to the bodies, TᵀS = 0 (F&O 27).
+        """T = Pᵀ T_J, [rows × (rows − n)]: from constraint forces to wrenches on the bodies, TᵀS = 0 (F&O 27).
 
         A wrench through joint i acts on body i, and its reaction on λ(i): that is Pᵀ.
         """
@@ -132,14 +132,14 @@ class Operators:
     def by_elimination(self) -> tuple[Array, Array]:
         """(a, β) of I a − T β = f_a − v × I v, Tᵀa = Tᵀa₀, in O(N) (F&O 27).
 
-        Tᵀa₀ = T_Jᵀ Ḣq̇ needs no recursion: each joint knows its own.
+        Tᵀa₀ = T_Jᵀ Ḣq̇ needs no recursion: each joint contributes its own part.
         """
         return self.elimination.solve(self.f_a - self.v_Iv, self.T_joint.T @ self.c)
 
     def by_constraint_forces(self) -> Array:
         """β of TᵀI⁻¹T β = Tᵀa₀ − TᵀI⁻¹(f_a − v × I v) (F&O 28); every body needs an inertia that has an inverse.
 
-        Joints of one body meet in this matrix: block tridiagonal for a chain, full where many hang on one.
+        Joints of one body are coupled in this matrix: block tridiagonal for a chain, full where many joints share one body.
         """
         inverse = self._inertia_inverse()
         A = (self.T.T @ inverse @ self.T).tocsc()
@@ -246,7 +246,7 @@ def in_world(o: Operators) -> Operators:
 
 
 def _rows(x: Array, b: BodyArrays) -> Array:
-    """The part of the bodies, (N, 6); the rotors' left out."""
+    """The part of the bodies, (N, 6), without the rotors."""
     return x[: 6 * len(b)].reshape(-1, 6)
 
 

@@ -1,4 +1,4 @@
-"""The table of everything a Task can compute; the words of a row are the targets of the task, and a route to M⁻¹."""
+"""Table of the quantities of a Task; the options of a row are the targets of the task, and a route to M⁻¹."""
 
 from __future__ import annotations
 

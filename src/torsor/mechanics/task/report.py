@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class TaskReport:
     """The singular values of J M^{-½} [kg^-½ for linear rows], the largest first, and their directions.
 
-    Along ``directions[:, i]`` (a column, in the order of ``rows``) the effective mass is 1/σ_i².  ``lost`` are those it
-    cannot accelerate along at all, ``near`` those it hardly can; both in words.
+    Along ``directions[:, i]`` (a column, in the order of ``rows``) the effective mass is 1/σ_i².  ``lost`` describes the
+    directions without any acceleration, ``near`` those with almost none.
     """
 
     rows: tuple[str, ...]
@@ -72,11 +72,11 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
 
 
 def _align(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
-    """The directions, with those lost chosen as near to single rows as their space allows: it has no axes of its own."""
+    """The directions, with those lost chosen as near to single rows as their space allows: its basis is arbitrary."""
     if lost.sum() < 2:
         return U
     basis, out = U[:, lost], U.copy()
-    for column in np.flatnonzero(lost):  # the row with most of its length in what is left of the space, and its part there
+    for column in np.flatnonzero(lost):  # the row with most of its length in the rest of the space, and its part there
         best = int(np.argmax((basis**2).sum(axis=1).round(9)))
         direction = basis @ basis[best]
         out[:, column] = direction / np.linalg.norm(direction)

@@ -1,4 +1,4 @@
-"""Where J loses rank: what stands in for Λ on request."""
+"""Replacements for Λ where J loses rank, used on request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
 
-#: Λ may magnify by this much: beyond, fewer than four of its sixteen digits would be right, and it is refused
+#: Λ may magnify by this much: beyond, fewer than four of its sixteen digits would be correct, and it is rejected
 LARGEST = 1e12
 #: singular values of J M^{-½} below this, against the largest, are directions lost: √(1 / LARGEST)
 LOST = 1e-6
@@ -33,7 +33,7 @@ class Singular(NamedTuple):
         return self
 
     def mass(self, A: np.ndarray) -> np.ndarray:
-        """What stands in for Λ, from A = Λ⁻¹, ``(..., k, k)``: f(λ) in the place of 1/λ for each eigenvalue λ = σ² of A.
+        """Replacement for Λ, from A = Λ⁻¹, ``(..., k, k)``: f(λ) in the place of 1/λ for each eigenvalue λ = σ² of A.
 
         ``"damped"``     1 / (λ + ρ²), which is (A + ρ² 1)⁻¹: the effective mass is at most 1/ρ² kg;
         ``"truncated"``  1 / λ where σ > tolerance × the largest σ, and 0 elsewhere: the pseudo-inverse.

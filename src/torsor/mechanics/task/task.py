@@ -21,7 +21,7 @@ from torsor.mechanics.task.singular import LARGEST, Singular
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: a frame by its name, with rows of its own, and with an expression of its own
+#: a frame name, optionally with its own rows, and with its own ``expressed_in``
 Frame = str | tuple[str, Any] | tuple[str, Any, str]
 
 
@@ -38,8 +38,8 @@ class Task:
     Made by ``robot.task(...)``.  k rows; ``(..., n)`` in, ``(..., k)`` out, as for a Robot.  V̇ is the rate of V as expressed:
     classical accelerations in ``"world"``.  F is the force of the actuators at the task; external wrenches are added to it.
 
-    What exists at every configuration (J, Λ⁻¹, forward dynamics) is never refused.  What needs Λ is refused where J loses rank,
-    with a :class:`~torsor.errors.SingularError` that names the lost directions, unless ``singular`` is
+    Quantities that exist at every configuration (J, Λ⁻¹, forward dynamics) are always computed.  Where J loses rank, quantities
+    that need Λ raise a :class:`~torsor.errors.SingularError` that names the lost directions, unless ``singular`` is
     ``"damped"``, Λ is (J M⁻¹ Jᵀ + ρ² 1)⁻¹ with ρ = ``damping`` [kg^-½], so that the effective mass is at most 1/ρ² kg;
     ``"truncated"``, Λ is the pseudo-inverse of J M⁻¹ Jᵀ without the directions whose σ(J M^-½) is below ``tolerance`` times the
     largest: they have zero effective mass and get no force.
@@ -68,11 +68,11 @@ class Task:
         self._singular = Singular(singular, damping, tolerance).check_treatment()
         self._kernels = robot.kernels.of(QUANTITIES, shapes(robot.model, self._targets))
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def robot(self) -> Robot:
-        """The robot whose task it is."""
+        """The robot of the task."""
         return self._robot
 
     @property
@@ -122,10 +122,10 @@ class Task:
 
     @kernel_method
     def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
-        """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric to the bit; it exists where Λ does not.
+        """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric bit for bit; it exists where Λ does not.
 
-        ``method``: ``"articulated"``, an O(N) inward pass a row over articulated-body inertias; ``"composite"``, the modified
-        composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Left out, the shortest is taken.
+        ``method``: ``"articulated"``, an O(N) inward pass per row over articulated-body inertias; ``"composite"``, the modified
+        composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Default: the shortest.
         """
         return self._call("inverse_mass_matrix", q, route=method)
 
@@ -173,12 +173,12 @@ class Task:
 
     @kernel_method_of(guards={"magnified": LARGEST})
     def velocity_force(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """The part of η that velocity makes, J̄ᵀ c(q, v) − Λ J̇ v."""
+        """The velocity part of η, J̄ᵀ c(q, v) − Λ J̇ v."""
         return self._with_mass("velocity_force", q, v)
 
     @kernel_method_of(guards={"magnified": LARGEST})
     def gravity_force(self, q: ArrayLike) -> np.ndarray:
-        """The part of η that gravity makes, J̄ᵀ g(q)."""
+        """The gravity part of η, J̄ᵀ g(q)."""
         return self._with_mass("gravity_force", q)
 
     @kernel_method_of(guards={"magnified": LARGEST})
@@ -207,7 +207,7 @@ class Task:
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
-        τ has an entry for every degree of freedom, those of a floating base too, which no motor can make.  Friction laws of the
+        τ has an entry for every degree of freedom, also those of a floating base.  Friction laws of the
         robot's joints are added to τ, not to F, unless ``friction=False``.
         """
         if null_torque is None:
@@ -227,7 +227,7 @@ class Task:
     def kernel(self, name: str, method: str | None = None) -> Kernel:
         """The kernel of a quantity, exact; ``method`` as for :meth:`inverse_mass_matrix`.
 
-        Where it needs Λ, its last result is how much Λ magnifies: beyond 10¹² the methods refuse the others.
+        If the quantity needs Λ, the last result is the magnification of Λ: above 10¹² the methods reject the other results.
         """
         if name not in QUANTITIES:
             raise UnknownName("task quantity", name, QUANTITIES)
@@ -237,14 +237,14 @@ class Task:
             raise UnknownName("method", method, ROUTES)
         if method == "articulated" and not self._robot.model.local:
             raise ArgumentError(
-                "coupled (mimic) joints, and rotors mounted further in than the parent, tie distant bodies together, which "
+                "mimic joints, and rotors mounted further in than the parent, couple distant bodies, which "
                 "breaks the articulated-body recursion; "
-                'take method="composite" or "factors", or robot.without_couplings()'
+                'use method="composite" or "factors", or robot.without_couplings()'
             )
         return self._kernels(name, self._targets, method)
 
     def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
-        """The kernel that a method runs without looking at its result; None where Λ is replaced, or friction laws count."""
+        """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""
         replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
         return None if replaced or counts else self.kernel(name)
@@ -253,7 +253,7 @@ class Task:
         return self.kernel(name, route)(*values)
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
-        """A quantity that needs Λ: exact, or refused, or with what stands in for Λ."""
+        """A quantity that needs Λ: exact, rejected, or with the replacement for Λ."""
         if self._singular.way != "raise":
             Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
             return self._call(GIVEN.format(name), q, *rest, Lambda)
@@ -268,7 +268,7 @@ class Task:
 
     def _refuse(self, q: Any) -> None:
         """Raise SingularError where J loses rank, with the lost directions."""
-        A = self._call("inverse_mass_matrix", q)  # where M is singular, this says so
+        A = self._call("inverse_mass_matrix", q)  # raises where M is singular
         scale = np.sqrt(np.einsum("...ii->...i", A))
         scale[scale == 0] = 1.0
         least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
@@ -285,7 +285,7 @@ class Task:
 
 
 def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str) -> tuple[Target, ...]:
-    """Frames as users write them, as targets; a frame's own rows and expression come before the common ones."""
+    """Frames as users write them, as targets; a frame's own rows and ``expressed_in`` override the common ones."""
     found = []
     for frame in frames:
         name, *own = (frame,) if isinstance(frame, str) else frame

@@ -1,4 +1,4 @@
-"""Motors, gears and friction: what lies between the current and the joint (MR §8.9).  Plain models over any scalar."""
+"""Motors, gears and friction: the models between motor current and joint force (MR §8.9).  Plain models over any scalar."""
 
 from torsor.model import friction
 from torsor.model.actuators import sizing

@@ -62,7 +62,7 @@ class Drive:
         return self.motor.current(self.motor_torque(torque, speed, acceleration=acceleration))
 
     def saturated_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
-        """The joint torque [N·m] that comes of a joint torque command, within the motor's limits of current and voltage."""
+        """The joint torque [N·m] for a joint torque command, within the motor's limits of current and voltage."""
         wanted = self.motor_torque(torque, speed, acceleration=acceleration)
         return self.torque(self.motor.saturated_torque(wanted, self.motor_speed(speed)), speed, acceleration=acceleration)
 
@@ -73,7 +73,7 @@ class Drive:
 
     @property
     def continuous_region(self) -> Region:
-        """Where the joint may stay (MR Figs. 8.12, 8.13)."""
+        """Continuous operating region of the joint (MR Figs. 8.12, 8.13)."""
         return self.motor.continuous_region.through(self.gearbox)
 
     @property

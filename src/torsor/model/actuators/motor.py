@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class OperatingPoint(NamedTuple):
-    """A place on the speed–torque curve: speed [rad/s], torque [N·m] and their product [W]."""
+    """A point on the speed–torque curve: speed [rad/s], torque [N·m] and their product [W]."""
 
     speed: Scalar
     torque: Scalar
@@ -36,7 +36,7 @@ class Motor:
     motor's own: a law of :mod:`torsor.model.friction` without a state, or any function of w that gives the torque lost [N·m],
     with the sign of w. Speeds and torques are the motor's, before any gear.
 
-    Numbers, SymPy symbols and recorded scalars all serve, as parameters and as arguments; regions and studies need numbers.
+    Parameters and arguments may be numbers, SymPy symbols or recorded scalars; regions and sizing need numbers.
 
     >>> motor = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6)
     >>> round(motor.no_load_speed), round(motor.stall_torque, 3), round(motor.rated.power, 1)
@@ -96,11 +96,11 @@ class Motor:
         return (voltage - self.torque_constant * speed - current * self.resistance) / self.inductance  # MR 8.103
 
     def quasi_static_current(self, voltage: Scalar, speed: Scalar) -> Scalar:
-        """I = (V − k_t w)/R [A]: with L dI/dt left out."""
+        """I = (V − k_t w)/R [A]: without L dI/dt."""
         return (voltage - self.torque_constant * speed) / self.resistance
 
     def quasi_static_torque(self, voltage: Scalar, speed: Scalar) -> Scalar:
-        """τ = k_t (V − k_t w)/R [N·m]: with L dI/dt left out."""
+        """τ = k_t (V − k_t w)/R [N·m]: without L dI/dt."""
         return self.torque(self.quasi_static_current(voltage, speed))
 
     def speed(self, torque: Scalar, voltage: Scalar) -> Scalar:
@@ -108,11 +108,11 @@ class Motor:
         return voltage / self.torque_constant - self.resistance / self.torque_constant**2 * torque
 
     def shaft_torque(self, current: Scalar, speed: Scalar) -> Scalar:
-        """k_t I − friction(w) [N·m]: what leaves the motor at constant speed."""
+        """k_t I − friction(w) [N·m]: output torque of the motor at constant speed."""
         return self.torque(current) - self.friction_torque(speed)
 
     def friction_torque(self, speed: Scalar) -> Scalar:
-        """The torque the motor's own friction takes [N·m]; 0 without a law."""
+        """Friction torque of the motor [N·m]; 0 without a law."""
         law: Any = self.friction
         return 0 if law is None else getattr(law, "force", law)(speed)
 
@@ -121,7 +121,7 @@ class Motor:
         if self.friction is not None and not callable(getattr(self.friction, "force", self.friction)):
             raise ArgumentError(f"Motor: friction must be a friction law or a function of the speed, not {kind}")
         if getattr(self.friction, "states", 0):
-            raise ArgumentError(f"Motor: friction {kind} has a state of its own; give the joint this law, not the motor")
+            raise ArgumentError(f"Motor: friction {kind} has an internal state; give the joint this law, not the motor")
 
     # -- power -----------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class Motor:
     # -- commands --------------------------------------------------------------------------------------------
 
     def saturated_current(self, torque: Scalar, speed: Scalar | None = None) -> Scalar:
-        """The current [A] an amplifier gives for a torque command: τ/k_t within ±I_max and, at a speed, what ±V_max can drive.
+        """The current [A] of an amplifier for a torque command: τ/k_t within ±I_max and, at a speed, the limits by ±V_max.
 
         Where the two disagree (driven beyond the speed at which V_max still holds −I_max) the voltage wins, as in the motor.
         """
@@ -179,14 +179,14 @@ class Motor:
         return clip(current, self.quasi_static_current(-V, speed), self.quasi_static_current(V, speed))
 
     def saturated_torque(self, torque: Scalar, speed: Scalar | None = None) -> Scalar:
-        """The torque [N·m] that comes of a torque command: k_t times :meth:`saturated_current`."""
+        """The torque [N·m] for a torque command: k_t times :meth:`saturated_current`."""
         return self.torque(self.saturated_current(torque, speed))
 
     # -- the speed–torque curve ------------------------------------------------------------------------------
 
     @property
     def no_load_speed(self) -> Scalar:
-        """w_0 = V_max/k_t [rad/s]: the back-emf takes the whole voltage."""
+        """w_0 = V_max/k_t [rad/s]: no-load speed, where the back-emf equals the voltage."""
         return self.max_voltage / self.torque_constant
 
     @property
@@ -205,7 +205,7 @@ class Motor:
         return self._at_most_stall(self._continuous_current)
 
     def curve_torque(self, speed: Scalar) -> Scalar:
-        """The most torque [N·m] at a speed: min(k_t I_max, k_t (V_max − k_t w)/R), the speed–torque curve of Fig. 8.12."""
+        """The largest torque [N·m] at a speed: min(k_t I_max, k_t (V_max − k_t w)/R), the speed–torque curve of Fig. 8.12."""
         return self.torque(clip(self.quasi_static_current(self.max_voltage, speed), -math.inf, self.max_current))
 
     @property
@@ -251,7 +251,7 @@ class Motor:
 
     @property
     def continuous_region(self) -> Region:
-        """Where the motor may stay (MR Fig. 8.12, dark gray): as :attr:`region`, with |τ| ≤ τ_cont."""
+        """Continuous operating region (MR Fig. 8.12, dark gray): as :attr:`region`, with |τ| ≤ τ_cont."""
         return self._region(self._continuous_current)
 
     def _region(self, current: Scalar) -> Region:

@@ -13,7 +13,7 @@ RPM = 2 * math.pi / 60
 
 
 def require(what: str, name: str, value: Any, unit: str, *, above: float | None = None, least: float = -math.inf) -> None:
-    """Refuse a number that is not finite, not above ``above``, or below ``least``; symbols pass."""
+    """Raise for a number that is not finite, not above ``above``, or below ``least``; symbols pass."""
     if value.__class__ is bool or value is None or isinstance(value, str):
         raise ArgumentError(f"{what}: {name} must be a number in {unit}, not {value!r}")
     if not is_constant(value):
@@ -27,13 +27,13 @@ def require(what: str, name: str, value: Any, unit: str, *, above: float | None 
 
 
 def require_limit(what: str, name: str, value: Any, unit: str) -> None:
-    """As :func:`require`, for a limit: greater than zero, and infinite where there is none."""
+    """As :func:`require`, for a limit: greater than zero; +∞ means no limit."""
     if not is_unlimited(value):
         require(what, name, value, unit, above=0)
 
 
 def is_unlimited(limit: Scalar) -> bool:
-    """Whether a limit is +∞: nothing is compared with it, so nothing is recorded."""
+    """Whether a limit is +∞: then no comparison is recorded."""
     return is_constant(limit) and limit == math.inf
 
 

@@ -1,4 +1,4 @@
-"""Where a motor or a geared drive can work: the operating regions of MR Figs. 8.12 and 8.13."""
+"""Operating regions of a motor or a geared drive (MR Figs. 8.12 and 8.13)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OperatingLimit(NamedTuple):
     unit: str
 
     def value(self, speed: Scalar, torque: Scalar) -> Scalar:
-        """What the limit limits, with its sign: the current, the voltage, the speed."""
+        """The limited quantity, with its sign: the current, the voltage, the speed."""
         return self.by_speed * speed + self.by_torque * torque
 
     def usage(self, speed: Scalar, torque: Scalar) -> Scalar:
@@ -63,14 +63,14 @@ class Region:
         return {side.name: side.usage(w, tau) for side in self.sides}
 
     def usage(self, speed: Scalar, torque: Scalar) -> Scalar:
-        """The largest of :meth:`usages`: below 1 inside, 1 on the boundary; 0 where nothing is limited."""
+        """The largest of :meth:`usages`: below 1 inside, 1 on the boundary; 0 if there are no limits."""
         total: Scalar | None = None
         for used in self.usages(speed, torque).values():
             total = used if total is None else maximum(total, used)
         return 0 if total is None else total
 
     def contains(self, speed: Scalar, torque: Scalar) -> Scalar:
-        """Whether the point is inside or on the boundary (to a part in 10¹², which rounding may take); arrays give arrays."""
+        """Whether the point is inside or on the boundary (to a part in 10¹², for rounding); arrays give arrays."""
         inside = self.usage(speed, torque) <= 1 + 1e-12
         return bool(inside) if getattr(inside, "shape", None) == () else inside
 
@@ -83,7 +83,7 @@ class Region:
         gear = replace(self.gearbox, smoothing=0)
         seen = []
         for p, q in _edges(corners, across_axes=gear.lossless):
-            middle = gear.output_speed((p[0] + q[0]) / 2)  # an edge is in one quadrant, and its middle says in which
+            middle = gear.output_speed((p[0] + q[0]) / 2)  # an edge is in one quadrant, which its middle determines
             seen += [(gear.output_speed(w), gear.output_torque(torque, middle)) for w, torque in (p, q)]
         return tuple(p for p, after in zip(seen, seen[1:] + seen[:1], strict=True) if p != after)
 
@@ -123,7 +123,7 @@ def _corners(sides: tuple[OperatingLimit, ...]) -> list[Vertex]:
 
 
 def _edges(corners: list[Vertex], *, across_axes: bool) -> Iterator[tuple[Vertex, Vertex]]:
-    """The sides of the outline from corner to corner, cut where they cross an axis unless told to run across."""
+    """The sides of the outline from corner to corner, cut where they cross an axis unless ``across_axes``."""
     for p, q in zip(corners, corners[1:] + corners[:1], strict=True):
         cuts = {} if across_axes else {p[k] / (p[k] - q[k]): k for k in (0, 1) if p[k] * q[k] < 0}
         between = []

@@ -1,4 +1,4 @@
-"""Is the motor big enough?  A trajectory against the speed–torque curve, the continuous torque and the clock."""
+"""Motor sizing: a trajectory compared with the speed–torque curve, the continuous torque and the temperature."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SizingReport:
     """Load of a drive's motor along a trajectory.  Speeds, torques and currents are the motor's, before the gear.
 
     Energies in J over the trajectory: ``work`` done at the joint, ``heat`` in the winding, ``used`` taken from
-    the supply and ``regenerated`` what went back to it, to be counted only where the supply can take it.
+    the supply and ``regenerated`` returned to it, to be counted only if the supply accepts it.
     """
 
     name: str
@@ -95,7 +95,7 @@ class SizingReport:
     def usages(self) -> dict[str, float]:
         """The fraction of each limit that is used at its worst moment; of the continuous torque, by the RMS torque.
 
-        Limits that the motor does not have are left out.
+        Limits that the motor does not have are omitted.
         """
         motor = self.drive.motor
         found = {name: float(_array(used).max()) for name, used in motor.region.usages(self.speed, self.torque).items()}
@@ -141,7 +141,7 @@ class SizingReport:
         return ax
 
     def table(self) -> str:
-        """Every number of the study as text."""
+        """All numbers of the report as text."""
         return summary({self.name or "motor": self}) + f"\n{self.verdict}"
 
     def __str__(self) -> str:
@@ -197,7 +197,7 @@ def size_motors(
 
     Friction laws of the robot's joints count in these torques; the friction of a motor is added to them.
 
-    The rotors' inertias come from the drives: a joint that has an armature or a rotor in the robot is refused.  Give such a
+    The rotors' inertias come from the drives: a joint that has an armature or a rotor in the robot is an error.  Give such a
     joint a drive whose motor and gearbox have no inertia.
     """
     turning = {rotor.joint for rotor in robot.description.rotors}
@@ -221,7 +221,7 @@ def size_motors(
 
 
 def summary(studies: Mapping[str, SizingReport]) -> str:
-    """Studies side by side, as text: torques and speeds of the motors, the fraction of each limit that is used, energies."""
+    """Reports side by side, as text: torques and speeds of the motors, the fraction of each limit that is used, energies."""
     from torsor.support.text import columns
 
     head = ["", "peak N·m", "RMS N·m", "peak rad/s", "current", "voltage", "speed", "continuous", "used J", "back J", "fits"]

@@ -9,17 +9,17 @@ from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import require
 from torsor.scalar import Scalar, is_constant, sqrt
 
-#: how the resistance of copper grows with its temperature, at 25 °C [1/K]
+#: temperature coefficient of the resistance of copper, at 25 °C [1/K]
 COPPER = 0.00385
 
 
 @dataclass(frozen=True, kw_only=True)
 class Thermal:
-    """C dT/dt = P_heat − (T − T_ambient)/R_th: the winding as one store of heat.
+    """C dT/dt = P_heat − (T − T_ambient)/R_th: the winding as one heat capacity.
 
     ``resistance`` R_th from winding to surroundings [K/W], ``capacitance`` C [J/K], temperatures in °C.  The electrical
     resistance grows as R (1 + α (T − T_reference)); ``reference`` is where the motor's R was measured, ``coefficient`` is α
-    [1/K] (default: copper).  MR §8.9.1 asks for no more: "determined by the thermal properties of the motor".
+    [1/K] (default: copper).  MR §8.9.1 gives only: "determined by the thermal properties of the motor".
 
     >>> winding = Thermal(resistance=4, capacitance=25, max_temperature=125, coefficient=0)
     >>> winding.time_constant, winding.steady_temperature(10)
@@ -46,7 +46,7 @@ class Thermal:
 
     @property
     def time_constant(self) -> Scalar:
-        """R_th C [s]: after so long, 63 % of the way to the steady temperature."""
+        """R_th C [s]: time constant, after which 63 % of the temperature rise is reached."""
         return self.resistance * self.capacitance
 
     def rate(self, temperature: Scalar, heat: Scalar) -> Scalar:
@@ -54,7 +54,7 @@ class Thermal:
         return (heat - (temperature - self.ambient) / self.resistance) / self.capacitance
 
     def steady_temperature(self, heat: Scalar) -> Scalar:
-        """T_ambient + R_th P: where a constant heat [W] leads [°C]."""
+        """T_ambient + R_th P: steady temperature [°C] at a constant heat [W]."""
         return self.ambient + self.resistance * heat
 
     def growth(self, temperature: Scalar) -> Scalar:
@@ -62,7 +62,7 @@ class Thermal:
         return 1 + self.coefficient * (temperature - self.reference)
 
     def steady_temperature_of(self, current: Scalar, resistance: Scalar) -> Scalar:
-        """Where a constant (or RMS) current [A] through R [Ω] leads, the growth of R included [°C]; ∞ where it runs away.
+        """Steady temperature [°C] at a constant (or RMS) current [A] through R [Ω], with R(T); ∞ for thermal runaway.
 
         T − T_a = R_th I² R (1 + α (T − T_r)), solved for T.
         """

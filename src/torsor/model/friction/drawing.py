@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from torsor.model.friction.lugre import LuGre
 
 POINTS = 200
-#: sweeps of the velocity in the picture of a law with memory, and its steps
+#: number of steps of the velocity cycle in the plot of a law with an internal state
 SWEEP_STEPS = 4000
 
 
 def draw(law: Friction, speed: float | None, load: float, ax: Any, style: dict[str, Any]) -> Any:
-    """One line from −speed to speed, through all that friction may be at rest."""
+    """One line from −speed to speed, through the range of friction at rest."""
     speeds = [(law.scale if speed is None else float(speed)) * k / POINTS for k in range(1, POINTS + 1)]
     hold, start = law.breakaway(load), law.kinetic(0.0, load)
     v = [*(-x for x in reversed(speeds)), 0.0, 0.0, 0.0, 0.0, *speeds]
@@ -27,7 +27,7 @@ def draw(law: Friction, speed: float | None, load: float, ax: Any, style: dict[s
 
 
 def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict[str, Any]) -> Any:
-    """The force while v swings once to and fro, so fast that the bristles take a tenth of the swing to follow."""
+    """The force over one cycle of v, so fast that the bristles need a tenth of the cycle to follow."""
     top = law.scale if speed is None else float(speed)
     ax = draw(law.curve, top, load, ax, {"linestyle": ":", "label": "steady state"})
     bend = max(law.kinetic(0.0, load)) / law.stiffness
@@ -36,7 +36,7 @@ def draw_loop(law: LuGre, speed: float | None, load: float, ax: Any, style: dict
     for k in range(2 * SWEEP_STEPS):
         x = top * math.sin(2 * math.pi * k / SWEEP_STEPS)
         z = law.step(z, x, dt, load)
-        if k >= SWEEP_STEPS:  # the first swing forgets how the bristles began
+        if k >= SWEEP_STEPS:  # the first cycle removes the effect of the initial state
             v.append(x)
             tau.append(law.force(z, x, load=load))
     return _label(ax, v, tau, {"label": type(law).__name__, **style})

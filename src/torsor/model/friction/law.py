@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Levels(NamedTuple):
-    """How large dry friction is in each direction of motion [N·m or N], both counted positive."""
+    """Levels of dry friction in each direction of motion [N·m or N], both positive."""
 
     backward: Scalar
     forward: Scalar
 
     def along(self, s: Scalar) -> Scalar:
-        """The force for a direction s of motion: ``forward`` at s = 1, −``backward`` at s = −1, nothing at s = 0.
+        """The force for a direction s of motion: ``forward`` at s = 1, −``backward`` at s = −1, 0 at s = 0.
 
         F̄ s + ½(F₊ − F₋) s² with F̄ the mean of the two: no branch, and as smooth in s as s is in v.
         """
@@ -37,14 +37,14 @@ class Friction(ABC):
     """A law τ_fric(v), as inverse dynamics adds it: τ = M a + h + τ_fric(v), so it has the sign of v and opposes the motion.
 
     A law is made of two parts, over any scalar: dry friction, whose levels :meth:`kinetic` and :meth:`breakaway` give, and
-    :meth:`drag`, which grows with speed from nothing.  ``load`` is the force through the joint without friction [N·m or N];
+    :meth:`drag`, which grows with speed from 0.  ``load`` is the force through the joint without friction [N·m or N];
     most laws ignore it.  A custom law defines :meth:`breakaway` and overrides others as needed.
     """
 
-    #: the law in one line, and where the book draws it
+    #: the formula in one line, and the book's figure
     formula: ClassVar[str] = ""
     figure: ClassVar[str] = ""
-    #: how many numbers the law remembers: none, where velocity says all
+    #: number of internal states: 0 if the force depends on the velocity alone
     states: ClassVar[int] = 0
 
     @abstractmethod
@@ -64,11 +64,11 @@ class Friction(ABC):
         return self.kinetic(v, load).along(sign(v)) + self.drag(v)
 
     def steady(self, v: Scalar, load: Scalar = 0) -> Scalar:
-        """The force after a long time at velocity v: :meth:`force` itself, for a law without memory."""
+        """Steady-state force at velocity v: :meth:`force` itself, for a law without internal state."""
         return self.force(v, load=load)
 
     def power(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
-        """τ_fric(v) v ≥ 0 [W]: what turns to heat."""
+        """τ_fric(v) v ≥ 0 [W]: dissipated power."""
         return self.force(v, load=load) * v
 
     def smooth(self, width: Scalar, kind: str = "tanh") -> Smooth:
@@ -79,7 +79,7 @@ class Friction(ABC):
 
     @property
     def scale(self) -> float:
-        """A speed by which the law has shown its character; :meth:`plot` goes this far [rad/s or m/s]."""
+        """A speed that covers the law's features; the range of :meth:`plot` [rad/s or m/s]."""
         return 1.0
 
     @property
@@ -92,7 +92,7 @@ class Friction(ABC):
         return describe_law(self)
 
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
-        """Force over velocity, with all it may be at rest; returns matplotlib's axes.  Needs the extra ``plot``."""
+        """Plot force over velocity, with its range at rest; returns matplotlib's axes.  Needs the extra ``plot``."""
         from torsor.model.friction.drawing import draw
 
         return draw(self, speed, load, ax, style)
@@ -114,7 +114,7 @@ def _numeric(x: Any) -> bool:
 
 
 def check(law: Any, *names: str, positive: bool = False) -> None:
-    """Refuse constants that no friction has; scalars that are not numbers pass."""
+    """Raise for constants that are not valid for friction; scalars that are not numbers pass."""
     for name in names:
         x = getattr(law, name)
         if isinstance(x, (int, float)) and not (0 <= x < math.inf and (x > 0 or not positive)):

@@ -1,4 +1,4 @@
-"""Friction with a memory: bristles that bend before they slip (Canudas de Wit, Olsson, Åström & Lischinsky 1995)."""
+"""LuGre friction: bristles that bend before they slip (Canudas de Wit, Olsson, Åström & Lischinsky 1995)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from torsor.scalar import Scalar, exp, sign
 
 @dataclass(frozen=True)
 class LuGre:
-    """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is how far the bristles are bent [rad or m].
+    """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is the deflection of the bristles [rad or m].
 
     ``curve`` is the steady-state law at constant velocity, usually :class:`Stribeck`: its dry level is g(v) and its drag
     the viscous part.  ``stiffness`` σ₀ [N·m/rad or N/m] is that of the bristles, ``damping`` σ₁ [N·m·s/rad or N·s/m] theirs.
     As in every law, τ opposes the motion and inverse dynamics adds it.
 
-    Bent bristles store ½σ₀z².  What is left of τ v is heat, and never negative while σ₁² |v| ≤ 4 g(v) (σ₁ + b_viscous):
+    Bent bristles store ½σ₀z².  The rest of τ v is heat, and not negative while σ₁² |v| ≤ 4 g(v) (σ₁ + b_viscous):
     :meth:`dissipation`.  At higher speeds constant σ₁ may give energy back; ``fading=True`` takes σ₁/(1 + σ₁|v|/4g(v)) for it,
-    which is σ₁ where bristles matter and passive at every speed.
+    which is about σ₁ at low speed and passive at every speed.
 
     >>> from torsor.model.friction import Stribeck
     >>> law = LuGre(Stribeck(1.5, 1.0, 0.4, v_stribeck=0.001), stiffness=1e5, damping=316.0)
@@ -53,7 +53,7 @@ class LuGre:
         return self.stiffness * z + self._damping(v, load) * self.state_rate(z, v, load) + self.curve.drag(v)
 
     def step(self, z: Scalar, v: Scalar, dt: Scalar, load: Scalar = 0) -> Scalar:
-        """z after dt [s] at constant velocity, exactly; so no step is too long, however stiff the bristles.
+        """z after dt [s] at constant velocity, exactly; stable for any dt and any stiffness.
 
         z ← z E + (g/σ₀) sgn(v) (1 − E), E = exp(−σ₀ |v| dt / g).
         """
@@ -66,19 +66,19 @@ class LuGre:
         return self._g(v, load) * sign(v) / self.stiffness
 
     def steady(self, v: Scalar, load: Scalar = 0) -> Scalar:
-        """The force after a long time at velocity v: the curve's."""
+        """Steady-state force at velocity v: that of the curve."""
         return self.curve.force(v, load=load)
 
     def power(self, z: Scalar, v: Scalar, *, load: Scalar = 0) -> Scalar:
-        """τ v [W]: heat, and what bending the bristles takes; negative while they give it back."""
+        """τ v [W]: heat plus the power that bends the bristles; negative while they return energy."""
         return self.force(z, v, load=load) * v
 
     def dissipation(self, z: Scalar, v: Scalar, load: Scalar = 0) -> Scalar:
-        """τ v − d/dt ½σ₀z² [W]: what turns to heat."""
+        """τ v − d/dt ½σ₀z² [W]: dissipated power."""
         return self.power(z, v, load=load) - self.stiffness * z * self.state_rate(z, v, load)
 
     def breakaway(self, load: Scalar = 0) -> Levels:
-        """What bristles bent to the full hold at rest: g(0)."""
+        """Holding force of fully bent bristles at rest: g(0)."""
         return self.curve.kinetic(0, load)
 
     def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
@@ -99,7 +99,7 @@ class LuGre:
 
     @property
     def scale(self) -> float:
-        """A speed by which the curve has shown its character [rad/s or m/s]."""
+        """A speed that covers the curve's features [rad/s or m/s]."""
         return self.curve.scale
 
     @property
@@ -112,7 +112,7 @@ class LuGre:
         return describe_law(self)
 
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
-        """A slow sweep of velocity up and down: the loop that memory makes, around the curve; returns matplotlib's axes."""
+        """Plot a slow cycle of velocity: the hysteresis loop around the steady-state curve; returns matplotlib's axes."""
         from torsor.model.friction.drawing import draw_loop
 
         return draw_loop(self, speed, load, ax, style)

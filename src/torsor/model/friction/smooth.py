@@ -33,8 +33,8 @@ class Smooth(Friction):
     x/√(1 + x²), within 1/(2k²) (5e-3 at k = 10), which costs a square root.  For |v| ≥ k width the force is therefore within
     that fraction of ``law``'s dry level; 3/2 of it where the level differs by direction.  :meth:`error` is this bound.
 
-    Smooth friction holds nothing: under any load the joint creeps, and a static level that only rest has (MR Fig. 8.15 d, e)
-    is not felt.  For a joint that must stand still, :mod:`torsor.simulate.stiction`.
+    Smooth friction cannot hold a joint: under any load the joint creeps, and a static level that applies only at rest
+    (MR Fig. 8.15 d, e) has no effect.  For a joint that must stand still, use :mod:`torsor.simulate.stiction`.
 
     >>> from torsor.model.friction import Coulomb
     >>> law = Coulomb(3.0).smooth(0.01)

@@ -16,12 +16,12 @@ from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 #: fields of a joint type that hold the direction of an axis
 AXIS_FIELDS = ("axis", "second_axis", "normal")
-#: how far from 1 the length of an axis may be: files carry six digits or more
+#: allowed deviation of an axis' length from 1: files have six digits or more
 UNIT = 1e-6
 
 
 class JointType(ABC):
-    """How one body may move against another.
+    """The relative motion that a joint allows between two bodies.
 
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
     works over any scalar: no branch on a value, no arrays.  For a custom joint, define ``name``, ``nq``,
@@ -59,15 +59,15 @@ class JointType(ABC):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         """T(q): the 6 − d wrenches, in the body frame, that do no work on S: TᵀS = 0 (F&O's constraint forces).
 
-        With S they span the six dimensions.  The rows are orthonormal (moments in N·m beside forces in N), those of a joint
-        about a coordinate axis whole numbers.
+        With S they span the six dimensions.  The rows are orthonormal (moments in N·m, forces in N), those of a joint
+        about a coordinate axis integers.
         """
         raise ModelError(self._no_loop("complement"))
 
     def coordinates(self, X: Transform) -> list[Scalar]:
         """q with transform(q) nearest to X, from the joint frame to the body frame; exactly q where X = transform(q).
 
-        Rotations and translations are taken each for itself.  Angles come back in (−π, π], quaternions with w ≥ 0.
+        Rotations and translations are treated separately.  Angles come back in (−π, π], quaternions with w ≥ 0.
         """
         raise ModelError(self._no_loop("coordinates"))
 
@@ -83,7 +83,7 @@ class JointType(ABC):
         )
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
-        """Where a motion with constant joint velocity ``step`` leads in unit time."""
+        """The configuration after unit time at constant joint velocity ``step``."""
         return [a + b for a, b in zip(q, step, strict=True)]
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
@@ -99,7 +99,7 @@ class JointType(ABC):
         return [rng.uniform(*_bounds(a, b), size=shape) for a, b in zip(lower, upper, strict=True)]
 
     def fault(self, q: Sequence[float]) -> str:
-        """Why these numbers are no configuration of this joint; empty if they are one."""
+        """The reason why these numbers are not a valid configuration of this joint; empty if they are valid."""
         return ""
 
     def align_axis(self) -> tuple[Mat, JointType]:
@@ -117,13 +117,13 @@ def _unit(given: Any, what: str) -> Vec:
 
 
 def _bounds(low: float, high: float) -> tuple[float, float]:
-    """The limits, cut to a turn where that leaves something of them."""
+    """The limits, cut to [−π, π] unless that interval would be empty."""
     cut = max(low, -math.pi), min(high, math.pi)
     return cut if cut[0] <= cut[1] else (low, high)
 
 
 def axis_alignment(axis: Vec) -> Mat:
-    """Axes R with R ẑ = axis, turned as little as possible; for a coordinate axis, no turn at all."""
+    """Axes R with R ẑ = axis, with the smallest rotation; for a coordinate axis, no rotation."""
     if any(isinstance(a, int) and abs(a) == 1 for a in axis):
         return IDENTITY
     x, y, z = axis

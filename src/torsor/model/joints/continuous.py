@@ -13,7 +13,7 @@ from torsor.scalar import Scalar, Scalars, atan2, cos, sin
 
 @dataclass(frozen=True)
 class Continuous(Revolute):
-    """Rotation by q [rad] about a unit axis; q and q + 2π are one place."""
+    """Rotation by q [rad] about a unit axis; q and q + 2π are the same configuration."""
 
     name = "continuous"
 

@@ -63,7 +63,7 @@ __all__ = [
 def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
     """Check the consistency of a joint: S v = T⁻¹Ṫ, Ṡ = dS/dt, difference inverts integrate; ModelError names the failed one.
 
-    One that may close loops is also held to TᵀS = 0 and to coordinates(transform(q)) = q.
+    For a joint that may close loops, TᵀS = 0 and coordinates(transform(q)) = q are checked, too.
 
     By central differences at random states, so it finds wrong signs and frames, not lost digits.
     """

@@ -1,4 +1,4 @@
-"""A sleeve on a shaft."""
+"""Cylindrical joint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed joint.  Assembly merges its links into one body, so algorithms never see it; as a loop joint it has six rows."""
+"""Fixed joint.  Assembly merges its links into one body, so algorithms do not use it; as a loop joint it has six rows."""
 
 from __future__ import annotations
 

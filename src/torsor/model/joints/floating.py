@@ -1,4 +1,4 @@
-"""No joint at all: a body free in space."""
+"""Floating joint: six degrees of freedom, for floating bases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A screw."""
+"""Helical (screw) joint."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Helical(JointType):
     def complement(self, q: Scalars) -> tuple[Force, ...]:
         x, y, a = axes_about(self.axis)
         k = 1 / sqrt(1 + self.pitch * self.pitch)
-        thread = Force(_snap(a * (-self.pitch * k)), _snap(a * k))  # (−h a, a): a push along pays for a turn about
+        thread = Force(_snap(a * (-self.pitch * k)), _snap(a * k))  # (−h a, a): force and moment do no net work
         return (*moments(x, y), *forces(x, y), thread)
 
     def coordinates(self, X: Transform) -> list[Scalar]:
-        """By the angle alone, so in (−π, π]: a screw further on is seen as one whole turns back, and out along its axis."""
+        """By the angle alone, so in (−π, π]: whole turns are lost, and remain as a displacement along the axis."""
         return [angle_about(self.axis, X.pose[0])]
 
     def align_axis(self) -> tuple[Mat, JointType]:

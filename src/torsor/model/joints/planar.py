@@ -1,4 +1,4 @@
-"""A puck on a table."""
+"""Planar joint."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torsor.spatial.vector import IDENTITY, ZERO
 
 @dataclass(frozen=True)
 class Planar(JointType):
-    """q = (x, y [m], θ [rad]): translation along the table's axes, then rotation about its normal; v = q̇.
+    """q = (x, y [m], θ [rad]): translation along the plane's fixed axes, then rotation about its normal; v = q̇.
 
-    The table's axes are those of the joint frame, turned so that ẑ meets the normal.  S moves in the body (the table's
-    axes do not turn with it), so Ṡ ≠ 0.
+    The plane's axes are those of the joint frame, rotated so that ẑ is the normal.  S moves in the body (the plane's
+    axes do not rotate with it), so Ṡ ≠ 0.
     """
 
     normal: Vec

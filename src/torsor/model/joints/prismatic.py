@@ -1,4 +1,4 @@
-"""A slider."""
+"""Prismatic joint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ball in a socket."""
+"""Spherical (ball) joint."""
 
 from __future__ import annotations
 

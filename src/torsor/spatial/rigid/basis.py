@@ -1,7 +1,7 @@
 """Canonical bases: the same vectors, in the same order and with the same signs, for every LAPACK.
 
-A null space or the eigenvectors of a repeated eigenvalue have no basis of their own; LAPACK's differs between processors.
-Here a choice that rounding could turn (the largest of equal numbers) is replaced by the first candidate above a threshold that
+A null space or the eigenvectors of a repeated eigenvalue have no unique basis; LAPACK's differs between processors.
+Here a choice that depends on rounding (the largest of equal numbers) is replaced by the first candidate above a threshold that
 no symmetric mechanism meets exactly.
 """
 
@@ -21,7 +21,7 @@ def null_space_basis(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, tuple[in
     """(basis, pivots) of the span of K ``(n, f)``, whose columns are orthonormal in the metric M: basisᵀ M basis = 1.
 
     Pivots are the first coordinates that determine the others; column i has a positive entry at pivot i and zeros at pivots
-    after it, before it is made orthogonal to the columns before it (reduced echelon form, then Gram and Schmidt).
+    after it, before it is made orthogonal to the columns before it (reduced echelon form, then Gram–Schmidt).
     """
     free = np.sqrt(M.diagonal())[:, None] * K  # dimensionless
     pivots: list[int] = []

@@ -30,7 +30,7 @@ def from_com(
     """I_o = R I_c Rᵀ + m(cᵀc 1 − c cᵀ): from mass [kg], centre of mass [m] and inertia about it [kg·m²] (MR 8.26, 8.27).
 
     ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz), three (the diagonal) or None (a point), in axes turned
-    from the frame's by ``rpy`` [rad]: what a URDF's ``<inertial>`` says.  Any scalar will do.
+    from the frame's by ``rpy`` [rad], as in a URDF's ``<inertial>``.  Works over any scalar.
 
     >>> from_com(2, (1, 0, 0)).I.yy
     2.0
@@ -115,10 +115,10 @@ def forward_dynamics(body: Body, V: ArrayLike, F: ArrayLike) -> np.ndarray:
     array([1., 1., 1., 1., 2., 3.])
     """
     I, V_ = _body(body), read.motion(V, "V")
-    scale = 1e-13 * max(map(abs, (I.I.xx, I.I.yy, I.I.zz)))  # what Steiner's part may leave of a zero by rounding
+    scale = 1e-13 * max(map(abs, (I.I.xx, I.I.yy, I.I.zz)))  # rounding error of a zero after Steiner's term
     if not I.m > 0 or np.linalg.eigvalsh(np.array(I.about_com.rows, dtype=float))[0] <= scale:
         raise SingularError(
-            "the body has no inertia about some axis (a point, a line, or no mass): no wrench's motion is finite"
+            "the body has no inertia about some axis (a point, a line, or no mass): its acceleration is not finite"
         )
     right = _six(read.force(F, "F") - V_.cross(I @ V_))
     return np.linalg.solve(to_matrix(I), right[..., None])[..., 0]
@@ -127,7 +127,7 @@ def forward_dynamics(body: Body, V: ArrayLike, F: ArrayLike) -> np.ndarray:
 def newton_euler(mass: float, inertia: ArrayLike, V: ArrayLike, dV: ArrayLike) -> np.ndarray:
     """m_b = I_b ω̇ + [ω] I_b ω, f_b = m(v̇ + [ω] v) (..., 6) [N·m, N], at the centre of mass (MR 8.22, 8.23; ASADA 7.1.1–7.1.3).
 
-    The classical form, with matrices and cross products and nothing of the twist form in it: a check of
+    The classical form, with matrices and cross products, independent of the twist form: a check of
     :func:`inverse_dynamics`.  ``inertia`` is 3×3 about the centre of mass [kg·m²].
 
     >>> newton_euler(2, np.diag([3, 4, 5]), [1, 1, 0, 0, 0, 0], [0] * 6)

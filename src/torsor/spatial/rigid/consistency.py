@@ -1,6 +1,6 @@
-"""Which ten numbers are a body's?  Those whose pseudo-inertia is positive semidefinite.
+"""Physical consistency of ten inertial parameters: the pseudo-inertia P must be positive semidefinite.
 
-P = ∫ (r, 1)(r, 1)ᵀ dm = [[Σ, h], [hᵀ, m]] (4×4), Σ = ∫ r rᵀ dm = ½ tr(I_o) 1 − I_o.  P ⪰ 0 says at once that the mass and the
+P = ∫ (r, 1)(r, 1)ᵀ dm = [[Σ, h], [hᵀ, m]] (4×4), Σ = ∫ r rᵀ dm = ½ tr(I_o) 1 − I_o.  P ⪰ 0 implies that the mass and the
 principal moments are not negative and that no moment exceeds the sum of the other two (MR 8.2.1 has the first half; P is
 Wensing, Kim & Slotine, "Linear matrix inequalities for physically consistent inertial parameter identification", 2018).
 """
@@ -46,9 +46,9 @@ def from_pseudo_inertia(P: ArrayLike) -> Inertia:
 
 
 def inertia_problems(inertia: Inertia) -> list[str]:
-    """Why no body has this inertia, in words; an empty list if one may: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR 8.2.1).
+    """Reasons why the inertia is physically impossible; empty if it is possible: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR 8.2.1).
 
-    A millionth of the largest moment is forgiven, as when a robot is loaded: files carry six digits or so.
+    The tolerance is a millionth of the largest moment, as when a robot is loaded: files have about six digits.
 
     >>> from torsor.rigid import from_com
     >>> inertia_problems(from_com(1, inertia=(1, 1, 3)))
@@ -59,7 +59,7 @@ def inertia_problems(inertia: Inertia) -> list[str]:
 
 
 def is_consistent(inertia: Inertia) -> bool:
-    """P ⪰ 0: whether some body has this inertia; :func:`inertia_problems` says why not.
+    """P ⪰ 0: whether the inertia is physically possible; :func:`inertia_problems` gives the reasons if not.
 
     >>> from torsor.rigid import from_com
     >>> is_consistent(from_com(1, inertia=(1, 1, 2))), is_consistent(from_com(1, inertia=(1, 1, 3)))
@@ -69,7 +69,7 @@ def is_consistent(inertia: Inertia) -> bool:
 
 
 class Correction(NamedTuple):
-    """What :func:`nearest_consistent` answers: the inertia, how far it went [kg·m²], and what changed, in words."""
+    """Result of :func:`nearest_consistent`: the inertia, its distance from the given one [kg·m²], and a list of changes."""
 
     inertia: Inertia
     distance: float
@@ -79,11 +79,11 @@ class Correction(NamedTuple):
 def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction:
     """min ‖P′ − P‖_F over P′ ⪰ 0 with the mass and the centre of mass held: the nearest inertia that a body can have.
 
-    Held so, only Σ_c = ½ tr(I_c) 1 − I_c, the second moment about the centre of mass, may change, and the answer is Σ_c with
-    its eigenvalues below ``smallest`` [kg·m²] raised to it.  This norm is in kg·m² throughout, and the answer is the same body
+    Held so, only Σ_c = ½ tr(I_c) 1 − I_c, the second moment about the centre of mass, may change, and the result is Σ_c with
+    its eigenvalues below ``smallest`` [kg·m²] raised to it.  This norm is in kg·m² throughout, and the result is the same body
     whatever frame the inertia is given in; a free projection of P would add kilograms to kg·m² and depend on the frame.
-    ``smallest`` above zero gives a body that is thick in every direction.  With a negative mass there is no answer: ModelError.
-    Without mass, a first moment of mass goes too.
+    ``smallest`` above zero gives a body that is thick in every direction.  A negative mass raises ModelError.
+    Without mass, the first moment of mass becomes zero, too.
 
     >>> from torsor.rigid import from_com
     >>> fixed = nearest_consistent(from_com(1, inertia=(1, 1, 3)))
@@ -98,13 +98,13 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     changes, moved = [], 0.0
     if I.m == 0 and any(I.h):
         h = np.array(I.h, dtype=float)
-        moved = 2 * float(np.square(h).sum())  # h stands in P twice
+        moved = 2 * float(np.square(h).sum())  # h occurs in P twice
         changes.append(f"first moment of mass {_short(h)} → 0, 0, 0 kg·m")
         I = Inertia(I.m, Vec(0, 0, 0), I.I)
     about_com = np.array(I.about_com.rows, dtype=float)
     values, axes = np.linalg.eigh(_second_moment(about_com))
     raised = np.maximum(values, smallest)
-    # a flat body's zero, less what taking Steiner's part away again left of it, is a zero
+    # for a flat body, a zero within the rounding error of subtracting Steiner's term counts as zero
     rounding = 1e-14 * max(map(abs, (I.I.xx, I.I.yy, I.I.zz)))
     if values[0] < smallest - rounding:
         now = _rotational(axes * raised @ axes.T)

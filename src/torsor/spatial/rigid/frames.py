@@ -31,7 +31,7 @@ def rotate_inertia(inertia: Any, R: ArrayLike) -> np.ndarray:
 def steiner(inertia: Any, mass: Scalar, q: Scalars | np.ndarray) -> np.ndarray:
     """I_q = I_b + m(qᵀq 1 − q qᵀ) (3×3) [kg·m²]: from the centre of mass to a point q [m], axes kept (MR 8.27).
 
-    ``inertia`` as in :func:`rotate_inertia`, about the centre of mass.  Any scalar will do.
+    ``inertia`` as in :func:`rotate_inertia`, about the centre of mass.  Works over any scalar.
 
     >>> steiner([1, 2, 3], mass=2, q=(0, 0, 1)).diagonal()
     array([3., 4., 3.])
@@ -98,10 +98,10 @@ def sum_inertias(parts: Iterable[Inertia]) -> Inertia:
 
 
 class Principal(NamedTuple):
-    """What :func:`principal_axes` answers.
+    """Result of :func:`principal_axes`.
 
-    ``moments`` (3,) [kg·m²], smallest first; ``axes`` (3, 3), a column each in the body's frame, right-handed;
-    ``com`` (3,) [m], where they cross.
+    ``moments`` (3,) [kg·m²], smallest first; ``axes`` (3, 3), one column per axis in the body's frame, right-handed;
+    ``com`` (3,) [m], where the axes intersect.
     """
 
     moments: np.ndarray

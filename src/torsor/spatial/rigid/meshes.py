@@ -1,7 +1,7 @@
 """A closed surface of triangles, filled with uniform density: the integrals MR 8.24 as sums of signed tetrahedra.
 
 A tetrahedron from the origin over the triangle (a, b, c) has V = a·(b × c)/6, ∫ r = V (a + b + c)/4 and
-∫ r rᵀ = V (aaᵀ + bbᵀ + ccᵀ + (a + b + c)(a + b + c)ᵀ)/20; what lies outside the body is counted with both signs and cancels.
+∫ r rᵀ = V (aaᵀ + bbᵀ + ccᵀ + (a + b + c)(a + b + c)ᵀ)/20; volume outside the body is counted with both signs and cancels.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def mesh(vertices: ArrayLike, faces: ArrayLike) -> Solid:
 def from_mesh(vertices: ArrayLike, faces: ArrayLike, density: float) -> Inertia:
     """m = ρ V, I_o by MR 8.24: the inertia of a closed mesh with uniform density ρ [kg/m³], about its vertices' frame.
 
-    With the mass known instead: ``mesh(vertices, faces).inertia(mass=m)``.
+    For a given mass instead: ``mesh(vertices, faces).inertia(mass=m)``.
 
     >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> round(from_mesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], density=6).m, 12)
@@ -61,7 +61,7 @@ def from_mesh(vertices: ArrayLike, faces: ArrayLike, density: float) -> Inertia:
 def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     """:func:`mesh` of a file that trimesh reads (STL, OBJ, PLY, OFF, ...), its lengths times ``scale`` to be metres.
 
-    Needs the extra: ``pip install torsor[mesh]``.  Only this file is opened, nothing it refers to.
+    Needs the extra: ``pip install torsor[mesh]``.  Only this file is opened, not files it refers to.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -80,10 +80,10 @@ def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     except ImportError:
         raise MissingExtra("trimesh", "mesh", "reading a mesh file") from None
     try:
-        # bytes and no resolver: a mesh from a stranger cannot name other files to open
+        # bytes and no resolver: an untrusted mesh cannot make other files be opened
         found = trimesh.load_mesh(BytesIO(content), file_type=place.suffix.lstrip(".").lower(), process=False)
         vertices, faces = np.array(found.vertices, dtype=float), np.array(found.faces)
-    except Exception as error:  # a reader of strangers' files raises anything
+    except Exception as error:  # readers of untrusted files may raise any exception
         raise FileError(f"trimesh cannot read it: {type(error).__name__}: {error}", file=str(place)) from error
     try:
         return mesh(vertices * scale, faces)
@@ -111,7 +111,7 @@ def _triangles(vertices: ArrayLike, faces: ArrayLike) -> tuple[np.ndarray, np.nd
 
 
 def _check_closed(triangles: np.ndarray, n: int) -> None:
-    """Each edge must be walked as often one way as the other: then the surface has no boundary and the sums are right."""
+    """Each edge must be used equally often in both directions: then the surface has no boundary and the sums are right."""
     start, end = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
     real = start != end
     start, end = start[real], end[real]

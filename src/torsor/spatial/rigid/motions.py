@@ -1,6 +1,6 @@
 """Finite motions as arrays: exponential and logarithm of SO(3) and SE(3), quaternions (MR chapter 3).
 
-The formulas are those of :mod:`torsor.spatial.rotation` and :mod:`torsor.spatial.exponential`; here they meet matrices.
+The formulas are those of :mod:`torsor.spatial.rotation` and :mod:`torsor.spatial.exponential`; here they are applied to arrays.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def exp3(w: ArrayLike) -> np.ndarray:
 def log3(R: ArrayLike) -> np.ndarray:
     """w (..., 3) [rad] with e^[w] = R, the shorter way round: |w| ≤ π (MR 3.53–3.61).
 
-    Exact to rounding everywhere: it goes by the quaternion, which has no weak spot at 0 or π.  At π both w and −w are
-    right, and one of them is given.
+    Exact to rounding everywhere: it uses the quaternion, which loses no digits at 0 or π.  At π both w and −w are
+    valid, and one of them is returned.
 
     >>> log3(exp3([0.1, 0.2, -0.3])).round(12)
     array([ 0.1,  0.2, -0.3])
@@ -38,7 +38,7 @@ def log3(R: ArrayLike) -> np.ndarray:
 
 
 def exp6(V: ArrayLike) -> np.ndarray:
-    """T = e^[V] = [[e^[ω], G(ω) v], [0, 1]] (..., 4, 4): where a body is after unit time at the body twist V (MR 3.88).
+    """T = e^[V] = [[e^[ω], G(ω) v], [0, 1]] (..., 4, 4): pose after unit time at the body twist V (MR 3.88).
 
     V = S θ with a screw axis S gives the motion along the screw by θ.
 

@@ -1,4 +1,4 @@
-"""Can a body have this inertia?  Its density, wherever it is, is not negative; that is all that is asked (MR §8.2.1).
+"""Physical consistency of an inertia: the density must not be negative anywhere (MR §8.2.1).
 
 Then the principal moments about the centre of mass are not negative and none exceeds the sum of the other two.
 """
@@ -12,18 +12,18 @@ from torsor.spatial import Inertia
 from torsor.spatial.vector import flat
 from torsor.support.text import short
 
-#: what is forgiven, against the largest moment: files carry six digits or so
+#: tolerance relative to the largest moment: files have about six digits
 TOLERANCE = 1e-6
 
 
 def inertia_problems(inertia: Inertia) -> list[str]:
-    """Why no body has this inertia, in words; nothing if one may.  Inertias that are not numbers are not judged."""
+    """Reasons why the inertia is physically impossible; empty if it is possible.  Symbolic inertias are not checked."""
     if not all(is_constant(x) for x in flat(inertia)):
         return []
     if inertia.m == 0 and any(inertia.h):
         return ["it has a first moment of mass and no mass"]
     a, b, c = (float(x) for x in np.linalg.eigvalsh(np.array(inertia.about_com.rows, dtype=float)))
-    # taking Steiner's part away again costs some digits of the inertia about the origin
+    # subtracting Steiner's term loses some digits of the inertia about the origin
     rounding = 1e-14 * max(map(abs, (inertia.I.xx, inertia.I.yy, inertia.I.zz)))
     margin = TOLERANCE * max(abs(a), abs(c)) + rounding
     moments = f"{short(a)}, {short(b)}, {short(c)} kg·m²"

@@ -1,7 +1,7 @@
 """Arrays in, torsor's types inside, arrays out.
 
 The leading axes of an array become the scalar: ``Vec(w[..., 0], w[..., 1], w[..., 2])``.  So the spatial algebra, which
-works over any scalar, computes a batch without knowing it, and nothing is written a second time for arrays.
+works over any scalar, also computes batches, and there is no second version for arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torsor.spatial import Force, Inertia, Mat, Motion, Vec
 from torsor.spatial.vector import flat
 from torsor.support.given import as_array
 
-#: how far from RᵀR = 1 a rotation may be: what six printed digits leave (io.screws has the same)
+#: allowed deviation of a rotation from RᵀR = 1: the error of six printed digits (the same as in io.screws)
 ROTATION_TOLERANCE = 1e-6
 
 
@@ -63,22 +63,22 @@ def force(x: ArrayLike, what: str) -> Force:
 
 
 def rotation(x: ArrayLike, what: str) -> np.ndarray:
-    """Rotation matrices, checked to be some."""
+    """Rotation matrices, checked."""
     R = array(x, (3, 3), what)
     off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
     if not (off < ROTATION_TOLERANCE).all():
         raise ArgumentError(f"{what} is not a rotation: RᵀR differs from the identity by {off.max():.2g}")
     if not (np.linalg.det(R) > 0).all():
-        raise ArgumentError(f"{what} is no rotation but a reflection: its determinant is −1")
+        raise ArgumentError(f"{what} is a reflection, not a rotation: its determinant must be 1, not −1")
     return R
 
 
 def pose(x: ArrayLike, what: str) -> tuple[Mat, Vec]:
-    """(R, p) of 4×4 poses T = [[R, p], [0, 1]], checked to be some."""
+    """(R, p) of 4×4 poses T = [[R, p], [0, 1]], checked."""
     T = array(x, (4, 4), what)
     rotation(T[..., :3, :3], f"{what}[:3, :3]")
     if not np.isfinite(T).all() or np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:
-        raise ArgumentError(f"{what} is no pose [[R, p], [0, 1]]: its last row must be (0, 0, 0, 1) and p finite")
+        raise ArgumentError(f"{what} must be a pose [[R, p], [0, 1]]: its last row must be (0, 0, 0, 1) and p finite")
     return mat(T[..., :3, :3]), Vec(*(T[..., i, 3] for i in range(3)))
 
 
@@ -89,7 +89,7 @@ def mat(a: np.ndarray) -> Mat:
 def stack(parts: Scalars) -> np.ndarray:
     """One row: (..., n) of scalars, each an array of the batch or a number."""
     row = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in parts)), axis=-1)
-    return row + 0.0  # −0 is true and looks odd
+    return row + 0.0  # avoid printing −0
 
 
 def matrix(rows: Sequence[Scalars]) -> np.ndarray:
