@@ -10,7 +10,7 @@ from torsor.symbolic.notation import Name, number_of, trig_label
 
 
 class Abbreviation(NamedTuple):
-    """A symbol, the sine or cosine it stands for, and its LaTeX."""
+    """A symbol, the sine or cosine it abbreviates, and its LaTeX."""
 
     symbol: Any
     function: Any
