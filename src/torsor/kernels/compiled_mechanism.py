@@ -107,7 +107,7 @@ class CompiledMechanism(Mechanism):
         losses: Losses = NO_LOSSES,
         out: Array | None = None,
     ) -> Any:
-        """The kernel of one quantity, called."""
+        """Call the kernel of one quantity."""
         extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
         kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)

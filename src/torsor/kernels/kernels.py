@@ -82,7 +82,7 @@ class Kernels:
         """The kernel of a spec, made once."""
         try:
             kernel = self._kernels.get(spec)
-        except TypeError:  # a word that cannot be hashed
+        except TypeError:  # an option that cannot be hashed
             self._check(spec)
             raise
         if kernel is None:

@@ -159,7 +159,7 @@ class Builder:
 
         Its frame is at (xyz [m], rpy [rad]) on the link; it spins about ``axis`` there, ``ratio`` times as fast as the joint
         moves (MR's G).  Mass [kg], centre of mass [m] and inertia [kg·m²] about it as in :meth:`link`, in the rotor's frame;
-        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's own inertia.
+        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's inertia.
 
         >>> arm = Builder("arm").link("base").link("arm", mass=1, com=(1, 0, 0)).joint("hinge", "revolute", "base", "arm")
         >>> arm.rotor("motor", "hinge", "base", mass=0.2, inertia=(1e-4, 1e-4, 2e-4), ratio=100).build().mass_matrix([0.0])

@@ -39,7 +39,7 @@ class Robot(Computed):
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` is a
     preallocated array for the result.  A robot with loops refuses results that are valid only for its tree
-    with the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
+    with the loops cut, such as joint forces; :meth:`constrained` computes them with the loops closed.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
@@ -112,7 +112,7 @@ class Robot(Computed):
         wrenches: Wrenches | None = None,
         frame: str = "body",
     ) -> Operators:
-        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 made of them; one state at a time."""
+        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 in terms of them; one state at a time."""
         from torsor.mechanics import operators
 
         return operators.operators(self, q, v, tau=tau, wrenches=wrenches, frame=frame)

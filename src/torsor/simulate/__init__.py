@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torsor.simulate.run import simulate
     from torsor.simulate.stages import StepNotConverged
 
-#: a module of this package → its public names; a rollout imports none of these modules
+#: a module of this package → its public names; a rollout needs none of these modules
 _HOMES = {
     "adaptive": ("TooManySteps",),
     "audit": ("Audit",),

@@ -19,7 +19,7 @@ Array: TypeAlias = np.ndarray
 
 #: value of integrator= → class name in scipy.integrate
 METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau"}
-#: accepted steps that are allowed at least, and per step of dt or tick of a sampled control
+#: default limit of accepted steps: at least the first number, and the second per step of dt or tick of a sampled controller
 STEPS, STEPS_PER_TICK = 10_000, 10
 #: over WINDOW steps the mean must not fall below the shortest [s], or that share of the duration if it is less
 WINDOW, SHORTEST, SHARE = 1000, 1e-9, 1e-8
@@ -45,7 +45,7 @@ _ADVICE = (
 
 
 class TooManySteps(TorsorError, ArithmeticError):
-    """An adaptive integrator used up its steps, or hardly moved on: the motion is not smooth enough for its tolerance."""
+    """An adaptive integrator used all its steps, or its steps became too short: the motion is not smooth enough."""
 
 
 class Budget:
@@ -57,13 +57,13 @@ class Budget:
         self.evaluations, self.most = 0, EVALUATIONS * max(steps, EVALUATED_STEPS)
 
     def evaluate(self) -> None:
-        """One more evaluation of the acceleration."""
+        """Count one evaluation of the acceleration."""
         self.evaluations += 1
         if self.evaluations > self.most:
             raise TooManySteps(f"{self.most} evaluations, allowed by max_steps = {self.steps}, are used up; {_ADVICE}")
 
     def spend(self, t: float) -> None:
-        """One more step, beginning at t."""
+        """Count one step that begins at t."""
         if self.used >= self.steps:
             raise TooManySteps(f"max_steps = {self.steps} adaptive steps are used up; {_ADVICE}")
         self.used += 1

@@ -54,7 +54,7 @@ def pd(robot: Robot) -> Law:
 
 
 def pd_with_gravity(robot: Robot) -> Law:
-    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): at rest, at the target."""
+    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): in equilibrium at the target."""
     spring, gravity = pd(robot), gravity_compensation(robot)
 
     @record_once

@@ -46,7 +46,7 @@ def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result
 
 
 def _groups(result: Result) -> dict[str, Array]:
-    """Everything by name, (T,) or (T, n)."""
+    """All arrays of a result by name, (T,) or (T, n)."""
     motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
     beside = {f"state:{k}": x for k, x in result.states.items()}

@@ -1,6 +1,7 @@
 """Table of the quantities that a simulation compiles: parts of a step, charts of adaptive integrators, rollouts.
 
-Further coordinates after those of the model (motors of elastic joints) are plain numbers; ``inertias`` has one entry per motor.
+Coordinates after those of the model (motors of elastic joints, modes of flexible links) are plain numbers; ``inertias`` has one
+number per coordinate.
 """
 
 from __future__ import annotations

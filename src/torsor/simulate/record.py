@@ -1,4 +1,4 @@
-"""Records of a simulation: rows as they come, packed into arrays, and the times at which rows are recorded."""
+"""Records of a simulation: rows packed into arrays during the run, and the times at which rows are recorded."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Regular:
 
 
 class Record:
-    """Rows (t, q, v, τ, *wrenches, *states) of every step, packed as they come."""
+    """Rows (t, q, v, τ, *wrenches, *states) of every step, packed during the run."""
 
     def __init__(self) -> None:
         self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows if all steps are recorded

@@ -120,7 +120,7 @@ class Result:
 
     @property
     def energy(self) -> Array:
-        """Their sum (T,) [J]."""
+        """Total energy, the sum of ``energies``, (T,) [J]."""
         return np.sum(list(self.energies.values()), axis=0)
 
     @cached_property
@@ -140,7 +140,7 @@ class Result:
         return self.flows or summed_flows(self)
 
     def audit(self) -> Audit:
-        """dE = work − dissipated, summed over all steps, whichever are recorded; the discrepancy is the integrator's error."""
+        """dE = work − dissipated, summed over all steps, recorded or not; the discrepancy is the integrator's error."""
         return self._audit
 
     @cached_property

@@ -26,7 +26,7 @@ class Forces:
     """τ(t, q, v) after the drives, and the external wrenches, functions of the whole state; ``box`` has τ of the last tick."""
 
     law: Law
-    sample: Law  #: the new content of the box
+    sample: Law  #: the new τ for ``box``, called at each tick
     wrenches: list[Law]
     box: list[Array]
 

@@ -1,4 +1,4 @@
-"""c_12 for cos(θ_1 + θ_2) in SymPy expressions that are to be read."""
+"""c_12 for cos(θ_1 + θ_2) in readable SymPy expressions."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class ClosedForm(EquationsOfMotion):
         return "J", words[0], words[1] if len(words) == 2 else "world"
 
     def quantity(self, part: str, *words: str) -> Formula:
-        """One part as an object that prints itself and is a function of numbers; also ``quantity("J", "tip", "world")``."""
+        """One part as a formula that can be printed and called with numbers; also ``quantity("J", "tip", "world")``."""
         try:
             return super().quantity(part, *words)
         except TooLarge:

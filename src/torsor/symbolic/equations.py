@@ -149,7 +149,7 @@ class EquationsOfMotion:
     # -- text ------------------------------------------------------------------------------------------------
 
     def quantity(self, part: str, *words: str) -> Formula:
-        """One part as an object that prints itself, and that is a function of numbers: ``quantity("c")(q, v)``."""
+        """One part as a formula that can be printed and called with numbers: ``quantity("c")(q, v)``."""
         key = self._key(part, *words)
         if key not in self._formulas:
             self._formulas[key] = self._formula(key)

@@ -28,7 +28,7 @@ from torsor.symbolic.library import sympy_library
 from torsor.symbolic.named_terms import NamedTerms
 from torsor.symbolic.notation import Name, entries_to_show, entry_subscript, latex_aligned, latex_text
 
-#: figures of a printed decimal
+#: digits of a printed decimal
 FIGURES = 12
 #: Python keywords and built-ins that cannot be names of values
 _RESERVED = {*keyword.kwlist, *LIBRARY, "abs", "min", "max", "float"}

@@ -28,7 +28,7 @@ def four_bar(
 
     Lengths [m], ``masses`` of crank, coupler and rocker [kg] as uniform rods, gravity ``g`` [m/s²] along −ŷ.  q = (crank,
     coupler, rocker) [rad] from the zero position, where the crank is at the angle ``start`` from x̂ and the coupler's end
-    is left of the way from the crank's tip to the rocker's pivot (the open branch).  So with ``start=0`` the first coordinate
+    is left of the line from the crank's tip to the rocker's pivot (the open branch).  So with ``start=0`` the first coordinate
     is the crank angle.  Frame ``"coupler_point"`` is at ``point`` [m] along and left of the coupler.  By Grashof's rule, a
     crank that is the shortest bar turns fully if it and the longest bar together are no longer than the other two.
 

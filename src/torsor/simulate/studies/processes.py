@@ -21,7 +21,7 @@ from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
 from torsor.simulate.studies.study import compute, record_lost
 
-#: processes that may die over one point before it is given up, or in a row before they are ready
+#: number of processes that may die at one point before it is given up, or in succession before one is ready
 ATTEMPTS = 3
 
 NEVER_STARTED = (
@@ -31,7 +31,7 @@ NEVER_STARTED = (
 
 
 class Worker:
-    """A process and the point it has."""
+    """A worker process and its current point."""
 
     def __init__(self, parcel: Parcel):
         context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold

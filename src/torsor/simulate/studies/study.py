@@ -58,7 +58,7 @@ def record_failure(point: Point, kind: str, message: str, trace: str = "") -> Re
 
 
 def record_lost(point: Point) -> Record:
-    """The record of a point that no worker survives."""
+    """The record of a point at which every worker died."""
     why = "every worker process that had this point died: killed from outside, out of memory, or crashed"
     return record_failure(point, "WorkerLost", why)
 

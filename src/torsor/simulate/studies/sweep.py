@@ -85,8 +85,8 @@ def sweep(
 class Sweep:
     """A study, its points and their outcomes; made by :func:`torsor.sweep`.
 
-    Leaving a loop over it, an interruption or the death of a worker loses no outcome that has come: iterating again gives
-    those first, then computes the others.  A point that failed is tried again by the next sweep over the same folder.
+    No outcome is lost if a loop over it is left or interrupted, or if a worker dies: iterating again gives the outcomes so far
+    first, then computes the rest.  A point that failed is tried again by the next sweep over the same folder.
     """
 
     def __init__(
