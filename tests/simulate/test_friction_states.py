@@ -118,5 +118,5 @@ def test_saved_with_the_rest(tmp_path):
 
 
 def test_adaptive_integrators_refuse_internal_states():
-    with pytest.raises(ArgumentError, match=r"memory.*'rk4'"):
+    with pytest.raises(ArgumentError, match=r"LuGre.*'rk4'"):
         simulate(slider(LAW), [0.0], [0.0], 1.0, friction=True, integrator="dop853")

@@ -472,7 +472,7 @@ def test_symbols_are_refused():
     ({"parameters": {"kp": 1.0}}, "no controller"),
     ({"controller": 3.0}, "must be a function"),
     ({"controller": lambda q, gain: q}, "'gain'.*parameters="),
-    ({"controller": lambda q: q, "parameters": {"kp": 1.0}}, "no argument of controller"),
+    ({"controller": lambda q: q, "parameters": {"kp": 1.0}}, "not an argument of controller"),
     ({"controller": lambda q, u: u}, "no controls are given"),
     ({"controller": lambda q: q, "controls": np.zeros((10, 2))}, "no argument u"),
     ({"controller": lambda *x: x}, "found by name"),

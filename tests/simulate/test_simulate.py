@@ -360,7 +360,7 @@ def test_overflow_in_a_recorded_run_is_kept_too(arm):
         ({"wrenches": {"tip": [0, 0]}}, r"shape \(6,\)"),
         ({"record": 0}, "record must be"),
         ({"limits": 1.5}, "between 0 and 1"),
-        ({"motors": ([0.0], [0.0])}, "without springs"),
+        ({"motors": ([0.0], [0.0])}, "needs springs="),
         ({"damping": True, "friction": True}, "no joint of robot .* has a friction law"),
     ],
 )

@@ -105,7 +105,7 @@ def test_missing_module_on_a_worker_is_reported(client, tmp_path, monkeypatch):
 
 
 def test_no_cluster():
-    with pytest.raises(ts.ArgumentError, match=r"workers=2\.5 leads to no Dask cluster"):
+    with pytest.raises(ts.ArgumentError, match=r"workers=2\.5 is not a Dask cluster"):
         sweep(studies.inverse, {"x": [1]}, workers=2.5).run()
 
 

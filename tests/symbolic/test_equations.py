@@ -265,7 +265,7 @@ WRONG = {
     "text": (lambda: lagrange("m*v", P, ONE), "kinetic must be a SymPy expression"),
     "NaN": (lambda: lagrange(K, float("nan"), ONE), "potential must be a finite"),
     "infinite": (lambda: lagrange(K, float("inf"), ONE), "potential must be a finite"),
-    "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy tells symbols of one name apart"),
+    "twin": (lambda: lagrange(m * sp.Symbol("thetadot") ** 2, 0, ONE), "SymPy distinguishes symbols of one name"),
     "time": (lambda: lagrange(K * dynamicsymbols("u"), P, ONE), "that are not coordinates"),
     "mixed": (lambda: lagrange(K, P, [dynamicsymbols("theta"), *ONE]), "all be functions of one time"),
     "no robot": (lambda: lagrange_of("ur5"), "robot must be a Robot or a Model"),
@@ -282,7 +282,7 @@ WRONG = {
     "incomplete": (lambda: change_coordinates(lagrange(K, P, ONE), {}, coordinate_symbols("x")), "old has no theta"),
     "same names": (lambda: change_coordinates(lagrange(K, P, ONE), {th: th}, ONE), "must have new names"),
     "no kernel robot": (lambda: centrifugal_and_coriolis(7, [0], [0]), "robot must be a Robot, not int"),
-    "symbols": (lambda: passivity_matrix(ts.robots.two_link(m1=m), [0, 0], [0, 0]), "lagrange_of takes them"),
+    "symbols": (lambda: passivity_matrix(ts.robots.two_link(m1=m), [0, 0], [0, 0]), "use lagrange_of"),
     "quasi-velocities": (lambda: three_index_symbols(ts.robots.quadruped(), np.zeros(19)), "needs v = dq/dt"),
     "shape": (lambda: point_force(ts.robots.two_link(), [0, 0], "tip", [1, 2]), "force has shape (2,)"),
 }

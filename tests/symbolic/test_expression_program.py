@@ -50,9 +50,9 @@ def test_recorded_functions_keep_shapes():
 
 
 def test_unsupported_expressions_are_refused():
-    with pytest.raises(ArgumentError, match="torsor has no gamma"):
+    with pytest.raises(ArgumentError, match="gamma is not supported"):
         evaluate(sp.gamma(x), {x: 1.0})
-    with pytest.raises(ArgumentError, match="y has no value here; symbols with a value: x"):
+    with pytest.raises(ArgumentError, match="y has no value; symbols with a value: x"):
         evaluate(x + y, {x: 1.0})
     with pytest.raises(ArgumentError, match=r"m is a symbol where a kernel needs numbers.*with_values"):
         recorder({"r": x * sp.Symbol("m")}, {"q": [x]})

@@ -1,4 +1,4 @@
-"""From an equation to a kernel: the tables of quantities, and the one place that records, compiles and keeps them.
+"""From an equation to a kernel: tables of quantities, and the class that records, compiles and caches them.
 
 A :class:`Quantity` is a row of a table, a :class:`Spec` identifies one kernel completely, :class:`Kernels` makes it.
 May import support, scalar, spatial, compile, model and algorithms.

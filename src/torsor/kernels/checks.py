@@ -8,18 +8,18 @@ from typing import Any
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
 
-#: axes in which wrenches may be given: those of the frame they act at, or the world's
+#: axes in which wrenches may be given: the axes of their frame, or world axes
 AXES = ("body", "world")
 
 
 def check_axes(expressed_in: Any) -> None:
-    """Refuse axes that no wrench is given in."""
+    """Refuse unknown axes of wrenches."""
     if expressed_in not in AXES:
         raise UnknownName("expressed_in=", expressed_in, AXES)
 
 
 def check_configuration(model: Model, label: str, q: list[float]) -> None:
-    """Refuse numbers that are no configuration, such as a zero quaternion."""
+    """Refuse invalid configurations, such as a zero quaternion."""
     for i, _ in model.outward():
         start, joint = model.q_start[i], model.joint[i]
         if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
@@ -28,7 +28,7 @@ def check_configuration(model: Model, label: str, q: list[float]) -> None:
 
 
 def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:
-    """The wrenches by frames that there are, as users give them: a dict, or None."""
+    """Wrenches as users give them, a dict by frame or None; unknown frames are errors."""
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ArgumentError(f'wrenches must be a dict such as {{"{list(model.frames)[-1]}": F}}, not {type(wrenches).__name__}')
     for frame in wrenches or {}:

@@ -1,4 +1,4 @@
-"""A mechanism and its kernels: those of one method, and those of several quantities that share their work."""
+"""A mechanism and its kernels: one per method, and kernels of several quantities that share their work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from torsor.support.locks import new_lock
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
 
-#: methods with two results, each a quantity of its own
+#: methods with two results, each a separate quantity
 PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
     "_hybrid": (("hybrid_acceleration",), ("hybrid_force",)),
     "motor_torques": (("motor_torque",), ("gear_torque",)),
@@ -40,7 +40,7 @@ class CompiledMechanism(Mechanism):
 
     @property
     def kernels(self) -> Kernels:
-        """The kernels behind the methods: recorded, compiled and kept there."""
+        """The kernels of the methods, recorded, compiled and cached."""
         return self._kernels
 
     def kernel(
@@ -55,7 +55,7 @@ class CompiledMechanism(Mechanism):
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
-        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, where a frame's name has a colon itself.  ``damping``
+        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping``
         and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
         as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
         of ``expressed_in``.
@@ -107,20 +107,20 @@ class CompiledMechanism(Mechanism):
         losses: Losses = NO_LOSSES,
         out: Array | None = None,
     ) -> Any:
-        """The kernel of one quantity, called."""
+        """Call the kernel of one quantity."""
         extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
         kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame; ``key`` is the quantity and its words."""
+        """A kernel of one frame; ``key`` is the quantity and its options."""
         self._model.frame(key[1])
         return self._kernels(*key)(*values, out=out)
 
     def _kernel_for(
         self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
-        """The kernel that a method runs for the words it was given, in its order; of ``wrenches`` those are the frames."""
+        """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames."""
         own = () if name in PAIRS else QUANTITIES[name].words
         quantities = PAIRS.get(name) or ((name, *(x for word, x in words.items() if word in own)),)
         losses = self._losses(quantities, damping, friction)

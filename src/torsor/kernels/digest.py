@@ -1,7 +1,7 @@
-"""Digests: equal ones mean equal programs, in this process and the next.
+"""Digests: equal digests mean equal programs, in this process and in later ones.
 
-A program depends on the model, on the spec and on torsor's own source.  All three are read by value.  What a user wrote (a
-joint type, a friction law, a constraint, a controller) is code that no digest covers, so what contains it has none.
+A program depends on the model, on the spec and on torsor's own source.  All three are read by value.  A user's
+code (a joint type, a friction law, a constraint, a controller) is not covered, so values that contain it have no digest.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import numpy as np
 
 from torsor.model import Model
 
-#: rooms whose code is never recorded: readers, writers, pages, checks and commands
+#: folders whose code is never recorded: readers, writers, pages, checks and commands
 APART = frozenset({"checks", "cli", "io", "look"})
-#: where a model keeps its digest
+#: attribute of a model that caches its digest
 _MODEL = "_digest"
 
 
@@ -59,7 +59,7 @@ def source_digest() -> str:
 
 
 def _collect(x: Any, words: list[str]) -> None:
-    """The value as words: types count, since the integers 0 and 1 are structure, and 0.0 and 1.0 are numbers."""
+    """Append the value as words; types count, since the integers 0 and 1 are structure, and 0.0 and 1.0 are numbers."""
     kind = type(x)
     if kind is float or kind is int or kind is str or kind is bool or x is None:
         words.append(repr(x))
@@ -94,7 +94,7 @@ def _collect(x: Any, words: list[str]) -> None:
 
 
 def _model_digest(model: Model) -> str:
-    """Taken once of a model, which is frozen: robot, task, constraints and rollouts of one robot share it."""
+    """The digest of a model, computed once because models are frozen: robot, task, constraints and rollouts share it."""
     known = vars(model)
     if _MODEL not in known:
         words: list[str] = []
@@ -104,7 +104,7 @@ def _model_digest(model: Model) -> str:
 
 
 def _collect_object(x: Any, words: list[str]) -> None:
-    """An instance of a class of torsor: its class, and what it consists of."""
+    """Append an instance of a class of torsor: its class, and its fields or attributes."""
     words.append(_own(type(x)))
     if isinstance(x, Enum):
         words.append(x.name)
@@ -122,7 +122,7 @@ def _collect_object(x: Any, words: list[str]) -> None:
 
 
 def _collect_code(code: CodeType, words: list[str]) -> None:
-    """What a function does, and the names it uses."""
+    """Append the bytecode of a function, its names and constants."""
     words += [code.co_code.hex(), *code.co_names]
     for x in code.co_consts:
         if isinstance(x, CodeType):

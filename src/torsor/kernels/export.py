@@ -58,7 +58,7 @@ def export_c(
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
     axes or in ``expressed_in="world"``.  The robot's friction laws are included there and in hybrid dynamics, unless
     ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
-    The test program calls every function and returns 0 if its results are those of torsor.
+    The test program calls every function and returns 0 if its results agree with torsor's.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -98,7 +98,7 @@ def export_python(
     damping: bool = False,
     friction: bool | None = None,
 ) -> Path:
-    """Write a Python module that imports NumPy alone, one function per spec, and return its path.
+    """Write a Python module that imports only NumPy, one function per spec, and return its path.
 
     Leading axes of the arguments are a batch, as in torsor.  The options are those of :func:`export_c`.
 
@@ -135,7 +135,7 @@ def _check_robot(robot: Any) -> None:
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
-    """The path without its ending; its name goes into an include line."""
+    """The path without its extension; its name is used in an include line."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path must be a path, not {type(path).__name__}")
     base = Path(os.fsdecode(path))

@@ -1,4 +1,4 @@
-"""Functions of scalars that belong to no table: a stage of a large tree, a formula of screws, an expression of SymPy."""
+"""Kernels of functions outside the tables of quantities: stages of a large tree, formulas of screws, SymPy expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Function = Callable[..., Mapping[str, Any]]
 
 
 def record_function(function: Function, inputs: Sequence[Argument]) -> Recorded:
-    """The program of ``function(*lists of scalars) -> {name: nested list}``; kept on disk if all its code is torsor's."""
+    """The program of ``function(*lists of scalars) -> {name: nested list}``; cached on disk if all its code is torsor's."""
     chosen = digest(function, [tuple(a) for a in inputs])
     return Recorded(partial(shortest, [function], inputs), digest(source_digest(), chosen) if chosen else None)
 

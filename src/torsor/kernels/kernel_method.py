@@ -13,7 +13,7 @@ from torsor.compile.layout import SignatureInfo
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: annotations of parameters that are inputs of the kernel, of those that choose one, and of dicts that do both
+#: annotations of parameters that are inputs of the kernel, of options that select a kernel, and of dicts that do both
 INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
 
 
@@ -22,23 +22,23 @@ def kernel_method_of(
 ) -> Callable[[Callable[Concatenate[Any, P], R]], kernel_method[P, R]]:
     """A :class:`kernel_method` with several results, a NamedTuple class, or with guards.
 
-    ``guards={output: limit}`` are last outputs of the kernel, one number each, which are not returned: where one is not less
-    than its limit, the careful method is called.
+    ``guards={output: limit}`` are the last outputs of the kernel, one number each, which are not returned: if one is not below
+    its limit, the Python method is called.
     """
     return partial(kernel_method, result=result, guards=guards)
 
 
 class kernel_method(Generic[P, R]):
-    """Turns a careful method into one whose common call is a built-in function.
+    """Turns a Python method into one whose common call is a built-in function.
 
-    The decorated method is the documentation, the signature and the careful path.  Looking it up puts a built-in function into
-    the instance's ``__dict__``, where the next look-up finds it before this descriptor; nothing is compiled.  The first call
+    The decorated method has the documentation, the signature and the checks.  Looking it up puts a built-in function into
+    the instance's ``__dict__``, which the next lookup finds before this descriptor; this does not compile.  The first call
     compiles the kernel that ``robot._kernel_for(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs
     no Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
     of ``wrenches={"frame": F}`` the frames are words, as a tuple.
 
-    ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen; what a
-    kernel does not take then goes to the decorated method.
+    ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen;
+    calls that the kernel does not support run the decorated method.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class kernel_method(Generic[P, R]):
 
     @cached_property
     def _parameters(self) -> list[inspect.Parameter]:
-        """Those after ``self``."""
+        """The parameters after ``self``."""
         return list(inspect.signature(self.method).parameters.values())[1:]
 
     @cached_property
@@ -86,7 +86,7 @@ class kernel_method(Generic[P, R]):
 
     @cached_property
     def _documentation(self) -> str:
-        """The docstring behind a signature line, which is where Python looks for a built-in function's signature."""
+        """The docstring after a signature line, from which Python reads the signature of a built-in function."""
         bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"
 

@@ -1,4 +1,4 @@
-"""Kernels: a spec in, a kernel out.  The only place where quantities are recorded, compiled and kept."""
+"""Kernels: maps a Spec to a kernel.  The only class that records, compiles and caches quantities."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from torsor.support.locks import new_lock
 CONFIGURATIONS = ("q", "q0", "q1")
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
-#: scans kept for one subject
+#: number of scans cached for one subject
 KEPT = 64
 
 
 class Kernels:
     """The kernels of one subject, from its table of quantities.
 
-    The ``subject`` is what the functions of the table take first: a model, or something that has one as ``model``.  ``reduced``
-    makes the subject that joint-space results are recorded from.  ``shapes`` and ``labels`` are those of the inputs.  Kernels
-    are kept in memory by their specs; on disk under digests of subject, spec and torsor's source, unless they contain a user's
-    code.
+    The ``subject`` is the first argument of the table's functions: a model, or an object with an attribute ``model``.
+    ``reduced`` makes the subject from which joint-space results are recorded.  ``shapes`` and ``labels`` are those of the
+    inputs.  Kernels are cached in memory by their specs; on disk under digests of subject, spec and torsor's source, unless
+    they contain a user's code.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Kernels:
         self._kernels: dict[Spec, Kernel] = {}
         self._scans: dict[Any, Scan] = {}
         self._beside: dict[Any, Kernels] = {}
-        self._origin: Kernels | None = None  # that of another table, of the same subject
+        self._origin: Kernels | None = None  # the kernels of another table of the same subject
         self._lock = new_lock()
 
     def __reduce__(self) -> Any:
@@ -68,7 +68,7 @@ class Kernels:
         return self.subject if isinstance(self.subject, Model) else self.subject.model
 
     def of(self, table: Table, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Kernels:
-        """The kernels of another table of the same subject, made once; ``shapes`` are those of further inputs."""
+        """The kernels of another table of the same subject, made once; ``shapes`` are the shapes of further inputs."""
         key, sizes = (id(table), *(shapes or {}).items()), {**self._shapes, **(shapes or {})}
         with self._lock:
             if key not in self._beside:
@@ -82,7 +82,7 @@ class Kernels:
         """The kernel of a spec, made once."""
         try:
             kernel = self._kernels.get(spec)
-        except TypeError:  # a word that cannot be hashed
+        except TypeError:  # an option that cannot be hashed
             self._check(spec)
             raise
         if kernel is None:
@@ -93,7 +93,7 @@ class Kernels:
     def scan(
         self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
     ) -> Scan:
-        """The program of a spec, repeated in time; of scans, whose specs may contain users' code, the newest are kept.
+        """The program of a spec, repeated in time; only the newest scans are cached, since their specs may contain users' code.
 
         ``check`` is called before a scan is made.
         """
@@ -122,7 +122,7 @@ class Kernels:
         return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
-        """A value of numbers and lists that follows from the subject: kept on disk beside the kernels, if those are."""
+        """A value of numbers and lists computed from the subject; cached on disk with the kernels, if those are."""
         if self._digest is None:
             return compute()
         file = cache.key(source_digest(), self._digest, name)
@@ -139,7 +139,7 @@ class Kernels:
         return Recorded(partial(self.program, spec), self._key(spec))
 
     def program(self, spec: Spec) -> Program:
-        """The program of a spec, by whichever algorithms take the fewest operations."""
+        """The program of a spec, by the algorithms with the fewest operations."""
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
@@ -166,7 +166,7 @@ class Kernels:
     # -- over any scalar -------------------------------------------------------------------------------------
 
     def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
-        """Every result by name, from one flat sequence of scalars an input; ``choice`` counts the alternatives."""
+        """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
         options: dict[str, Any] = {name: given[name] for name in spec.extra}
         if spec.frames:
@@ -182,7 +182,7 @@ class Kernels:
         return results
 
     def _function(self, spec: Spec, row: Quantity, choice: int) -> Callable[..., Any]:
-        """The algorithm of a row: the first, or an alternative where there is one."""
+        """The algorithm of a row: the first, or an alternative if the row has one."""
         functions = row.function, *row.alternatives
         return functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
 
@@ -202,15 +202,15 @@ class Kernels:
         result = function(subject, *state.values(), **options)
         if row.acceleration:
             return result
-        load = result  # the joint force without friction; where hybrid dynamics was given a force, that one
+        load = result  # the joint force without friction; in hybrid dynamics, the given force where there is one
         if "prescribed" in state:
             load = [p * f + (1 - p) * t for p, f, t in zip(state["prescribed"], result, tau, strict=True)]
         return [f + x for f, x in zip(result, lost(v, load), strict=True)]
 
     def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-        """The options of a function: with wrenches in the frames' own axes, unless it turns them itself, or takes none."""
+        """The options of a function: with wrenches in frame axes, unless the function rotates them itself or takes none."""
         if not _takes(function, "wrenches"):
-            return {word: x for word, x in options.items() if word != "wrenches"}  # M and its like do not depend on them
+            return {word: x for word, x in options.items() if word != "wrenches"}  # M and others do not depend on wrenches
         if spec.expressed_in == "body":
             return options
         if _takes(function, "axes"):
@@ -218,14 +218,14 @@ class Kernels:
         turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
         return {**options, "wrenches": turned}
 
-    # -- how -------------------------------------------------------------------------------------------------
+    # -- making ----------------------------------------------------------------------------------------------
 
     @cached_property
     def _lean(self) -> Any:
         return self.subject if self._reduced is None else self._reduced(self.subject)
 
     def _key(self, spec: Spec) -> str | None:
-        """Of all that a program depends on; None if some of it is a user's code."""
+        """The digest of all inputs of a program; None if some of them are a user's code."""
         rows = [self.table[name] for name, *_ in spec.quantities]
         functions = [(row.inputs, row.function, row.alternatives, row.words, row.outputs) for row in rows]
         chosen = digest(functions, *(getattr(spec, name) for name in PROGRAM))
@@ -233,7 +233,7 @@ class Kernels:
 
     @cached_property
     def _digest(self) -> str | None:
-        """Of what the programs depend on besides their specs and the rows of the table."""
+        """The digest of the inputs of all programs besides their specs and the rows of the table."""
         same = self._subject_digest
         return digest(same, dict(self._shapes), dict(self._labels)) if same else None
 
@@ -242,7 +242,7 @@ class Kernels:
         return digest(self.subject) if self._origin is None else self._origin._subject_digest
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
-        """Whether the alternatives of a row are recorded too, and the shortest program is taken."""
+        """Whether the alternatives of a row are recorded too, and the shortest program is used."""
         routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
         return bool(row.alternatives) and self.model.nv <= row.few and not routed
 
@@ -257,7 +257,7 @@ class Kernels:
         )
 
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
-        """Why a finite state has no finite result: over floats, a vanishing pivot has a name."""
+        """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())

@@ -41,7 +41,7 @@ def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losse
     if friction and not laws:
         raise ArgumentError(
             f"friction=True, but no joint of robot {model.name!r} has a friction law; robot.with_friction({{joint: law}}) "
-            "gives them, robot.with_friction('urdf') reads friction and damping from the description"
+            "adds them, robot.with_friction('urdf') reads friction and damping from the description"
         )
     counted = bool(laws) if friction is None else bool(friction)
     if damping and counted:
@@ -53,7 +53,7 @@ def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losse
 
 
 def left_out(description: Description, losses: Losses, elastic: bool = False) -> list[str]:
-    """Notes on the damping and the dry friction of a description that do not count, where ``losses`` do."""
+    """Notes on the damping and the dry friction of a description that ``losses`` leave out."""
     others = [j for j in description.joints if not (losses.friction and any(law is not None for law in j.laws))]
     damped = [j.name for j in others if any(j.damping) and not losses.damping]
     rubbing = [j.name for j in others if any(j.friction)]
@@ -70,13 +70,13 @@ def left_out(description: Description, losses: Losses, elastic: bool = False) ->
 
 
 def less_friction(robot: Robot, v: Any, tau: Any, friction: bool | None) -> Any:
-    """τ − τ_fric(v, τ), the joint forces that are left to accelerate a robot; τ itself where no laws count."""
+    """τ − τ_fric(v, τ), the joint forces that accelerate a robot; τ itself if no laws count."""
     counts = friction is not False and losses_of(robot.model, friction=friction).friction
     return np.subtract(tau, robot.friction_force(v, load=tau)) if counts else tau
 
 
 def refuse_laws(model: Model, friction: Any, what: str) -> None:
-    """An error where ``what`` cannot count the friction laws of a model, unless friction=False omits them."""
+    """An error if ``what`` does not support the friction laws of a model, unless friction=False omits them."""
     if losses_of(model, friction=friction).friction:
         raise ArgumentError(
             f"{what} does not support friction laws, but robot {model.name!r} has some ({_few(model.joints_with_friction)}); "
@@ -85,17 +85,17 @@ def refuse_laws(model: Model, friction: Any, what: str) -> None:
 
 
 def sticking_joints(model: Model) -> tuple[str, ...]:
-    """The joints with a law that can hold them at rest: dry friction, under some load, or bristles (LuGre)."""
+    """The joints whose law can hold them at rest: dry friction, under some load, or bristles (LuGre)."""
     rows = zip(model.joint_names, model.friction, strict=False)
     return tuple(name for name, laws in rows for law in laws if law is not None and (law.states or any(law.breakaway(1.0))))
 
 
 def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
-    """An error where friction laws count by which a joint can stick, and ``what`` cannot hold a joint at rest."""
+    """An error if friction laws count by which a joint can stick, and ``what`` cannot hold a joint at rest."""
     if losses.friction and (sticks := sticking_joints(model)):
         raise ArgumentError(
             f"joint {sticks[0]!r} has a friction law by which it can stick, and {what} cannot hold a joint at rest; "
-            "law.smooth(width) cannot stick, friction=False leaves the laws out, robot.simulate holds joints"
+            "use law.smooth(width), which cannot stick, friction=False to omit the laws, or robot.simulate"
         )
 
 

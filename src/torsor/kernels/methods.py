@@ -45,7 +45,7 @@ class Computed(CompiledMechanism):
 
     def __init__(self, description: Description):
         super().__init__(description)
-        self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the joints that hybrid dynamics leads
+        self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the prescribed joints of hybrid dynamics
 
     # -- dynamics --------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class Computed(CompiledMechanism):
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
         ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
-        ``expressed_in="world"`` in the world's: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
+        ``expressed_in="world"`` in world axes: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
         has (:meth:`with_friction`) are included: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` omits them,
         True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
         ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.
@@ -95,8 +95,8 @@ class Computed(CompiledMechanism):
 
         ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included unless
         ``friction=False``.  Friction at v = 0 is 0 here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
-        that stick, as in simulation.  Loop constraints are satisfied (F&O 15–22); ``robot.constrained()`` also gives the
-        loops' forces.
+        that stick, as in simulation.  Loop constraints are satisfied (F&O 15–22); ``robot.constrained()`` also returns
+        the loops' forces.
         """
         losses = losses_of(self._model, damping, friction)
         if self._model.loops:
@@ -152,7 +152,7 @@ class Computed(CompiledMechanism):
         return HybridDynamics(*kernel(q, v, a, tau, prescribed, *on.values()))
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
-        """1 in the rows of v whose acceleration is given, 0 in the others; ``prescribed`` may name joints."""
+        """1 in the rows of v whose acceleration is given, else 0; ``prescribed`` may name joints."""
         names = (
             (prescribed,) if isinstance(prescribed, str) else tuple(prescribed) if isinstance(prescribed, (list, tuple)) else ()
         )
@@ -397,4 +397,4 @@ class Computed(CompiledMechanism):
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
     ) -> Array:
-        raise NotImplementedError  # a Robot knows how
+        raise NotImplementedError  # implemented by Robot

@@ -1,4 +1,4 @@
-"""One state, as users give it: checked, named in every complaint, and turned into the floats the algorithms take."""
+"""One state as users give it: checked, with the argument's name in errors, and converted to floats for the algorithms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
 def one_wrench_each(
     robot: Robot, wrenches: Mapping[str, Any] | None, q: Sequence[float] = (), expressed_in: str = "body"
 ) -> Mapping[str, Scalars]:
-    """The wrenches by frame, in the frames' own axes, as lists of floats; ``q`` turns those that are given in the world's."""
+    """The wrenches by frame, in the frames' own axes, as lists of floats; those in world axes are rotated at ``q``."""
     check_axes(expressed_in)
     given = check_wrenches(robot.model, wrenches)
     found = {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
@@ -48,6 +48,6 @@ def one_wrench_each(
 def _single(argument: Argument, value: Any) -> list[float]:
     array = as_rows(argument, value, FLOAT64)
     if array.ndim != len(argument.shape):
-        raise ArgumentError(f"{argument.name} has shape {array.shape}, expected {argument.shape}: one state at a time here")
+        raise ArgumentError(f"{argument.name} has shape {array.shape}, expected {argument.shape}: one state, not a batch")
     check_finite([argument], [array])
     return array.tolist()

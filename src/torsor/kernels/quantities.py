@@ -1,4 +1,4 @@
-"""The table of everything a Robot can compute: which algorithm, which inputs, what its result is called."""
+"""The table of the quantities of a Robot: algorithm, inputs and names of the results."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torsor.compile import Argument
 
-#: degrees of freedom up to which further algorithms are worth recording, to see which one is the shortest
+#: largest number of degrees of freedom at which alternative algorithms are recorded, to choose the shortest
 FEW = 20
 
 
@@ -16,17 +16,17 @@ class Quantity(NamedTuple):
 
     ``inputs`` are the arrays it reads, or a function of subject and words that makes their arguments.  ``words`` are the names
     of the further arguments that a spec may give, in order.  ``alternatives`` are other algorithms for the same result: a
-    kernel is made of the one that takes the fewest operations, up to ``few`` degrees of freedom, of ``function`` beyond.  A
-    spec that gives the word "route" leaves no choice.
+    kernel uses the one with the fewest operations up to ``few`` degrees of freedom, and ``function`` above.  A spec with the
+    word "route" selects the algorithm itself.
     ``joint_space`` results do not depend on the link to which mass on the axis of a revolute joint is assigned, so kernels are
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
     friction laws count (:mod:`torsor.kernels.losses`): "tau" is reduced by the lost force before an acceleration is computed
     from it, and the lost force is added to a result that is a joint force, not an ``acceleration``; a function that has a
     keyword ``lost`` does both itself.
-    ``under_loops`` is for results that hold for the spanning tree only, its loops cut (joint forces, M⁻¹, reactions): the call
-    that has the result with the loops closed.  A robot with loops has no kernel for them.
-    ``inverse_of`` is the quantity, of the same inputs, whose inverse the result is: a kernel needs no more than that one.
-    ``lenient`` kernels return a result that is not finite, for a caller who looks.
+    ``under_loops`` is set for results that are valid only for the spanning tree with its loops cut (joint forces, M⁻¹,
+    reactions): it names the call for closed loops.  A robot with loops has no kernel for these results.
+    ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
+    ``lenient`` kernels return results that are not finite; the caller checks them.
     """
 
     inputs: tuple[str, ...] | Callable[..., Sequence[Argument]]
@@ -46,7 +46,7 @@ class Quantity(NamedTuple):
 class Table(dict[str, Quantity]):
     """Quantities by name.  It is pickled as the name of the module's variable that holds it, ``path`` "module:variable".
 
-    ``title`` stands before the names of its kernels; ``symbols`` says what takes a model of symbols, which kernels do not.
+    ``title`` is a prefix of the names of its kernels; ``symbols`` is the advice in errors about models with symbols.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.quantity import Quantity
 
-#: a quantity and its words as users write them: "jacobian:tool0:body", or the tuple where a name contains a colon
+#: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon
 Name: TypeAlias = str | tuple[str, ...]
 
 
@@ -19,8 +19,8 @@ class Spec:
     """Quantities, inputs and precision of a kernel; hashable.
 
     ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
-    the axes that ``expressed_in`` says ("body", the frame's own, or "world").  ``losses`` count in the quantities that the
-    table calls lossy, and in no other.  ``extra`` are optional inputs.  With ``derivative``, the results are ∂y/∂x by the
+    the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``losses`` count only in the quantities
+    that the table marks as lossy.  ``extra`` are optional inputs.  With ``derivative``, the results are ∂y/∂x by the
     inputs that it names.
 
     >>> Spec((("jacobian", "tool0", "body"),)).label
@@ -47,7 +47,7 @@ class Spec:
 
 
 def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
-    """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes as many words."""
+    """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes that many words."""
     words_only = isinstance(name, tuple) and name and all(isinstance(word, str) for word in name)
     if not isinstance(name, str) and not words_only:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""A robot written down in Python: links, joints and frames, one call each."""
+"""Builder: a robot defined in Python by links, joints and frames, one call each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Builder:
     """A robot under construction.  Every call returns the builder, so calls chain; names are checked at the end.
 
-    Numbers may be other scalars, such as SymPy symbols, which are kept in the equations.
+    Numbers may be other scalars, such as SymPy symbols, which stay symbols in the equations.
 
     >>> pendulum = (
     ...     Builder("pendulum")
@@ -120,7 +120,7 @@ class Builder:
     ) -> Builder:
         """A joint that closes a loop between two links of the tree, and removes degrees of freedom (F&O §3.4).
 
-        Its frame is at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; where the loop is
+        Its frame is at (xyz [m], rpy [rad]) on ``parent`` and at (child_xyz, child_rpy) on ``child``; when the loop is
         closed, the relative pose of the two frames is a motion of the joint.  ``type`` and axes are as in :meth:`joint`,
         any but floating, the axes in the joint frame.  ``"world"`` counts as a link here: the fixed frame.
 
@@ -159,7 +159,7 @@ class Builder:
 
         Its frame is at (xyz [m], rpy [rad]) on the link; it spins about ``axis`` there, ``ratio`` times as fast as the joint
         moves (MR's G).  Mass [kg], centre of mass [m] and inertia [kg·m²] about it as in :meth:`link`, in the rotor's frame;
-        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's own inertia.
+        the centre must be on the spin axis and the inertia symmetric about it.  The stator is part of its link's inertia.
 
         >>> arm = Builder("arm").link("base").link("arm", mass=1, com=(1, 0, 0)).joint("hinge", "revolute", "base", "arm")
         >>> arm.rotor("motor", "hinge", "base", mass=0.2, inertia=(1e-4, 1e-4, 2e-4), ratio=100).build().mass_matrix([0.0])
@@ -184,13 +184,13 @@ class Builder:
 
     def build(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Robot:
         """The Robot."""
-        from torsor.robot import Robot  # the model layer does not otherwise know of robots
+        from torsor.robot import Robot  # imported here to avoid an import cycle
 
         return Robot(self.description(base, gravity))
 
 
 def _mimic(x: Any, what: str) -> Mimic | None:
-    """(joint, multiplier, offset), the last two as 1 and 0 where left out."""
+    """(joint, multiplier, offset), the last two 1 and 0 by default."""
     if x is None or isinstance(x, Mimic):
         return x
     items = [x] if isinstance(x, str) else list(x)

@@ -1,4 +1,4 @@
-"""Ways in and out: files and tables to a Robot, a Robot to a file."""
+"""Loading and saving: files and tables to a Robot, a Robot to a file."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def load(
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
     ``format=`` gives the format; by default it follows from the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
-    ``base="floating"`` gives a floating base; ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` refuses
-    what is otherwise a warning, such as a physically impossible inertia.  ``loops`` is the file of the joints that close
-    kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the one beside: ``robot.loops.yaml`` for ``robot.urdf``;
-    without it none is read.  ``xacro_args`` (a dict, empty for none) runs a xacro file, which is a program: only one you
-    trust; ``roots`` are folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity`` is a
-    vector of the world [m/s²].  ``robot.report`` lists what was changed or ignored.
+    ``base="floating"`` gives a floating base; ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` turns
+    warnings into errors, for example for a physically impossible inertia.  ``loops`` is the file of the joints that close
+    kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the file ``robot.loops.yaml`` beside ``robot.urdf``;
+    by default no loops file is read.  ``xacro_args`` (a dict, may be empty) runs a xacro file, which is a program: use only
+    files you trust; ``roots`` are folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity``
+    is in world axes [m/s²].  ``robot.report`` lists changed and ignored data.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 class Robot(Computed):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
-    ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` takes an
+    ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` is a
     preallocated array for the result.  A robot with loops refuses results that are valid only for its tree
-    with the loops cut, such as joint forces; :meth:`constrained` has them with the loops closed.
+    with the loops cut, such as joint forces; :meth:`constrained` computes them with the loops closed.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
@@ -112,7 +112,7 @@ class Robot(Computed):
         wrenches: Wrenches | None = None,
         frame: str = "body",
     ) -> Operators:
-        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 made of them; one state at a time."""
+        """P, H, I, S, T of the whole tree as sparse matrices, and F&O 23–29 in terms of them; one state at a time."""
         from torsor.mechanics import operators
 
         return operators.operators(self, q, v, tau=tau, wrenches=wrenches, frame=frame)
@@ -194,7 +194,7 @@ class Robot(Computed):
             controller=controller, parameters=parameters, vary=vary, damping=damping, friction=friction, record=record,
         )  # fmt: skip
 
-    # -- looking at it ---------------------------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------------------------
 
     def view(
         self,
@@ -219,7 +219,7 @@ class Robot(Computed):
         """Cross-check this robot's dynamics with independent methods on this machine; returns a Certificate.
 
         RNEA, CRBA, ABA, Lagrange, O(log N), energy, differences, 50 digits, and Pinocchio and MuJoCo if they are installed;
-        options as :func:`torsor.checks.certify.verify` has them.
+        options as for :func:`torsor.checks.certify.verify`.
         """
         from torsor.checks.certify import verify
 
@@ -292,7 +292,7 @@ class Robot(Computed):
     def acceleration_ellipsoid(
         self, q: ArrayLike, frame: str | None = None, rows: Any = "linear", expressed_in: str = "world"
     ) -> Ellipsoid:
-        """{M⁻¹ τ : |τ| = 1}, or of a frame Λ⁻¹: the accelerations of unit forces [rad/s², m/s²] (MR Figs. 8.3, 8.4)."""
+        """{M⁻¹ τ : |τ| = 1}, or Λ⁻¹ of a frame: the accelerations under unit forces [rad/s², m/s²] (MR Figs. 8.3, 8.4)."""
         from torsor.look import explain as understanding
 
         return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)

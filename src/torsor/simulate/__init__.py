@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torsor.simulate.run import simulate
     from torsor.simulate.stages import StepNotConverged
 
-#: a module of this package → the names of it that are public; a rollout needs none of them
+#: a module of this package → its public names; a rollout needs none of these modules
 _HOMES = {
     "adaptive": ("TooManySteps",),
     "audit": ("Audit",),

@@ -17,24 +17,24 @@ from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
 
-#: by the word users choose with: the class in scipy.integrate
+#: value of integrator= → class name in scipy.integrate
 METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau"}
-#: accepted steps that are allowed at least, and per step of dt or tick of a sampled control
+#: default limit of accepted steps: at least the first number, and the second per step of dt or tick of a sampled controller
 STEPS, STEPS_PER_TICK = 10_000, 10
-#: over so many steps the mean must not fall below the shortest [s], or that share of the duration, if it is less
+#: over WINDOW steps the mean must not fall below the shortest [s], or that share of the duration if it is less
 WINDOW, SHORTEST, SHARE = 1000, 1e-9, 1e-8
-#: evaluations of the acceleration per allowed step, and of how many steps at least: stages, rejected steps, Newton's iterations
+#: evaluations of the acceleration per allowed step, and the least number of steps counted: stages, rejected steps, iterations
 EVALUATIONS, EVALUATED_STEPS = 20, 1000
-#: how far a rotation may go from the centre of its coordinates [rad]; they end at π
+#: largest rotation from the centre of its coordinates [rad]; the coordinates are valid up to π
 FARTHEST = 1.0
 
 
-#: a singular position is passed from so far away [rad, m], but no earlier and no later than this before it [s]
+#: distance from which a singular position is passed [rad, m], and the earliest and latest time before it [s]
 REACH, LONGEST, NEAREST = 0.1, 0.5, 1e-7
 
 _PASSED = (
     "the linkage is at a singular position at t = {:.6g} s: its constraint rows lose rank there, more motions are possible, "
-    "and no step through it meets the tolerance; stop before it (a terminal event), allow a larger tolerance, or take "
+    "and no step through it meets the tolerance; stop before it (a terminal event), allow a larger tolerance, or use "
     "integrator='rk4', which steps over it, and check result.audit() and result.q"
 )
 _ADVICE = (
@@ -45,7 +45,7 @@ _ADVICE = (
 
 
 class TooManySteps(TorsorError, ArithmeticError):
-    """An adaptive integrator used up its steps, or hardly moved on: the motion is not smooth enough for its tolerance."""
+    """An adaptive integrator used all its steps, or its steps became too short: the motion is not smooth enough."""
 
 
 class Budget:
@@ -57,13 +57,13 @@ class Budget:
         self.evaluations, self.most = 0, EVALUATIONS * max(steps, EVALUATED_STEPS)
 
     def evaluate(self) -> None:
-        """One more evaluation of the acceleration."""
+        """Count one evaluation of the acceleration."""
         self.evaluations += 1
         if self.evaluations > self.most:
             raise TooManySteps(f"{self.most} evaluations, allowed by max_steps = {self.steps}, are used up; {_ADVICE}")
 
     def spend(self, t: float) -> None:
-        """One more step, beginning at t."""
+        """Count one step that begins at t."""
         if self.used >= self.steps:
             raise TooManySteps(f"max_steps = {self.steps} adaptive steps are used up; {_ADVICE}")
         self.used += 1
@@ -93,11 +93,11 @@ class Adaptive:
         self.positions = system.singular_positions
 
     def restart(self) -> None:
-        """After a jump, or a new force: nothing of the past counts."""
+        """Discard the history of the method, after a jump of the state or of the forces."""
         self.solver = None
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
-        """One step, no further than ``stop``; a singular position of a linkage is passed by a step of its own."""
+        """One step, no further than ``stop``; a singular position of a linkage is passed by a separate step."""
         self.budget.spend(t)
         reach = 1 / (np.abs(v).max(initial=0.0) / REACH + 1 / LONGEST)  # [s]
         near = self.positions.find(t, t + reach, self._parabola(t, q, v))
@@ -117,7 +117,7 @@ class Adaptive:
         return lambda s: self.moved(start()[0], (start()[1] + acceleration() * ((s - t) / 2)) * (s - t))
 
     def _pass(self, t: float, q: Array, v: Array, singular: float, stop: float) -> StepInterval:
-        """The step through a singular position, on the branch of arrival; else a step half of the way to it."""
+        """The step through a singular position, on the branch of arrival; if it fails, a step of half the distance to it."""
         if singular - t < NEAREST:
             raise SingularError(_PASSED.format(singular))
         self.restart()
@@ -145,13 +145,13 @@ class Adaptive:
         if self.solver.status == "failed":
             raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
         self.last = self.solver.step_size
-        center, dense = self.center, cache(self.solver.dense_output)  # which costs evaluations: only if it is asked for
+        center, dense = self.center, cache(self.solver.dense_output)  # it costs evaluations, so it is made on first use
         return StepInterval(
             float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s))
         )
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """Back onto the constraints; a method that is off them by more than its own error begins anew from there."""
+        """Project onto the constraints; the method restarts there if the state was off by more than its error."""
         if self.system.closure_error(q, t) > self.options["atol"]:
             self.restart()
         return self.system.project(q, v, t)
@@ -162,7 +162,7 @@ class Adaptive:
         self.solver = self.make(self._rate, t, np.concatenate([np.zeros(self.nv), v]), stop, first_step=first, **self.options)
 
     def _far(self) -> bool:
-        """Whether rotations want a new centre; plain coordinates never do."""
+        """Whether rotations need a new centre; plain coordinates never do."""
         return self.curved and float(np.abs(self.solver.y[: self.nv]).max(initial=0.0)) > FARTHEST
 
     def _rate(self, t: float, y: Array) -> Array:

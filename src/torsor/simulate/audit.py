@@ -1,4 +1,4 @@
-"""The balance of energy: work, losses and change of energy of a simulation, and by how much they fail to agree."""
+"""Energy balance of a simulation: work, losses, change of energy, and the discrepancy between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array: TypeAlias = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """dE = work − dissipated, each (T,) [J] from the start on; ``discrepancy`` is the rest: the integrator's error.
+    """dE = work − dissipated, each (T,) [J] since the start; ``discrepancy`` is the difference: the integrator's error.
 
     ``work`` is that of the joint forces and the external wrenches, ``dissipated`` that of damping, friction, springs' dampers
     and ``impacts``.  Both are summed over all steps (:mod:`torsor.simulate.energy_flows`), so they do not depend on
@@ -36,7 +36,7 @@ class Audit:
 
     @property
     def relative(self) -> float:
-        """The largest discrepancy, relative to the largest change of anything in the balance."""
+        """The largest discrepancy, relative to the largest change of a term of the balance."""
         scale = max(float(np.ptp(x)) for x in (self.energy, self.work, self.dissipated))
         return self.worst / scale if scale else self.worst
 
@@ -49,7 +49,7 @@ class Audit:
 
 
 def audit(result: Result) -> Audit:
-    """dE − work + dissipated at each record; energy jumps at impacts, which take no time, are dissipated."""
+    """dE − work + dissipated at each record; energy jumps at impacts, which are instantaneous, count as dissipated."""
     energy, flows = result.energy, result.summed_flows
     jumps = np.where(np.diff(result.t) > 0, 0.0, -np.diff(energy))
     dissipated = flows["lost"] + np.concatenate([[0.0], np.cumsum(jumps)])

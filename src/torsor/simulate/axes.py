@@ -1,4 +1,4 @@
-"""How a parameter of a rollout is spread: the same for all robots, one a robot, new at each step."""
+"""Leading axes of a parameter of a rollout: one value for all robots, one per robot, one per step."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from torsor.support.given import as_array
 
 
 class Spread(NamedTuple):
-    """Values, and which leading axes they have: those of the robots, that of the steps, both or none."""
+    """Values and their leading axes: robots, steps, both or none."""
 
     values: np.ndarray
     robots: bool = False
     steps: bool = False
 
     def shape(self, axes: int = 1) -> tuple[int, ...]:
-        """Of one value, where the robots have so many axes."""
+        """The shape of one value, given the number of axes of the robots."""
         return self.values.shape[axes * self.robots + self.steps :]
 
 
 def per_robot(values: ArrayLike) -> Spread:
-    """``(N, ...)``: a value for each robot of a rollout.  Where the start has more leading axes, so have the values.
+    """``(N, ...)``: one value per robot of a rollout.  If the start has more leading axes, the values have them too.
 
     >>> per_robot([0.9, 1.0, 1.1]).shape()
     ()
@@ -33,7 +33,7 @@ def per_robot(values: ArrayLike) -> Spread:
 
 
 def per_step(values: ArrayLike) -> Spread:
-    """``(T, ...)``: a value for each step, the same for all robots.
+    """``(T, ...)``: one value per step, the same for all robots.
 
     >>> per_step([[0.0, 0.1], [0.1, 0.2], [0.2, 0.3]]).shape()
     (2,)
@@ -42,12 +42,12 @@ def per_step(values: ArrayLike) -> Spread:
 
 
 def per_robot_and_step(values: ArrayLike) -> Spread:
-    """``(N, T, ...)``: a value for each robot at each step."""
+    """``(N, T, ...)``: one value per robot and step."""
     return _spread(values, robots=True, steps=True)
 
 
 def with_axes(name: str, values: Any) -> Spread:
-    """A parameter as users give it: an array is one value for all, unless one of the functions here says otherwise."""
+    """A parameter as users give it: an array is one value for all, unless it is wrapped by one of the functions above."""
     if isinstance(values, Spread):
         return values
     try:

@@ -1,4 +1,4 @@
-"""Friction with a memory in a simulation: bristles bent by how far their joints have moved since the step began."""
+"""LuGre friction in a simulation: bristle deflections from the motion of the joints since the step began."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array: TypeAlias = np.ndarray
 
 
 class Row(NamedTuple):
-    """A law, the coordinate it works on, and k of a joint that moves at k v (1 unless it is coupled)."""
+    """A law, the coordinate it acts on, and k of a mimic joint that moves at k v (else 1)."""
 
     law: LuGre
     at: int
@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 def bristle_rows(model: Model) -> list[Row]:
-    """The laws of a model that have a state, in the order of their joints."""
+    """The laws of a model that have an internal state, in the order of their joints."""
     rows = []
     for i, laws in enumerate(model.friction):
         coupling = model.coupling[i]
@@ -34,7 +34,7 @@ def bristle_rows(model: Model) -> list[Row]:
 
 
 class Bristles:
-    """z (nz,) of every LuGre joint, and since when: z(t) = step(z₀, w, t − t₀) at the mean velocity w = (q ⊖ q₀)/(t − t₀).
+    """z (nz,) of every LuGre joint and its time t₀: z(t) = step(z₀, w, t − t₀) at the mean velocity w = (q ⊖ q₀)/(t − t₀).
 
     That is exact at constant velocity, and z = z₀ + δ wherever bristles only bend, so each integrator keeps its own order
     there; elsewhere it is of order 2 at most, and no step is too long for stiff bristles.  The load is that of t₀.
@@ -69,7 +69,7 @@ class Bristles:
         return tau
 
     def columns(self) -> dict[str, list[str]]:
-        """Whose states they are."""
+        """The joints with these internal states."""
         model = self.robot.model
         named = [(name, laws) for name, laws in zip(model.joint_names, model.friction, strict=True)]
         return {"z": [name for name, laws in named for law in laws if getattr(law, "states", 0)]}
@@ -84,7 +84,7 @@ def stored_energy(model: Model, z: Array) -> Array:
 
 
 def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
-    """What bent and slipping bristles turn to heat [W], (T,), at z (T, nz), v and load (T, nv)."""
+    """Power dissipated by LuGre friction [W], (T,), at z (T, nz), v and load (T, nv)."""
     total = np.zeros(len(v))
     for zs, r in zip(z.T, bristle_rows(model), strict=True):
         columns = (x.tolist() for x in (zs, r.k * v[:, r.at], load[:, r.at]))
@@ -93,7 +93,7 @@ def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
 
 
 def steady(model: Model, v: Array, load: Array) -> Array:
-    """What laws with a memory come to at v (T, nv): their part of ``robot.friction_force``."""
+    """Steady-state force of the laws with an internal state at v (T, nv): their part of ``robot.friction_force``."""
     tau = np.zeros_like(v)
     for r in bristle_rows(model):
         tau[:, r.at] += [r.k * r.law.steady(*x) for x in zip((r.k * v[:, r.at]).tolist(), load[:, r.at].tolist(), strict=True)]

@@ -1,6 +1,6 @@
-"""Functions that users give to a simulation: what each call is given, and what each may return.
+"""Functions that users give to a simulation: arguments of their calls, and checks of their results.
 
-A call gets arrays of its own, so that a function may write into them or keep them; a result is checked and copied, so that a
+Each call gets new arrays, so a function may write into them or keep them; a result is checked and copied, so a
 function may return the same array each time.
 """
 
@@ -50,7 +50,7 @@ def as_vector(value: Any, name: str, size: int, meaning: str, verbs: tuple[str, 
         return value.copy()  # in C order, whatever the strides were
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError):  # rows of different lengths, objects that refuse
+    except (ValueError, TypeError):  # rows of different lengths, objects without conversion
         array = np.empty(0, object)
     if array.shape != (size,) or array.dtype.kind not in "fiu" or is_masked_array(value):
         given, must = verbs

@@ -1,4 +1,4 @@
-"""Runs that need no Python between steps: the loop over time in machine code, a chunk at a time."""
+"""Runs without Python between steps: the loop over time in machine code, one chunk of steps per call."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from torsor.support.given import as_array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: steps between two looks at the clock
+#: steps per chunk; the clock is read between chunks
 CHUNK = 8192
 
 
 def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
-    """A whole step under constant joint forces, in one kernel: it takes the forces where others take an acceleration."""
+    """A whole step under constant joint forces, in one kernel; its input is the forces instead of an acceleration."""
     step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
 def run_compiled(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
-    """Forces that are constant, or given for each step, through rollouts of one robot; ``options`` are those of a rollout."""
+    """A run with forces that are constant or given per step, by rollouts of one robot; ``options`` are those of a rollout."""
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
-    rest = duration - (n - 1) * dt  # of the last step, where dt does not divide the duration
+    rest = duration - (n - 1) * dt  # length of the last step, if dt does not divide the duration
     even = abs(rest - dt) <= 1e-9 * dt
     tau = np.broadcast_to(
         0.0 if control is None else as_array("control", control, labels(run.system.robot.model)["tau"], float),
@@ -48,7 +48,7 @@ def run_compiled(run: Run, control: Any, duration: float, dt: float, every: int,
 def _chunk(
     run: Run, tau: np.ndarray, width: float, steps: int, every: int, dt: float, end: float | None, **options: Any
 ) -> None:
-    """Some steps of a width, and their records; what comes before a number that is not finite is kept."""
+    """Some steps of one width, and their records; states before the first that is not finite are kept."""
     first, n = run.steps, len(tau)
     forces = tau[first : first + steps]
     try:

@@ -40,7 +40,7 @@ PIVOTS = 50
 
 
 class Solution(NamedTuple):
-    """x within its bounds and w = A x + b, (n,) each; w is exactly 0 where x holds its coordinate."""
+    """x within its bounds and w = A x + b, (n,) each; w is exactly 0 where x is between its bounds."""
 
     x: Array
     w: Array
@@ -59,7 +59,7 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
     Solution(x=array([ 2. ,  0. , -0.5]), w=array([0., 1., 0.]))
     """
     A, b, lower, upper = _check(A, b, lower, upper)
-    at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))  # where each x begins
+    at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))  # initial x: a finite bound, else 0
     free, fixed = np.isneginf(lower) & np.isposinf(upper), lower == upper
     rows = np.flatnonzero(~(free | fixed))
     x, between = at.copy(), free.copy()
@@ -157,7 +157,7 @@ def _leaving_row(T: Array, entering: int, basis: Array, z0: int) -> int:
 
 
 def _solve(A: Array, b: Array) -> Array:
-    """A⁻¹ b, of least norm where A is singular."""
+    """A⁻¹ b, the solution of least norm if A is singular."""
     try:
         return np.linalg.solve(A, b)
     except np.linalg.LinAlgError:

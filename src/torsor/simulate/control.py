@@ -1,4 +1,4 @@
-"""Controllers to begin with: made for a robot, over any scalar, so they run on numbers and are recorded into a rollout alike.
+"""Standard controllers over any scalar: they run on numbers, and are recorded into a rollout.
 
 Each maker takes a robot and returns a plain function of named arguments.  In a rollout, gains and targets are its parameters;
 elsewhere ``functools.partial`` binds them.  A gain is one number or one per degree of freedom.
@@ -30,7 +30,7 @@ Law: TypeAlias = Callable[..., list[Any]]
 
 
 def gravity_compensation(robot: Robot) -> Law:
-    """(q) → g(q): the robot floats where it is put (MR 8.10)."""
+    """(q) → g(q): gravity compensation; the robot stays at rest in any configuration (MR 8.10)."""
     refuse_loops(robot.model, "gravity compensation")
     model = with_fewest_parameters(robot.model)
 
@@ -54,7 +54,7 @@ def pd(robot: Robot) -> Law:
 
 
 def pd_with_gravity(robot: Robot) -> Law:
-    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): at rest, at the target."""
+    """(q, v, target, kp, kd) → kp (target ⊖ q) − kd v + g(q): in equilibrium at the target."""
     spring, gravity = pd(robot), gravity_compensation(robot)
 
     @record_once
@@ -67,8 +67,8 @@ def pd_with_gravity(robot: Robot) -> Law:
 def computed_torque(robot: Robot) -> Law:
     """(q, v, target, kp, kd, target_velocity, target_acceleration) → M(q) (a_d + kp e + kd ė) + h(q, v), e = target ⊖ q.
 
-    Inverse dynamics of the acceleration wanted: the error decays as ë + kd ė + kp e = 0, kp [1/s²], kd [1/s].  Without a motion
-    to follow, the target is a place to rest.
+    Inverse dynamics of the desired acceleration: the error decays as ë + kd ė + kp e = 0, kp [1/s²], kd [1/s].  Without a
+    target velocity and acceleration, both are zero.
     """
     refuse_loops(robot.model, "computed torque")
     model, tree = with_fewest_parameters(robot.model), robot.model
@@ -91,5 +91,5 @@ def _spring_damper(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:
 
 
 def _each(k: Any, n: int) -> list[Any]:
-    """One gain for all, or one each."""
+    """One gain for all degrees of freedom, or one per degree of freedom."""
     return list(k) if hasattr(k, "__len__") else [k] * n

@@ -13,7 +13,7 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.scalar import Expr
 
-#: what a controller may ask for by these names; every other argument is a parameter
+#: arguments of a controller with a fixed meaning; every other argument is a parameter
 STATE = ("q", "v", "t", "u")
 
 _HELP = (
@@ -23,9 +23,9 @@ _HELP = (
 
 
 def record_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The promise that a controller reads nothing that changes but its arguments.
+    """Declare that a controller depends on its arguments and on constants only.
 
-    Without it, a controller is recorded anew at each rollout, to see whether a number it reads from elsewhere has changed.
+    Without it, a controller is recorded again at each rollout, in case a number that it reads from elsewhere has changed.
     Random numbers are refused either way: they are parameters, ``per_robot_and_step(noise)``.
 
     >>> @record_once
@@ -37,7 +37,7 @@ def record_once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ScalarVector(np.ndarray):
-    """Scalars of any kind as a vector: + − × ÷ go element by element, with numbers, arrays and recorded scalars alike."""
+    """Scalars of any kind as a vector: + − × ÷ act element by element, with numbers, arrays and recorded scalars."""
 
 
 def _operation(name: str) -> Callable[[ScalarVector, Any], Any]:
@@ -65,10 +65,10 @@ def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """τ as a function of some of q, v, t, u and parameters: ``takes`` names those it is called with.
+    """τ as a function of some of q, v, t, u and parameters; ``takes`` are the names of its arguments.
 
-    Controllers are equal if their functions are one, or, where a ``program`` is known, if their programs are equal: a closure
-    made anew is the same controller, unless a number in it has changed.
+    Controllers are equal if their functions are identical or, with a ``program``, if their programs are equal: a closure
+    made again is the same controller, unless a number in it has changed.
     """
 
     function: Callable[..., Any]
@@ -88,30 +88,30 @@ class Controller:
 
     @classmethod
     def of(cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool) -> Controller:
-        """Every argument must be known and every parameter taken: what is misspelt would be ignored otherwise."""
+        """The controller of a function; unknown arguments and unused parameters, such as misspelt names, are errors."""
         name, parameters = _name(function), list(parameters)
         arguments = _arguments(function, name)
         known = {*STATE, *parameters}
         for argument, needed in arguments.items():
             if needed and argument not in known:
                 raise ArgumentError(
-                    f"controller {name} has an argument {argument!r}, which is neither of {', '.join(STATE)} nor in parameters "
+                    f"controller {name} has an argument {argument!r}, neither one of {', '.join(STATE)} nor in parameters "
                     f"({', '.join(parameters) or 'none given'}); write parameters={{{argument!r}: ...}}"
                 )
         for parameter in parameters:
             if parameter in STATE or parameter not in arguments:
                 takes = ", ".join(arguments) or "nothing"
-                raise ArgumentError(f"parameters[{parameter!r}] is no argument of controller {name}, which takes {takes}")
+                raise ArgumentError(f"parameters[{parameter!r}] is not an argument of controller {name}, which takes {takes}")
         if arguments.get("u") and not controls:
             raise ArgumentError(f"controller {name} has an argument u, the controls, but no controls are given")
         if controls and "u" not in arguments:
-            raise ArgumentError(f"controls are given, but controller {name} has no argument u, so they would do nothing")
+            raise ArgumentError(f"controls are given, but controller {name} has no argument u; add it, or omit controls")
         given = known if controls else known - {"u"}
         return cls(function, tuple(a for a in arguments if a in given), nv)
 
     @property
     def name(self) -> str:
-        """As errors call it."""
+        """The function's name in error messages."""
         return _name(self.function)
 
     @property
@@ -145,7 +145,7 @@ class Controller:
 
 
 def _arguments(function: Callable[..., Any], name: str) -> dict[str, bool]:
-    """Argument → whether it has no default."""
+    """Argument → whether it is required (has no default)."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

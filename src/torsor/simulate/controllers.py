@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 
-#: a controller is called at most so many times; more would take hours, and the list of times all memory
+#: largest number of controller calls; more would take hours, and their times would fill the memory
 SAMPLES_AT_MOST = 1e7
 
 
 @dataclass(frozen=True)
 class SampledController:
-    """A controller that runs ``rate`` times a second [Hz] and holds its joint forces in between (zero-order hold).
+    """A controller that runs at ``rate`` [Hz] and holds its joint forces between samples (zero-order hold).
 
-    ``function(t, q, v)`` returns τ (nv); with a ``state`` to begin from, ``function(t, q, v, state)`` returns (τ, next state).
-    Each simulation begins with a copy of ``state``, where it can be copied.
+    ``function(t, q, v)`` returns τ (nv); with an initial ``state``, ``function(t, q, v, state)`` returns (τ, next state).
+    Each simulation begins with a copy of ``state``, if it can be copied.
 
     >>> import numpy as np
     >>> integral = SampledController(lambda t, q, v, e: (-8 * q - 2 * e, e + 0.01 * q), rate=100, state=np.zeros(2))
@@ -50,14 +50,14 @@ class SampledController:
 
 @dataclass
 class HeldForces:
-    """Joint forces that are constant between ticks, ``period`` apart [s]; None if there are no ticks at all."""
+    """Joint forces that are constant between ticks, ``period`` apart [s]; None without ticks."""
 
     sample: Callable[[float, Array, Array], Array]
     period: float | None
-    table: bool = False  #: known beforehand
+    table: bool = False  #: whether all forces are given in advance
 
 
-#: forces that follow the state, or are held
+#: forces as a function of the state, or held between ticks
 Control = Law | HeldForces
 
 
@@ -68,8 +68,8 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     if isinstance(control, SampledController):
         if duration * control.rate > SAMPLES_AT_MOST:
             raise ArgumentError(
-                f"Sampled at rate={control.rate:g} Hz is called {duration * control.rate:.0e} times in {duration:g} s; at most "
-                f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v), which has none"
+                f"SampledController at {control.rate:g} Hz: {duration * control.rate:.0e} calls in {duration:g} s; at most "
+                f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v) without a rate"
             )
         return HeldForces(_stateful(control, robot.nv), 1 / control.rate)
     if callable(control):
@@ -101,7 +101,7 @@ def _stateful(controller: SampledController, nv: int) -> Law:
     def law(t: float, q: Array, v: Array) -> Array:
         returned = controller.function(t, q.copy(), v.copy(), memory[0])
         if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-            raise ArgumentError(f"{name} must return the pair (joint forces, next state), because Sampled has a state")
+            raise ArgumentError(f"{name} must return the pair (joint forces, next state): SampledController has a state")
         tau, memory[0] = returned
         return as_vector(tau, name, nv, FORCES)
 
@@ -109,10 +109,10 @@ def _stateful(controller: SampledController, nv: int) -> Law:
 
 
 def _copy_state(state: Any) -> Any:
-    """A copy, so that a controller that writes into its state does not change where the next simulation begins."""
+    """A copy, so that a controller that writes into its state does not change the start of the next simulation."""
     try:
         return copy.deepcopy(state)
-    except Exception:  # an open file, a lock: used as it is
+    except Exception:  # an open file, a lock: used without a copy
         return state
 
 
@@ -126,7 +126,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def limit_by_drives(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
-    """Forces as the drives let them through: commands beyond a motor's current and voltage are cut (MR §8.9.1)."""
+    """Joint forces after the drives: commands beyond a motor's current and voltage limits are clipped (MR §8.9.1)."""
     rows = rows_of(robot, drives)
     command = control.sample if isinstance(control, HeldForces) else control
 

@@ -1,11 +1,11 @@
-"""Work and losses of a motion, summed over all of its steps, whichever of them are recorded.
+"""Work and losses of a motion, summed over all steps, including those that are not recorded.
 
 Over an interval from state 0 to state 1, h apart, by Simpson's rule with the middle velocity that the distance implies:
 
     ∫ f·v dt = h (f₀·v₀ + 4 f_m·v_m + f₁·v₁) / 6
     v_m = (6 (q₁ ⊖ q₀)/h − v₀ − v₁) / 4
 
-f_m is f₀ where forces are held, else the cubic through the four nearest steps between impacts.
+f_m = f₀ if forces are held over the step, else the cubic through the four nearest steps between impacts.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class FlowSum:
     """Work and losses summed block by block during a run, for the rows that are recorded.
 
     ``result_of(columns)`` makes a result of some rows.  Rows are steps, or records between two steps, or both.  The last few
-    steps of a block wait for the next one, because middle forces depend on their neighbours: so sums are those of one block.
+    steps of a block wait for the next one, because middle forces depend on their neighbours: so sums equal those of one block.
     """
 
     def __init__(self, result_of: Callable[[Sequence[Array]], Result]):
         self.result_of = result_of
         self.rows: list[Array] = []
         self.step, self.kept = np.zeros(0, bool), np.zeros(0, bool)
-        self.first = 0  #: number of the step whose sums are ``total``
+        self.first = 0  #: number of the step at which the sums are ``total``
         self.total = np.zeros(2)
 
     def add(self, columns: Sequence[Array], step: Array, kept: Array, final: bool) -> list[Array]:
@@ -117,7 +117,7 @@ def _power(forces: list[Array], v: list[Array]) -> Array:
 
 
 def _smooth(t: Array, f: Array, at: Intervals) -> list[Array]:
-    """Forces at the beginning, the middle and the end: through the four nearest steps that no impact parts."""
+    """Forces at the beginning, the middle and the end: through the four nearest steps without an impact between them."""
     middle, steps = (f[at.a] + f[at.b]) / 2, t[at.steps]
     impacts = np.flatnonzero(np.diff(steps) <= 0)
     piece = np.searchsorted(impacts, at.k)  # steps from first to last belong together
@@ -136,7 +136,7 @@ def _smooth(t: Array, f: Array, at: Intervals) -> list[Array]:
 
 
 def _external(result: Result) -> Array:
-    """Σ JᵀF, the wrenches as joint forces, and Aᵀλ of constraints that move: the others do no work."""
+    """Σ JᵀF, the wrenches as joint forces, and Aᵀλ of moving constraints; fixed constraints do no work."""
     robot, total = result.require_robot(), np.zeros_like(result.v)
     for frame, F in result.wrenches.items():
         total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
@@ -153,7 +153,7 @@ def _moving(result: Result) -> bool:
 
 
 def _at_motors(result: Result, v: list[Array], width: Array, at: Intervals) -> list[Array]:
-    """The velocities at which the joint forces work: those of the motors, where a spring comes between."""
+    """The velocities at which the joint forces do work: those of the motors at joints with springs."""
     if result.elastic is None or result.theta is None or result.omega is None:
         return v
     rows = [result.elastic.robot.joint(n).v_slice.start for n in result.elastic.joints]
@@ -182,7 +182,7 @@ def _mean_loss(result: Result, v: list[Array], h: Array, at: Intervals) -> Array
 
 
 def _by_bristles(result: Result, v: list[Array], loads: list[Array], h: Array, at: Intervals) -> Array:
-    """The heat of LuGre friction; in the middle, z is what half an interval of the parabola v makes of it."""
+    """The heat of LuGre friction; z in the middle follows from half an interval with v a parabola."""
     model, z = result.require_robot().model, result.states["z"]
     half = np.where(h > 0, h, 1.0) / 2
     moved = (5 * v[0] + 8 * v[1] - v[2]) / 12 * half[:, None]

@@ -13,7 +13,7 @@ from torsor.simulate.callbacks import guarded_signal
 
 Array: TypeAlias = np.ndarray
 
-#: how well the time of an event is known [s]; the state is that just behind it
+#: tolerance of the time of an event [s]; the recorded state is just after the event
 TOLERANCE = 1e-10
 
 
@@ -22,7 +22,7 @@ class Event:
     """``function(t, q, v)`` passes through zero: upwards (``direction`` 1), downwards (−1) or either way (0).
 
     A ``terminal`` event ends the simulation.  Found to 1e-10 s; several within that time are all
-    listed.  One that comes and goes within a single step is not seen.
+    listed.  Two zero crossings within a single step are not detected.
 
     >>> upright = Event(lambda t, q, v: q[0] - 3.14159, name="upright", terminal=True)
     """
@@ -41,7 +41,7 @@ class Event:
 
 
 class Occurrence(NamedTuple):
-    """What happened, when, and in which state (that behind it)."""
+    """An event: its name, time, and the state just after it."""
 
     name: str
     t: float
@@ -67,7 +67,7 @@ def _label(name: str) -> str:
 
 
 class StepInterval(NamedTuple):
-    """A piece of motion: where it ends, and ``at(t)`` for the times within."""
+    """A segment of a motion: its end, and ``at(t)`` for times within."""
 
     t: float
     q: Array
@@ -76,18 +76,18 @@ class StepInterval(NamedTuple):
 
 
 def crosses(before: float, after: float, direction: int) -> bool:
-    """Whether zero lies between; a value that begins at zero has passed it already."""
+    """Whether zero lies between two values; a first value of zero counts as passed."""
     return (before < 0 <= after and direction >= 0) or (before > 0 >= after and direction <= 0)
 
 
 def locate(
     function: Callable[[float, Array, Array], float], t: float, before: float, segment: StepInterval, after: float
 ) -> float:
-    """The time behind a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""
+    """The time just after a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""
     low, high, f, g, side = t, segment.t, before, after, 0
     while high - low > TOLERANCE:
         middle = high - g * (high - low) / (g - f) if g != f else (low + high) / 2
-        middle = min(max(middle, low + TOLERANCE / 4), high - TOLERANCE / 4)  # a little behind the root: both ends close in
+        middle = min(max(middle, low + TOLERANCE / 4), high - TOLERANCE / 4)  # just after the root, so that both ends converge
         if high - low <= 2 * np.spacing(high):
             break
         value = function(middle, *segment.at(middle))

@@ -1,4 +1,4 @@
-"""Results in files: NPZ, CSV, Parquet.  Numbers and names only, to the last bit; nothing is pickled, nothing half written."""
+"""Results in files: NPZ, CSV, Parquet.  Numbers and names only, bit for bit; no pickle; files are written completely or not."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result
     try:
         groups, meta = FORMATS[_format(path)][1](data)
         if meta.get("torsor_simulation") != VERSION:
-            raise ValueError("its version is not known")
+            raise ValueError("its version is unknown")
         return _result(groups, meta, robot)
     except Damaged as error:
         raise Damaged(error.reason, file=label(path)) from None
     except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
         why = error.reason if isinstance(error, FileError) else error
-        raise FileError(f"is no simulation saved by torsor: {why}", file=label(path)) from error
+        raise FileError(f"is not a simulation saved by torsor: {why}", file=label(path)) from error
 
 
 def _groups(result: Result) -> dict[str, Array]:
-    """Everything by name, (T,) or (T, n)."""
+    """All arrays of a result by name, (T,) or (T, n)."""
     motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
     beside = {f"state:{k}": x for k, x in result.states.items()}
@@ -64,7 +64,7 @@ def _meta(result: Result) -> dict[str, Any]:
 def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None) -> Result:
     info = meta["info"]
     if robot is not None and (robot.nq, robot.nv) != (groups["q"].shape[1], groups["v"].shape[1]):
-        raise ArgumentError(f"the simulation is of {info.get('robot')!r}, not of a robot like {robot.name!r}")
+        raise ArgumentError(f"the simulation is of robot {info.get('robot')!r}, which does not match {robot.name!r}")
     events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
     wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
     beside = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
@@ -88,7 +88,7 @@ def _from_npz(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], list[Array], dict[str, Any]]:
-    """One column a number, and how to put them together again."""
+    """One column per number, and the shapes to reassemble arrays."""
     names, columns = [], []
     titles = {
         "q": meta["info"].get("configuration"),
@@ -120,7 +120,7 @@ def _to_csv(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
 
 
 def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
-    rows = data.count(b"\n") + 1  # all of them in one piece
+    rows = data.count(b"\n") + 1  # all rows in one block
     (table,) = tables.read_csv(io.BytesIO(data), rows)
     return _of_table(table)
 
@@ -139,7 +139,7 @@ def _of_table(table: tables.Table) -> tuple[dict[str, Array], dict[str, Any]]:
     return _group(table.columns, table.meta), table.meta
 
 
-#: by the ending of the name
+#: by file extension
 FORMATS = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
 
 

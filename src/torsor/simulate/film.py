@@ -36,7 +36,7 @@ def film_of_result(result: Result, style: str, roots: Sequence[Any], fps: float)
 
 
 def film_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[Any], fps: float) -> Film:
-    """A motion, with as many pictures as its vibrations want."""
+    """A motion, with enough images to resolve its vibrations."""
     flexible = motion.robot
     slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
     times, notes = pictures(motion.t, max(fps, TURN * slowest))
@@ -73,7 +73,7 @@ def _plots_of_flexible(motion: FlexibleResult) -> list[Plot]:
 
 
 def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
-    """Degrees of freedom and mass; those that loops and constraints leave."""
+    """Degrees of freedom, also those that remain with loops and constraints, and mass."""
     *_, (name, count), mass = about(result.require_robot())
     held = result.held
     if held is None:
@@ -83,7 +83,7 @@ def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
 
 
 def facts_of(result: Result) -> tuple[tuple[str, str], ...]:
-    """How it was computed, and how well energy was kept: dE = work − dissipated."""
+    """Integrator and steps, and the error of the energy balance dE = work − dissipated."""
     info, balance = result.info, result.audit()
     how = info.get("integrator", "?")
     fixed = f"{how}, {info['dt']:g} s" if "dt" in info and "tolerance" in info else how

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Law = Callable[[float, Array, Array], ArrayLike]
 
-#: |λ| dt of the fastest motion, by default; Runge and Kutta's method is stable to about 2.8
+#: default |λ| dt of the fastest motion; RK4 is stable up to about 2.8
 RESOLVED = 0.6
 STABLE = 2.8
-#: steps of a simulation; more would take hours, and their records all memory
+#: largest number of steps; more would take hours, and their records would fill the memory
 STEPS_AT_MOST = 1e7
 
 
@@ -52,7 +52,7 @@ class FlexibleResult:
                 continue
             array = as_array(name, given, dtype=float).copy()
             if array.shape != (rows, width):
-                raise ArgumentError(f"{name} has shape {array.shape}, expected ({rows}, {width}): a row for each time")
+                raise ArgumentError(f"{name} has shape {array.shape}, expected ({rows}, {width}): one row per time")
             if not np.isfinite(array).all():
                 raise ArgumentError(f"{name} has numbers that are not finite")
             object.__setattr__(self, name, array)
@@ -72,7 +72,7 @@ class FlexibleResult:
 
     @cached_property
     def energy_error(self) -> float:
-        """How far dE = work − dissipated is off at worst [J], integrals by trapezoids; large where the steps are too long."""
+        """Largest error of dE = work − dissipated [J], with integrals by trapezoids; large if the steps are too long."""
         robot, n = self.robot, self.robot.robot.nv
         if self.v is None or self.tau is None:
             raise ArgumentError("the balance of energy needs velocities and forces: FlexibleResult(robot, t, q, v, tau)")
@@ -84,7 +84,7 @@ class FlexibleResult:
         return float(np.abs(energy - energy[0] - work).max())
 
     def at(self, t: ArrayLike) -> Array:
-        """(joints, η) at times between the records: joints along their manifold, η in straight lines."""
+        """(joints, η) at times between the records: joints along their manifold, η interpolated linearly."""
         from torsor.simulate import Result
 
         n, rigid, t = self.robot.robot.nq, self.robot.robot, np.asarray(t, float)
@@ -109,7 +109,7 @@ class FlexibleResult:
         return write(self, path, style=style, roots=roots, fps=fps)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
-        """The pictures and curves of a replay page."""
+        """The images and curves of a replay page."""
         from torsor.simulate.film import film_of_flexible
 
         return film_of_flexible(self, style, roots, fps)
@@ -125,7 +125,7 @@ def simulate_flexible(
     wrenches: Mapping[str, ArrayLike | Law] | None = None,
     dt: float | None = None,
 ) -> FlexibleResult:
-    """The motion from (q, v), joints and η, over ``duration`` seconds by Runge and Kutta's method.
+    """The motion from (q, v), joints and η, over ``duration`` seconds, by the RK4 method.
 
     ``control``: joint forces (nv of the robot), or a function τ(t, q, v); ``wrenches={frame: F}`` act on it, F (6,) in the
     frame, or a function of (t, q, v).  ``dt`` [s] follows the fastest of vibrations, damping and feedback unless given.
@@ -186,7 +186,7 @@ def _fastest(flexible: FlexibleRobot, acceleration: Any, q: Array, v: Array) -> 
 
 
 def _law(given: Any, none: Array, name: str) -> Callable[[float, Array, Array], Array]:
-    """A function of (t, q, v), whatever was given."""
+    """The given forces as a function of (t, q, v)."""
     from torsor.simulate.callbacks import as_vector, guarded_law
 
     if callable(given):

@@ -1,4 +1,4 @@
-"""A simulation in a notebook: its facts, and the page of it in a frame that can do nothing but play."""
+"""A simulation in a notebook: the replay page in a sandboxed iframe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.support.html import Markup, element, facts
 if TYPE_CHECKING:
     from torsor.simulate import Result
 
-#: pages larger than this are not kept in a notebook [characters]
+#: pages larger than this are not embedded in a notebook [characters]
 LARGEST = 3_000_000
 HEIGHT = 520
 
@@ -23,7 +23,7 @@ def of_result(result: Result) -> Markup:
         return element("p", repr(result))
     try:
         page = html(result)
-    except TorsorError as error:  # energies that cannot be had, say: what there is to read is shown all the same
+    except TorsorError as error:  # for example energies that cannot be computed: show the summary without the replay
         return element("div", element("p", repr(result)), element("p", f"No replay: {error}"))
     if len(page) > LARGEST:
         page = html(result, style="skeleton", fps=15)

@@ -1,4 +1,4 @@
-"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until pulled away."""
+"""Hard stops: joints at their limits bounce, with a coefficient of restitution, or rest on the stop until released."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array: TypeAlias = np.ndarray
 
 #: bounces shorter than this [s] are dropped: the joint rests on its stop
 SHORTEST = 1e-6
-#: a start this far outside is on the stop [rad, m]
+#: an initial position at most this far outside is set to the stop [rad, m]
 OUTSIDE = 1e-9
 
 
@@ -59,7 +59,7 @@ def stops_of(system: System, limits: Any) -> list[Stop]:
     stops = []
     for name, e in limits.items():
         if name not in single:
-            raise UnknownName("joint of one freedom", name, single)
+            raise UnknownName("joint with one degree of freedom", name, single)
         if not (isinstance(e, (int, float)) and 0 <= e <= 1):
             raise ArgumentError(f"restitution of joint {name!r} must be between 0 and 1, not {e!r}")
         joint = robot.joint(name)
@@ -71,7 +71,7 @@ def stops_of(system: System, limits: Any) -> list[Stop]:
 
 
 def inside(stops: list[Stop], q: Array) -> Array:
-    """The start, within its limits; what is outside by rounding is put on the stop."""
+    """The initial q within its limits; entries outside by rounding are set to the stop."""
     q = q.copy()
     for stop in stops:
         gap = stop.gap(0.0, q, q)
@@ -87,15 +87,15 @@ def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array) -> 
 
         w_i = v_i⁺ + e_i v_i⁻ ≥ 0,   ι_i ≥ 0,   w_i ι_i = 0
 
-    Only hits bounce: e_i counts where v_i⁻ < 0.  The impulses push, so the kinetic energy changes by
-    −½ Σ (1 − e_i) ι_i |v_i⁻| ≤ 0.  A joint that leaves its stop takes no part; if it is thrown back, that is the next impact.
+    Only impacts bounce: e_i counts where v_i⁻ < 0.  Impulses act away from the stop, so the kinetic energy changes by
+    −½ Σ (1 − e_i) ι_i |v_i⁻| ≤ 0.  A joint that leaves its stop is not included; if it is driven back, that is the next impact.
     """
     at = [s for s in stops if q[s.q] == s.bound]
     rows = sorted({s.v for s in at if s.side * v[s.v] <= 0})
     lower, upper = force_bounds([(s.v, s.side) for s in at], len(v))
     e = np.zeros(len(v))
     for s in at:
-        if np.isinf(lower[s.v]) != np.isinf(upper[s.v]):  # a joint between coinciding stops has nowhere to bounce
+        if np.isinf(lower[s.v]) != np.isinf(upper[s.v]):  # a joint between coinciding stops cannot bounce
             e[s.v] = s.restitution
     return _after_impulses(system, q, v, rows, -e[rows] * v[rows], lower[rows], upper[rows])
 
@@ -111,7 +111,7 @@ def _after_impulses(system: System, q: Array, v: Array, rows: list[int], target:
     W = system.mobility(q)
     impulse, above = complementarity.solve(W[np.ix_(rows, rows)], v[rows] - target, lower, upper)
     after = v + W[:, rows] @ impulse
-    after[rows] = np.where(above == 0, target, after[rows])  # to the bit: a joint that stops has v = 0
+    after[rows] = np.where(above == 0, target, after[rows])  # bit for bit: a joint that stops has v = 0
     return after
 
 
@@ -127,5 +127,5 @@ def force_bounds(stops: Sequence[tuple[int, int]], n: int) -> tuple[Array, Array
 
 
 def joints_at_stops(stops: list[Stop], q: Array, v: Array) -> list[tuple[int, int]]:
-    """The joints that stand at their stop."""
+    """The joints that are at their stop."""
     return [(s.v, s.side) for s in stops if q[s.q] == s.bound and v[s.v] == 0]

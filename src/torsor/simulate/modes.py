@@ -1,6 +1,6 @@
-"""Modes: which joints are held at rest and which way the others slide; constant between events, so that motion is smooth.
+"""Modes: the joints held at rest and the sliding directions of the rest; constant between events, so that motion is smooth.
 
-A joint at rest is held by its stop or by dry friction while the force that this takes is within bounds,
+A joint at rest is held by its stop or by dry friction while the required force is within bounds,
 
     a_i = 0,   l_i ≤ λ_i ≤ u_i        (1)
 
@@ -63,7 +63,7 @@ def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array,
 
 
 def at_rest(mode: Mode, stops: list[Stop], q: Array, v: Array) -> tuple[Array, Array]:
-    """The state with held joints at rest and on their stops to the bit, which projection onto loops leaves by rounding."""
+    """The state with held joints at rest and on their stops, bit for bit; projection onto loops changes them by rounding."""
     q, v = q.copy(), v.copy()
     v[list(mode.held)] = 0.0
     for s in stops:

@@ -1,7 +1,7 @@
-"""Robots that differ (domain randomisation): constants of the model as inputs of the kernel, so that new ones compile nothing.
+"""Domain randomisation: constants of the model as inputs of the kernel, so that new values need no compilation.
 
-Dynamics is linear in the inertias: what a link has more than its nominal inertia is added to its body, and everything else
-stays folded into the code.
+Dynamics is linear in the inertias: the difference of a link's inertia from its nominal value is added to its body; all other
+constants stay folded into the code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Varied(NamedTuple):
-    """A constant of the model that is an input: what it is, and of which link or joint; ``inertia`` is the link's own."""
+    """A constant of the model that is an input: the property, and its link or joint; ``inertia`` is the link's nominal one."""
 
     what: str
     name: str
@@ -29,7 +29,7 @@ class Varied(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the input is called in errors."""
+        """The name of the input in error messages."""
         return f"vary[{self.what!r}][{self.name!r}]"
 
 
@@ -44,7 +44,7 @@ class ScaledLaw(NamedTuple):
 
 
 def _mass(model: Model, key: Varied, factor: Any) -> Model:
-    """The link's mass and inertia × factor, its centre of mass where it was."""
+    """The link's mass and inertia × factor, with the same centre of mass."""
     body, X = model.frame(key.name)
     k = factor - 1
     G = X.T @ (key.inertia or Inertia.zero())
@@ -70,18 +70,18 @@ def _friction(model: Model, key: Varied, factor: Any) -> Model:
 
 
 def _row(x: Any) -> tuple[Any, ...]:
-    """One scalar for each freedom of a joint."""
+    """One scalar per degree of freedom of a joint."""
     return tuple(x) if isinstance(x, (list, tuple)) else (x,)
 
 
 class Variation(NamedTuple):
-    """One row of the table: what its names are, and the model with one of them changed."""
+    """One row of the table: "link" or "joint", and the function that changes the model."""
 
     of: str
     changed: Callable[[Model, Varied, Any], Model]
 
 
-#: what may differ from robot to robot: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
+#: properties that may differ between robots: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
 VARIATIONS: dict[str, Variation] = {
     "mass": Variation("link", _mass),
     "damping": Variation("joint", _damping),
@@ -91,7 +91,7 @@ VARIATIONS: dict[str, Variation] = {
 
 
 def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
-    """The inputs that ``vary`` asks for, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
+    """The inputs that ``vary`` selects, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
     out = {}
     for what, rows in vary.items():
         if what not in VARIATIONS:
@@ -107,18 +107,18 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Vari
 
 
 def vary_model(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
-    """The model with scalars of any kind where it had its constants."""
+    """The model with scalars of any kind in place of these constants."""
     for key, scalars in changes:
         model = VARIATIONS[key.what].changed(model, key, scalars)
     return model
 
 
 def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
-    """Of one robot's value; and the name must be that of something that moves."""
+    """The shape of one robot's value; the link or joint must move."""
     if VARIATIONS[what].of == "link":
         robot.link(name)
         if robot.model.frame(name).body == 0:
-            raise ArgumentError(f"vary[{what!r}]: link {name!r} does not move, so its {what} changes nothing")
+            raise ArgumentError(f"vary[{what!r}]: link {name!r} does not move, so its {what} has no effect")
         return ()
     joint = robot.joint(name)
     if what == "friction" and not any(robot.model.friction[joint.index]):

@@ -21,7 +21,7 @@ Array: TypeAlias = np.ndarray
 
 #: numbers of nodes of the step and of the step that estimates its error
 NODES = (4, 6)
-#: where the singular position is in the step: between two nodes of either, and not halfway, where states are recorded
+#: relative position of the singular position in the step: between two nodes of either, not halfway, where states are recorded
 PLACE = 0.45
 #: iterations of the stage equations; h times the change of the K, against the tolerance, at which they are solved
 ITERATIONS, SOLVED = 60, 0.1

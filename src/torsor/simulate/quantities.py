@@ -1,6 +1,7 @@
-"""The table of what a simulation computes in machine code: parts of a step, charts of adaptive integrators, rollouts.
+"""Table of the quantities that a simulation compiles: parts of a step, charts of adaptive integrators, rollouts.
 
-Coordinates behind those of the model (the motors of elastic joints) are simply added; ``inertias`` has one number for each.
+Coordinates after those of the model (motors of elastic joints, modes of flexible links) are plain numbers; ``inertias`` has one
+number per coordinate.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Inertias = tuple[float, ...]
 
 
 class _Asked(Exception):
-    """The step wants an acceleration that is not there yet."""
+    """The step needs an acceleration that is not computed yet."""
 
 
 def _model(subject: Any) -> Model:
@@ -42,7 +43,7 @@ def _velocities(subject: Any, inertias: Inertias, *names: str) -> list[Argument]
     return [Argument(name, (_model(subject).nv + len(inertias),)) for name in names]
 
 
-# -- explicit steps, cut where they ask for an acceleration ------------------------------------------------------
+# -- explicit steps, split where they need an acceleration -------------------------------------------------------
 
 
 def _stage_inputs(subject: Any, integrator: str, k: int, inertias: Inertias = ()) -> list[Argument]:
@@ -52,7 +53,7 @@ def _stage_inputs(subject: Any, integrator: str, k: int, inertias: Inertias = ()
 def _stage(
     subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int, inertias: Inertias = ()
 ) -> tuple[Any, ...]:
-    """The step up to its next question, (q, v, t) of it, or to its end, from the ``k`` answers so far."""
+    """The step up to the state (q, v, t) of its next acceleration, or to its end, from the first ``k`` accelerations."""
     waiting, asked = list(given), []  # type: ignore[var-annotated]
 
     def acceleration(there: Any, fast: Any, t: Any) -> Any:

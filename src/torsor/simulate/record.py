@@ -1,4 +1,4 @@
-"""Records of a simulation: rows as they come, packed into arrays, and the times at which rows are recorded."""
+"""Records of a simulation: rows packed into arrays during the run, and the times at which rows are recorded."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 
-#: records kept as single arrays before they are packed into one
+#: number of single records before they are packed into one array
 BLOCK = 4096
 #: records per step of an adaptive integrator, whose steps are long; the end of the step is one of them
 WITHIN = 4
 
 
 class Row(NamedTuple):
-    """A state to evaluate within a step: ``step`` where work and losses are summed, ``kept`` where it is recorded."""
+    """A state to evaluate within a step: ``step`` if work and losses are summed there, ``kept`` if it is recorded."""
 
     t: float
     step: bool
@@ -103,23 +103,23 @@ class Regular:
 
 
 class Record:
-    """Rows (t, q, v, τ, *wrenches, *states) of every step, packed as they come."""
+    """Rows (t, q, v, τ, *wrenches, *states) of every step, packed during the run."""
 
     def __init__(self) -> None:
-        self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows where all steps are kept
+        self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows if all steps are recorded
         self.rows: list[tuple] = []
         self.blocks: list[list[Array]] = []
         self.latest: float | None = None  #: the time of the last row that is kept
 
     def add(self, *row: Any, step: bool = True, kept: bool = True) -> None:
-        """A state, ``step`` where work and losses are summed, ``kept`` where it is recorded: both for all rows here."""
+        """Add a state; ``step`` if work and losses are summed there, ``kept`` if it is recorded: here both for all rows."""
         self.rows.append(row)
         self.latest = row[0]
         if len(self.rows) == BLOCK:
             self._pack()
 
     def extend(self, *columns: Array, kept: Array) -> None:
-        """Many rows."""
+        """Add many rows."""
         self._pack()
         self.blocks, self.latest = [*self.blocks, list(columns)], float(columns[0][-1])
 
@@ -135,7 +135,7 @@ class Record:
 
 
 class SummingRecord(Record):
-    """Some rows only, with work and losses summed over all: memory is needed for one block of steps."""
+    """Record some rows, with work and losses summed over all steps; memory is needed for one block of steps."""
 
     def __init__(self, result_of: Callable[[Sequence[Array]], Result]):
         super().__init__()

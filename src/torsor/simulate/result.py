@@ -65,7 +65,7 @@ class Animation(NamedTuple):
 class Result:
     """A simulated motion, one row per recorded time: ``t`` (T,) [s], ``q`` (T, nq), ``v`` and ``tau`` (T, nv).
 
-    ``events`` are in their order; ``tau`` is what drives the joints, after a drive's limits.  At an impact the time appears
+    ``events`` are in order of time; ``tau`` is the joint force after the limits of drives.  At an impact the time appears
     twice, before and after.
     """
 
@@ -74,7 +74,7 @@ class Result:
     v: Array
     tau: Array
     wrenches: dict[str, Array] = field(default_factory=dict)  #: external, (T, 6) by frame
-    states: dict[str, Array] = field(default_factory=dict)  #: beside the motion, (T, n): "z", "current", "voltage", ...
+    states: dict[str, Array] = field(default_factory=dict)  #: internal states, (T, n): "z", "current", "voltage", ...
     theta: Array | None = None  #: motors of elastic joints (T, ne)
     omega: Array | None = None
     events: list[Occurrence] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Result:
     robot: Robot | None = None
     held: ConstrainedRobot | None = None
     elastic: ElasticJoints | None = None
-    stored: dict[str, Array] = field(default_factory=dict)  #: of a file: energies and residuals as they were saved
+    stored: dict[str, Array] = field(default_factory=dict)  #: energies and residuals read from a file
     flows: dict[str, Array] = field(default_factory=dict)  #: "work" and "lost" (T,) [J]; empty where every step is recorded
 
     def __repr__(self) -> str:
@@ -120,12 +120,12 @@ class Result:
 
     @property
     def energy(self) -> Array:
-        """Their sum (T,) [J]."""
+        """Total energy, the sum of ``energies``, (T,) [J]."""
         return np.sum(list(self.energies.values()), axis=0)
 
     @cached_property
     def residual(self) -> Array:
-        """How far the constraints are from being kept, (T, k) [m, rad]; (T, 0) without any (F&O 16)."""
+        """Closure errors φ of the constraints, (T, k) [m, rad]; (T, 0) without constraints (F&O 16)."""
         if "residual" in self.stored:
             return self.stored["residual"]
         if self.held is None:
@@ -140,7 +140,7 @@ class Result:
         return self.flows or summed_flows(self)
 
     def audit(self) -> Audit:
-        """dE = work − dissipated, summed over all steps, whichever are recorded; the discrepancy is the integrator's error."""
+        """dE = work − dissipated, summed over all steps, recorded or not; the discrepancy is the integrator's error."""
         return self._audit
 
     @cached_property
@@ -149,14 +149,14 @@ class Result:
 
         return audit(self)
 
-    # -- looking at it ---------------------------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------------------------
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
-        """(q, v) at times between the records: along the manifold at constant velocity, v in a straight line."""
+        """(q, v) at times between the records: along the manifold at constant velocity, v interpolated linearly."""
         robot, wanted = self.require_robot(), np.asarray(t, float)
         if wanted.size and (wanted.min() < self.t[0] or wanted.max() > self.t[-1]):
             asked = f"{wanted.min():g} to {wanted.max():g} s"
-            raise ArgumentError(f"times from {asked} were asked for; the simulation has {self.t[0]:g} to {self.t[-1]:g} s")
+            raise ArgumentError(f"times from {asked} are outside the simulation, {self.t[0]:g} to {self.t[-1]:g} s")
         k = np.clip(np.searchsorted(self.t, wanted, side="right") - 1, 0, max(len(self.t) - 2, 0))
         after = np.minimum(k + 1, len(self.t) - 1)
         width = self.t[after] - self.t[k]
@@ -165,7 +165,7 @@ class Result:
         return q, self.v[k] + (self.v[after] - self.v[k]) * s[..., None]
 
     def animate(self, frames: Sequence[str] | None = None, *, fps: float = 30.0, speed: float = 1.0) -> Animation:
-        """Poses of the frames (every link, unless named) for a viewer that shows ``fps`` pictures a second."""
+        """Poses of the frames (by default every link) for a viewer that shows ``fps`` images per second."""
         robot = self.require_robot()
         count = max(1, int((self.t[-1] - self.t[0]) * fps / speed) + 1)
         times = np.minimum(self.t[0] + np.arange(count) * speed / fps, self.t[-1])
@@ -209,15 +209,15 @@ class Result:
         return write(self, path, style=style, roots=roots, fps=fps)
 
     def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
-        """The pictures and curves of a replay page."""
+        """The images and curves of a replay page."""
         from torsor.simulate.film import film_of_result
 
         return film_of_result(self, style, roots, fps)
 
-    # -- keeping it ------------------------------------------------------------------------------------------
+    # -- files -----------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """To .npz, .csv or .parquet, as the name ends; :func:`torsor.simulate.load_result` reads it back."""
+        """Write to .npz, .csv or .parquet, by extension; :func:`torsor.simulate.load_result` reads it back."""
         from torsor.simulate.files import save
 
         save(self, path)
@@ -225,7 +225,7 @@ class Result:
     def require_robot(self) -> Robot:
         """The robot; ArgumentError if the result was loaded without it."""
         if self.robot is None:
-            raise ArgumentError("this result was loaded without its robot; ts.simulate.load_result(path, robot=robot) has it")
+            raise ArgumentError("this result was loaded without its robot; use ts.simulate.load_result(path, robot=robot)")
         return self.robot
 
 
@@ -238,7 +238,7 @@ def names_of(robot: Robot) -> dict[str, Any]:
 def records_from_columns(
     columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int
 ) -> Mapping[str, Any]:
-    """Records as a Result has them; motors are behind the robot's own coordinates, ``beside`` names the last columns."""
+    """The columns of a Result; motors follow the robot's own coordinates, ``beside`` names the internal states at the end."""
     t, q, v, tau, *rest = columns
     F, others = rest[: len(frames)], dict(zip(beside, rest[len(frames) :], strict=True))
     motors = {"theta": q[:, nq:].copy(), "omega": v[:, nv:].copy()} if q.shape[1] > nq else {}

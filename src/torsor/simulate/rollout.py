@@ -34,7 +34,7 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
-    """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, the start left out.
+    """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, without the initial state.
 
     Leading axes are those of the start: none for one robot, (N,) for many.
     """
@@ -65,15 +65,15 @@ def rollout(
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
     ``controls`` are joint forces constant over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function
-    over scalars whose arguments have names: q, v, t, u (the controls) and its own ``parameters``.  It returns the joint
-    forces, is recorded into the kernel, and is part of the equation of motion: Runge and Kutta evaluate it four times a step.
+    over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by name.  It returns the joint
+    forces, is recorded into the kernel, and is part of the equation of motion: "rk4" evaluates it four times per step.
     A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
     such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused. ``wrenches={frame: F}``
     act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in the world's, spread as
     parameters are. ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
-    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or every how many steps. Friction laws that
-    the robot has count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout cannot hold a
-    joint at rest: ``law.smooth(width)`` is one that cannot.  ``damping=True`` counts the model's damping instead.
+    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
+    Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
+    cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
@@ -113,10 +113,10 @@ def rollout(
 
 
 def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
-    """One robot and one step by ``robot.step``, which has the same bits; None where there is more to do."""
+    """One robot and one step by ``robot.step``, equal bit for bit; None for all other calls."""
     if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
         return None
-    rows = controls.ndim - 1  # of controls, for the steps; without them, the controls are those of all steps
+    rows = controls.ndim - 1  # 1 if the controls have an axis of steps, 0 if they are constant
     if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape[rows:] != (robot.nv,):
         return None
     if not ((rows == 1 and len(controls) == 1 and steps in (None, 1)) or (rows == 0 and steps == 1)):
@@ -124,7 +124,7 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
     try:
         q, v = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
     except TorsorError:
-        return None  # the long way knows the names of a rollout's arguments
+        return None  # the general path names a rollout's arguments in its errors
     return Rollout(np.array([dt]), q[None], v[None])
 
 
@@ -132,7 +132,7 @@ def _check(robot: Robot, dt: Any) -> None:
     if robot.loops:
         raise ArgumentError(
             f"robot {robot.name!r} has loops ({', '.join(robot.loops)}), which a rollout would leave open; "
-            "robot.simulate closes them, robot.without_loops() has none"
+            "robot.simulate supports loops, robot.without_loops() removes them"
         )
     if not isinstance(dt, (int, float, np.number)) or not math.isfinite(dt) or dt <= 0:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
@@ -145,7 +145,7 @@ def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Var
 
 
 def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) -> Losses:
-    """The losses that count; what varies counts, and a law that can hold its joint at rest is refused."""
+    """The losses that count, including varied ones; a law that can hold its joint at rest is refused."""
     if "friction" in vary and friction is False:
         raise ArgumentError("vary['friction'] scales friction laws, which friction=False leaves out; omit one of them")
     losses = losses_of(robot.model, "damping" in vary or damping, True if "friction" in vary else friction)
@@ -166,7 +166,7 @@ def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls:
 
 
 def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
-    """(..., T, m) or (m,); joint forces unless a controller makes those."""
+    """The controls, (..., T, m) or (m,); without a controller they are the joint forces."""
     if controls is None:
         return None
     u = with_axes("controls", controls)
@@ -206,7 +206,7 @@ def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
 
 
 def _steps(steps: Any, feeds: Sequence[StepInput]) -> int:
-    """T: as said, or as the first array with an axis of steps has it."""
+    """T: ``steps``, or the length of the first array with an axis of steps."""
     moving = (f.values.shape[-len(f.argument.shape) - 1] for f in feeds if f.stepped)
     T = next(moving, None) if steps is None else steps
     if not isinstance(T, (int, np.integer)) or T < 1:
@@ -215,7 +215,7 @@ def _steps(steps: Any, feeds: Sequence[StepInput]) -> int:
 
 
 def _every(record: Any, T: int) -> int:
-    """How many steps apart the states that are kept are."""
+    """The number of steps between recorded states."""
     every = {"all": 1, "last": T}.get(record, record) if isinstance(record, str) else record
     if not isinstance(every, (int, np.integer)) or isinstance(every, bool) or every < 1 or T % every:
         raise ArgumentError(f"record must be 'all', 'last' or a whole number of steps that divides {T}, not {record!r}")
@@ -225,7 +225,7 @@ def _every(record: Any, T: int) -> int:
 def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
     """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
 
-    A controller that promises to read nothing that changes is recorded when its kernel is made; any other one each time.
+    A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
     promised = plan.controller is not None and plan.controller.unchanging
     if not promised:

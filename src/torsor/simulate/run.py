@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 
-#: a simulation of more steps would end in weeks, if at all
+#: largest number of steps; more would take weeks
 STEPS_AT_MOST = 1e9
 
 
@@ -69,9 +69,9 @@ def simulate(
 ) -> Result:
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
-    ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or :class:`Sampled`, a
-    controller with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v),
-    in the frame's axes or, with ``expressed_in="world"``, in the world's; the result has them in the frame's.
+    ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or a
+    :class:`SampledController` with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of
+    (t, q, v), in the frame's axes or, with ``expressed_in="world"``, in world axes; the result has them in the frame's axes.
     Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
@@ -80,14 +80,15 @@ def simulate(
     Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; the instants at which
     joints come to rest, break away or leave their stops are located, so that integrators keep their order.  ``damping=True``
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
-    ``drives={joint: Drive}`` cut forces to what a motor can, or with ``command="voltage"`` take the control's entries as volts,
-    currents rising as L/R lets them; ``springs`` make joints elastic, their ``motors`` (θ, ω) starting with the joints.
-    Loops and ``constraints`` are kept by "projection", to rounding, by Baumgarte's (decay, stiffness), or left to drift (None);
+    ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
+    volts, with currents that follow L dI/dt; ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints.
+    Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.
-    ``record``: "all", "last" (and the start), or every how many steps of ``dt``.  ``progress``: a bar; None: on terminals.
+    ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.  ``progress``: a bar;
+    None (default): on terminals only.
 
-    A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; it has the
-    result so far; Ctrl-C with :class:`Interrupted`, a KeyboardInterrupt that has it too.
+    A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; Ctrl-C
+    stops it with :class:`Interrupted`, a KeyboardInterrupt.  Both have the result so far.
 
     >>> import torsor as ts
     >>> fall = simulate(ts.robots.two_link(), [0.0, 0.0], [0.0, 0.0], 1.0)
@@ -133,14 +134,14 @@ _UNKNOWN = object()
 
 
 def _forces_are_known(steady: Control, dt: float) -> bool:
-    """Whether the joint forces of every step are known beforehand."""
+    """Whether the joint forces of every step are given in advance."""
     if not isinstance(steady, HeldForces):
         return False
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
 
 def _check_arguments(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
-    """Every how many steps a state is kept."""
+    """The number of steps between recorded states."""
     for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
             raise ArgumentError(f"{name} must be a positive number, not {value!r}")
@@ -173,7 +174,7 @@ def _system(
         from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
         if losses.damping or constraints:
-            raise ArgumentError("springs go with neither damping= nor constraints=; a Spring has a damping of its own")
+            raise ArgumentError("springs= cannot be combined with damping= or constraints=; give the damping in each Spring")
         if losses.friction:
             refuse_laws(robot.model, None, "springs=")
         bare = robot.with_friction(None) if robot.model.joints_with_friction else robot
@@ -192,12 +193,12 @@ def _system(
 def _forces(
     system: System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
 ) -> tuple[time_loop.Forces, list[Memory]]:
-    """The joint forces, through the drives, and the states beside the motion that they and friction have."""
+    """The joint forces after the drives, and the internal states of drives and friction."""
     if command not in COMMANDS:
         raise UnknownName("command", command, COMMANDS)
     voltages = command == "voltage"
     if voltages and (not drives or system.inertias):
-        raise ArgumentError('command="voltage" wants drives={joint: Drive}, and joints without springs=')
+        raise ArgumentError('command="voltage" needs drives={joint: Drive}, and joints without springs=')
     robot, box = system.robot, [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
     law, sample = (held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
@@ -213,7 +214,7 @@ def _forces(
 
 
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
-    """Steps of dt: all in machine code if the forces are known; a kernel a step if they are held; else a kernel a stage."""
+    """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
     watch = bool(run.events or run.stops or system.dry_rows or run.memories)
@@ -232,19 +233,19 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
 
 
 def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
-    """Steps as SciPy's methods choose them, from tick to tick."""
+    """Adaptive steps of SciPy's methods, from tick to tick."""
     if any(m.affects_motion for m in run.memories):
         raise ArgumentError(
-            "friction with a memory (LuGre) and motors with inductance or temperature under voltage have states that need "
+            "LuGre friction, and motors with inductance or temperature under voltage, have internal states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
         )
     duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
     period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
     if run.events or run.stops or run.system.dry_rows:
-        longest = min(longest, 50 * dt)  # what comes and goes within a step is not seen
+        longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
     if run.memories:
-        longest = min(longest, 10 * dt)  # temperatures take currents as linear in a step
+        longest = min(longest, 10 * dt)  # temperatures assume currents that are linear in a step
     most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
     method = adaptive.Adaptive(run.system, info["integrator"], run.acceleration, tolerance, longest, budget)
@@ -267,18 +268,18 @@ def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any
 
 
 def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
-    """The error with its place in time, and what was computed."""
+    """The error with its time, step and joint, and the result so far."""
     if not run.steps and not isinstance(error, NotFinite):
-        return error  # nothing was computed: the arguments are to blame
+        return error  # no step was computed: the error is in the arguments
     joint, result = info["coordinates"][time_loop.likely_failed_row(run, info["dt"])], _result(run, info, frames)
-    overflow = "the next state is not finite; a smaller dt, more damping or weaker gains may keep it"
+    overflow = "the next state is not finite; a smaller dt, more damping or smaller gains may help"
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
     return SimulationStopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
 
 
 def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
-    """Ctrl-C with what was computed until then; None where nothing was."""
+    """Ctrl-C with the result so far; None if no step was computed."""
     with suppress(Exception, KeyboardInterrupt):  # the controller may fail, or be interrupted, once more
         if run.steps and (run.record.latest or 0.0) < run.t:
             run.keep()
@@ -289,12 +290,12 @@ def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, .
 
 
 def _advice(run: time_loop.Run, error: TorsorError) -> str:
-    """Another integrator for a step that was not solved; a linkage may be near a singular position, which has none."""
+    """Advice on another integrator for a step that was not solved; near a singular position there may be no solution."""
     return run.system.advice if isinstance(error, StepNotConverged) else ""
 
 
 def _wild(result: Result, dt: float) -> str:
-    """Where the motion stopped making sense: the first joint that turned more than a radian within a step."""
+    """The likely cause: the first joint that moved by more than 1 rad within a step."""
     fast = np.abs(result.v) * dt > 1.0
     if not fast.any():
         return ""

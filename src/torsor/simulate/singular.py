@@ -21,16 +21,16 @@ Array: TypeAlias = np.ndarray
 
 #: intervals into which a step is divided first
 PARTS = 4
-#: σ against its largest value so far, and against the ends of a step, at which a position counts as singular
+#: σ relative to its largest value so far, and to the ends of a step, below which a position counts as singular
 FLAT, DIP = 1e-4, 0.02
-#: the slope of σ between samples is at most so many times the steepest seen
+#: largest slope of σ between samples, relative to the steepest sampled slope
 SAFETY = 2.0
-#: samples of σ, and how often their interval is narrowed, where its minimum is located
+#: samples of σ per interval, and number of times the interval is narrowed, to locate the minimum
 SAMPLES, NARROWED = 17, 8
 
 
 class NoSingularPositions:
-    """Of systems without constraints."""
+    """For systems without constraints."""
 
     def find(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
         """None."""
@@ -77,7 +77,7 @@ class SingularPositions:
             )
 
     def _least(self, low: float, high: float, ends: tuple[float, float], at: Callable[[float], Array]) -> list[float]:
-        """[the time of the least σ between ``low`` and ``high``]; empty if that is an end of the step: it is not passed."""
+        """[the time of the least σ between ``low`` and ``high``]; empty if that is an end of the step, which is not passed."""
         for _ in range(NARROWED):
             t = np.linspace(low, high, SAMPLES)
             k = int(np.argmin(self._spectrum(t, at)[:, self.rank - 1]))

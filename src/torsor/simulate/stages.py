@@ -1,7 +1,7 @@
-"""A step whose accelerations come from Python: what lies between two of them is a kernel.
+"""A step whose accelerations are computed in Python: the part between two accelerations is a kernel.
 
-The step is that of :mod:`torsor.algorithms.steps`.  Each time it asks for an acceleration, one kernel ends: it gives the state
-at which the acceleration is asked for, and the next kernel begins with the answer.
+The step is that of :mod:`torsor.algorithms.steps`.  Each time it needs an acceleration, one kernel ends and returns
+the state to evaluate it at; the next kernel takes that acceleration as an input.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Acceleration = Callable[[float, Array, Array], Array]
 #: (q, v, t, dt, a(t, q, v)) → (q⁺, v⁺)
 Advance = Callable[[Array, Array, float, float, Array], tuple[Array, Array]]
 
-#: guesses of the mean velocity after which a step is given up; how near two must be, relative, to be the same; how far apart,
-#: against the nearest two, to be on their way to infinity
+#: largest number of guesses of the mean velocity in a step; relative change at which it is converged; growth of the change,
+#: relative to the smallest one, at which it diverges
 MOST, SAME, APART = 100, 4e-16, 1e6
 
 
@@ -39,7 +39,7 @@ def stages(kernels: Kernels, inertias: tuple[float, ...], integrator: str) -> li
 
 
 def advance(kernels: Sequence[Callable[..., Any]], integrator: str, acceleration: Acceleration) -> Advance:
-    """A method as a function of arrays, from its stages; the first acceleration is the caller's, who has it already."""
+    """A method as a function of arrays, from its stages; the caller gives the first acceleration."""
     if isinstance(step_named(integrator), Midpoint):
         return _midpoint(kernels, integrator, acceleration)
     return _explicit(kernels, acceleration)
@@ -71,7 +71,7 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
             a = acceleration(half, middle, w)
             before, (w, middle) = w, improve(q, v, dt, w, a)
             change, size = float(np.abs(w - before).max(initial=0.0)), float(np.abs(w).max(initial=0.0))
-            # rounding keeps the last digits moving: at the smallest change there is, it is solved
+            # rounding keeps changing the last digits: the smallest change counts as converged
             if change <= SAME * size or (change >= least and change < 1e-10 * (1 + size)):
                 return end(q, v, dt, w, a)
             if change > APART * (least + 1):

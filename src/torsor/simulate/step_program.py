@@ -1,4 +1,4 @@
-"""One step of a rollout as a program, the scan that repeats it, and what to say when it leads nowhere."""
+"""One step of a rollout as a program, the scan that repeats it, and the errors for states that are not finite."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def wrench_argument(frame: str) -> Argument:
 class Plan(NamedTuple):
     """All that the kernel of a rollout depends on: equal plans have one kernel.
 
-    ``fed`` are the inputs beside the state, each with whether it is new at every step.
+    ``fed`` are the further inputs, each with whether it is new at every step.
     """
 
     integrator: str
@@ -53,15 +53,15 @@ class Plan(NamedTuple):
     losses: Losses = NO_LOSSES
 
     def inputs(self, model: Model) -> list[Argument]:
-        """The state, then what is fed."""
+        """The state, then the further inputs."""
         return [Argument("q0", (model.nq,)), Argument("v0", (model.nv,)), *(a for a, _ in self.fed)]
 
     def by_name(self, fed: Sequence[Any]) -> dict[str, Any]:
-        """What is fed, by name."""
+        """The further inputs by name."""
         return {a.name: x for (a, _), x in zip(self.fed, fed, strict=True)}
 
     def with_recording(self, model: Model) -> Plan:
-        """With the controller's program, if what it records may change; random numbers in it are refused either way.
+        """The plan with the controller's program, unless the controller is recorded once; random numbers in it are refused.
 
         It is recorded twice: one draw of random numbers would count for all robots and steps.
         """
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
 
 
 def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:
-    """τ (nv): the controller's, the controls, or nothing."""
+    """τ (nv): of the controller, else the controls, else zero."""
     if plan.controller is None:
         return list(plan.by_name(fed).get("controls", [0] * model.nv))
     from torsor.simulate.controller_functions import row
@@ -124,7 +124,7 @@ def next_state(
 
 
 def _with_inputs(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
-    """The model with those of its constants that are inputs."""
+    """The model with the varied constants as inputs."""
     if not plan.vary:
         return model
     from torsor.simulate.parameters import vary_model
@@ -138,7 +138,7 @@ class StepProgram:
     def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[StepInput]):
         self.robot, self.plan, self.feeds = robot, plan, feeds
 
-    # -- what went wrong -------------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------------
 
     def explain(self, scan: Scan, q: np.ndarray, v: np.ndarray, dt: float, error: NotFinite) -> TorsorError:
         """The robot, step, time and joint of a state that is not finite; that robot alone is run again up to there."""
@@ -158,12 +158,12 @@ class StepProgram:
         robot = f"robot {at[0] if len(at) == 1 else at} of {scan.name}" if at else scan.name
         return NotFinite(
             f"{robot} is not finite after step {k} (t = {(k + 1) * dt:.6g} s): joint {joint!r}, whose speed was {speed:.3g} "
-            "just before; a smaller dt, more damping or weaker gains may keep it finite",
+            "just before; a smaller dt, more damping or smaller gains may keep it finite",
             at, k, joint,
         )  # fmt: skip
 
     def _fastest(self, v: np.ndarray, lost: np.ndarray) -> tuple[str, float]:
-        """The joint that was fastest, of those whose velocity was lost."""
+        """The fastest joint among those with a velocity that is not finite."""
         m = self.robot.model
         rows = {i: slice(m.v_start[i], m.v_start[i] + m.joint[i].nv) for i, _ in m.outward() if m.coupling[i] is None}
         speed = {i: float(np.abs(v[row]).max()) for i, row in rows.items() if lost[row].any() or not lost.any()}
@@ -171,7 +171,7 @@ class StepProgram:
         return m.joint_names[fastest], speed[fastest]
 
     def _singular(self, q: np.ndarray, v: np.ndarray, fed: list[np.ndarray]) -> None:
-        """Over floats, a vanishing pivot has a name."""
+        """Repeat the step over floats, which raises an error that names the joint of a zero pivot."""
         values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
         try:
             next_state(self.robot.model, *values, plan=self.plan)

@@ -1,7 +1,7 @@
-"""Joints that stick: dry friction as the set-valued law that it is, solved for all joints at once (MR §8.9.4).
+"""Stiction: dry friction as a set-valued law, solved for all joints at once (MR §8.9.4).
 
-Friction at rest is not a function of velocity.  It is whatever holds the joint, within the levels of its law, so which joints
-stand and which slide is found together with the motion:
+Friction at rest is not a function of velocity.  It is the force that holds the joint, within the levels of its law, so the
+joints that stick and those that slide are found together with the motion:
 
     M x + φ = f                                                                          (1)
     φ_i = F₊ where x_i > 0,    φ_i = −F₋ where x_i < 0,    φ_i ∈ [−F₋, F₊] where x_i = 0   (2)
@@ -34,9 +34,9 @@ class Sliding(NamedTuple):
 
 
 class DryFriction(NamedTuple):
-    """The dry friction of each coordinate, as the laws have it at a velocity and a load; every field is (n,).
+    """The dry friction of each coordinate by its law, at a velocity and a load; every field is (n,).
 
-    ``hold`` is what friction can be at rest, ``slide`` while sliding at the present speed: both as (lower, upper) bounds of φ,
+    ``hold`` is the range of friction at rest, ``slide`` that at the present speed: both as (lower, upper) bounds of φ,
     so −F₋ and F₊.  ``drag`` is the rest of the laws' forces, which vanishes at rest.
     """
 
@@ -48,7 +48,7 @@ class DryFriction(NamedTuple):
 def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None) -> DryFriction:
     """The levels of a model's laws.  Laws with an internal state are omitted.
 
-    A coupled joint slides at k v and its force counts k times; with k < 0 its directions change places.
+    A mimic joint slides at k v and its force counts k times; with k < 0 its directions are exchanged.
     """
     rates = model.rates([float(x) for x in v])
     loads = np.zeros(model.nv) if load is None else load
@@ -77,8 +77,8 @@ def sticking_rows(model: Model) -> tuple[int, ...]:
 def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction) -> Sliding:
     """The accelerations a of a mechanism with dry friction: M a + φ = f − drag, f = τ − h (+ Jᵀ of wrenches).
 
-    Joints with v ≠ 0 slide, against ``slide``.  Those with v = 0 (exactly) stick while what holds them is within ``hold``;
-    one that breaks away slides from then on against ``slide``, which is less, and may pull others along.  For each such joint
+    Joints with v ≠ 0 slide, against ``slide``.  Those with v = 0 (exactly) stick while the holding force is within ``hold``;
+    one that breaks away slides from then on against ``slide``, which is less, and may make others slide.  For each such joint
     the problem is solved once more, so n + 1 times at most.
 
     >>> import numpy as np
@@ -89,7 +89,7 @@ def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction)
     """
     M, f, v = _check(M, f, v)
     moving = v != 0
-    held = np.where(v > 0, dry.slide[1], dry.slide[0])  # a joint that slides has one friction, whichever way it accelerates
+    held = np.where(v > 0, dry.slide[1], dry.slide[0])  # friction of a sliding joint does not depend on its acceleration
     lower = np.where(moving, held, dry.hold[0])
     upper = np.where(moving, held, dry.hold[1])
     return _solve_with_break_away(M, f - dry.drag, (lower, upper), dry.slide, moving)
@@ -98,7 +98,7 @@ def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction)
 def velocities(M: np.ndarray, f: np.ndarray, v: np.ndarray, dt: float, dry: DryFriction) -> Sliding:
     """The velocities v⁺ after a step dt [s]: M (v⁺ − v) + dt φ = dt (f − drag), φ the friction *of v⁺* (implicit Euler in φ).
 
-    A joint whose friction would turn it round stops instead, and one that stands stays at v⁺ = 0 to the last bit while friction
+    A joint whose friction would reverse it stops instead, and one at rest stays at v⁺ = 0 exactly while friction
     can hold it: no chatter at any dt.  Joints with v ≠ 0 have the levels of ``slide``, those at rest ``hold`` until they break
     away.  f, M, the levels and the drag are those of the beginning of the step, so its error is O(dt²).
     """
@@ -147,7 +147,7 @@ def solve_with_break_away(
 
 
 def _sliding(found: complementarity.Solution, lower: np.ndarray, upper: np.ndarray) -> Sliding:
-    """As friction φ = −x; coordinates with lower = upper slide, whatever their x is."""
+    """As friction φ = −x; coordinates with lower = upper slide for any x."""
     return Sliding(found.w, -found.x, found.held & (lower < upper))
 
 

@@ -33,7 +33,7 @@ REDUNDANT = 1e-12
 
 
 class Memory(Protocol):
-    """First-order states beside the motion, solved from the beginning of a step to any time within it."""
+    """First-order internal states, solved from the beginning of a step to any time within it."""
 
     affects_motion: bool
 
@@ -45,13 +45,13 @@ class Memory(Protocol):
 class System:
     """M(q) a + h(q, v) = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
-    A subclass gives ``acceleration`` and ``mobility``.  The rest is for systems whose coordinates are not those of the
+    A subclass implements ``acceleration`` and ``mobility``.  The rest is for systems whose coordinates are not those of the
     robot's tree (``inertias``, ``own``, ``start``) or not independent (``project``, ``closure_error``).
     """
 
-    inertias: tuple[float, ...] = ()  #: of coordinates behind those of the model
+    inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
     dry_rows: tuple[int, ...] = ()  #: rows of v with dry friction
-    memories: tuple[Memory, ...] = ()  #: states beside the motion
+    memories: tuple[Memory, ...] = ()  #: internal states
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
     advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
 
@@ -101,7 +101,7 @@ class System:
         return stiction.DryFriction((none, none), (none, none), none)
 
     def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
-        """(a, λ), (nv,) each, in a mode: λ holds the joints at rest."""
+        """(a, λ), (nv,) each, in a mode: λ are the forces that hold joints at rest."""
         if mode.held:
             return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
         return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
@@ -125,7 +125,7 @@ class System:
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
         """The initial state on the whole manifold, from the robot's q and v and ``motors`` as users give them."""
         if motors is not None:
-            raise ArgumentError("motors= is the start of elastic joints' motors; without springs= there are none")
+            raise ArgumentError("motors= is the initial state of the motors of elastic joints and needs springs=")
         return q, v
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ class System:
         return q, v
 
     def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """The state after a step: :meth:`onto_constraints`, where that is how they are kept."""
+        """The state after a step: :meth:`onto_constraints` if constraints are satisfied by projection."""
         return q, v
 
     def closure_error(self, q: Array, t: float) -> float:
@@ -142,7 +142,7 @@ class System:
 
 
 class RigidTree(System):
-    """M a + h = τ + Jᵀf − losses, one kernel; hybrid dynamics where joints are held (F&O 11–14)."""
+    """M a + h = τ + Jᵀf − losses, one kernel; hybrid dynamics if joints are held (F&O 11–14)."""
 
     def __init__(self, robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES):
         super().__init__(robot)
@@ -183,7 +183,7 @@ class RigidTree(System):
 class StickingTree(RigidTree):
     """M a + h + φ = τ + Jᵀf, φ the friction of the joints' laws (MR §8.9.4).
 
-    Dry friction holds joints at rest and has one direction in each mode; LuGre friction has states beside the motion.
+    Dry friction holds joints at rest and has one direction in each mode; LuGre friction has internal states.
     """
 
     def __init__(self, robot: Robot, frames: tuple[str, ...]):
@@ -215,7 +215,7 @@ class ClosedLinkage(System):
     ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
     """
 
-    advice = ", or integrator='rk4'; the linkage may be near a singular position; its mobility(q) has the rank"
+    advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
     def __init__(
         self, robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
@@ -253,7 +253,7 @@ class ClosedLinkage(System):
         return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0
 
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
-        """The initial state, on the constraints to rounding; one that is not near them is refused."""
+        """The initial state, projected onto the constraints; a state that is not near them is refused."""
         q, v = super().start(q, v, motors)
         held, time = self.held, self._time(0.0)
         gap, slip = held.residual(q, time=time), held.slip(q, v, time=time)

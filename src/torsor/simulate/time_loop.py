@@ -23,10 +23,10 @@ Array: TypeAlias = np.ndarray
 
 @dataclass
 class Forces:
-    """τ(t, q, v), through the drives, and the external wrenches, all of the whole state; ``box`` holds τ of the last tick."""
+    """τ(t, q, v) after the drives, and the external wrenches, functions of the whole state; ``box`` has τ of the last tick."""
 
     law: Law
-    sample: Law  #: the new content of the box
+    sample: Law  #: the new τ for ``box``, called at each tick
     wrenches: list[Law]
     box: list[Array]
 
@@ -38,7 +38,7 @@ class Method(Protocol):
     """An integrator as a source of segments: each is one step, or the part of it before ``stop``."""
 
     def restart(self) -> None:
-        """Discard the past: the state or the forces have jumped."""
+        """Discard the history: the state or the forces have jumped."""
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step from (q, v) at t, no further than ``stop``."""
@@ -63,8 +63,8 @@ class Run:
     steps: int = 0
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
-    struck: dict[str, float] = field(default_factory=dict)  #: when each stop was struck last
-    memories: list[Memory] = field(default_factory=list)  #: states beside the motion
+    struck: dict[str, float] = field(default_factory=dict)  #: time of the last impact on each stop
+    memories: list[Memory] = field(default_factory=list)  #: internal states
 
     def __post_init__(self) -> None:
         system, law = self.system, self.forces.law
@@ -85,7 +85,7 @@ class Run:
         self.decided = True
 
     def update_mode(self) -> bool:
-        """Decide the mode where an event, a tick or a jump of the forces may have changed it; whether it was decided."""
+        """Decide the mode if an event, a tick or a jump of the forces may have changed it; returns whether it was decided."""
         if self.decided and (not self.mode.held or self.margin(self.t, self.q, self.v) > 0):
             return False
         self.decide_mode()
@@ -110,14 +110,14 @@ class Run:
         self.keep_state(self.q, self.v, Row(self.t, True, kept))
 
     def keep_state(self, q: Array, v: Array, row: Row) -> None:
-        """Add a state, its forces and the states beside the motion to the record."""
+        """Add a state, its forces and the internal states to the record."""
         t = row.t
         own = self.system.own(q, v)
         tau, wrenches = self._forces(t, q, v)
         self.record.add(t, q, v, tau, *wrenches, *(x for m in self.memories for x in m.states(t, *own)), **row.flags)
 
     def begin_memories(self) -> None:
-        """A step ends or begins here, as far as the states beside the motion are concerned."""
+        """End or begin a step of the internal states."""
         if self.memories:
             own = self.system.own(self.q, self.v)
             tau = self.forces.law(self.t, self.q, self.v)
@@ -126,7 +126,7 @@ class Run:
 
 
 class Grid(NamedTuple):
-    """The times at which steps end, the steps' lengths, and before which of them the forces are sampled anew."""
+    """The end times of steps, their lengths, and the steps before which forces are sampled."""
 
     times: list[float]
     widths: list[float]
@@ -135,7 +135,7 @@ class Grid(NamedTuple):
 
 
 def grid(duration: float, dt: float, period: float | None, every: int) -> Grid:
-    """Steps of dt, the last shorter where dt does not divide the duration, cut at ticks that fall between."""
+    """Steps of dt, the last shorter if dt does not divide the duration, split at ticks between them."""
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     times = np.minimum(np.arange(n + 1) * dt, duration)
     times[-1] = duration
@@ -160,9 +160,9 @@ def grid(duration: float, dt: float, period: float | None, every: int) -> Grid:
 
 
 def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> None:
-    """Fixed steps with nothing to watch for: as little Python as there can be.
+    """Fixed steps without events, stops or friction modes, with little Python per step.
 
-    ``by_force``: the step takes the joint forces, held, in place of the first acceleration.
+    ``by_force``: the input of the step is the joint forces, held, instead of the first acceleration.
     """
     q, v, t, forces, system = run.q, run.v, run.t, run.forces, run.system
     law, add, project, accelerate = forces.law, run.record.add, system.project, run.accelerate
@@ -185,13 +185,13 @@ def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool
 
 
 class FixedStep:
-    """A fixed-step method as a source of segments: within a step, ``at`` takes a shorter one."""
+    """A fixed-step method as a source of segments: within a step, ``at`` computes a shorter step."""
 
     def __init__(self, run: Run, advance: Advance):
         self.run, self.step = run, advance
 
     def restart(self) -> None:
-        """One-step methods have no past."""
+        """One-step methods have no history."""
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         a, project = self.run.acceleration(t, q, v), self.run.system.project
@@ -207,7 +207,7 @@ class FixedStep:
 
 
 def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) -> None:
-    """Steps with events, stops and friction located in time, recorded as the ``schedule`` says.
+    """Steps with events, stops and friction located in time, recorded at the times of ``schedule``.
 
     A jump (an impact) is recorded twice, before and after.
     """
@@ -237,7 +237,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     found = transitions.crossings(run, guards, segment)
     first = min((c.t for c in found), default=segment.t)
     if segment.t < first + TOLERANCE and any(c.guard.terminal for c in found):
-        later = first + TOLERANCE  # no segment follows, so what comes at the same time behind this one is looked for here
+        later = first + TOLERANCE  # no segment follows, so later events within the tolerance are found here
         found = transitions.crossings(run, guards, StepInterval(later, *segment.at(later), segment.at))
     end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
     run.steps += 1
@@ -257,9 +257,9 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
 
 
 def likely_failed_row(run: Run, dt: float) -> int:
-    """The row of v that most likely went wrong: a force that is no number, else the fastest."""
+    """The row of v that most likely caused the error: a force that is not finite, else the fastest."""
     for ahead in (0.0, 0.5, 1.0):
-        with suppress(Exception):  # whatever the controller does now, the state still says something
+        with suppress(Exception):  # if the controller fails, the state alone decides
             bad = np.flatnonzero(~np.isfinite(run.forces.law(run.t + ahead * dt, run.q, run.v)))
             if len(bad):
                 return int(bad[0])

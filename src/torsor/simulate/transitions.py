@@ -1,6 +1,6 @@
-"""Events within a segment: the functions to watch, the instants at which they pass zero, and what follows.
+"""Events within a segment: the functions to watch, the instants at which they pass zero, and the consequences.
 
-Watched are users' events, the gaps of hard stops, the velocities of sliding joints and the forces on held ones.
+The functions are users' events, the gaps of hard stops, the velocities of sliding joints and the forces on held ones.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Crossing(NamedTuple):
 
 
 def guards_of(run: Run) -> list[Guard]:
-    """Everything to watch in the next segment."""
+    """All guards of the next segment."""
     system, mode = run.system, run.mode
 
     def owned(event: Event) -> Signal:
@@ -63,14 +63,14 @@ def crossings(run: Run, guards: list[Guard], segment: StepInterval) -> list[Cros
 
 
 def follow(run: Run, found: list[Crossing]) -> None:
-    """The consequences of everything at one time: impacts first, users' events last, which see the state behind the others."""
+    """The consequences of all crossings at one time: impacts first, users' events last, with the state after the impacts."""
     for kind in (strike_stops, bring_to_rest, release, list_events):
         if causes := [c.guard.cause for c in found if c.guard.follow is kind]:
             kind(run, causes)
 
 
 def _time(run: Run, segment: StepInterval, guard: Guard) -> float | None:
-    """When a guard passes zero in a segment, if it does."""
+    """The time at which a guard passes zero in a segment, or None."""
     value, t, end = guard.function, run.t, segment
     before, after = value(t, run.q, run.v), value(end.t, end.q, end.v)
     if before == 0 and after < 0 and guard.direction < 0:  # away from zero and back within the segment: a short bounce
@@ -103,7 +103,7 @@ def _speed(t: float, q: Array, v: Array, row: int, side: float) -> float:
     return side * float(v[row])
 
 
-# -- what follows ------------------------------------------------------------------------------------------------
+# -- consequences ------------------------------------------------------------------------------------------------
 
 
 def list_events(run: Run, events: list[Event]) -> None:
@@ -121,7 +121,7 @@ def bring_to_rest(run: Run, rows: list[int]) -> None:
 
 
 def release(run: Run, modes: list[Any]) -> None:
-    """A held joint whose force passes a bound: nothing jumps, the next mode releases it."""
+    """A held joint whose force passes a bound: the state is continuous, the next mode releases the joint."""
 
 
 def strike_stops(run: Run, stops: list[limits.Stop]) -> None:
@@ -131,7 +131,7 @@ def strike_stops(run: Run, stops: list[limits.Stop]) -> None:
 
 
 def strike_joints_pressed(run: Run) -> bool:
-    """Impacts of joints that stand at a stop and move into it, at the start or after another impact; whether there are any."""
+    """Impacts of joints that are at a stop and move into it, at the start or after another impact; True if there are any."""
     if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
         _put(run, beyond)
     into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
@@ -141,7 +141,7 @@ def strike_joints_pressed(run: Run) -> bool:
 
 
 def _put(run: Run, stops: list[limits.Stop]) -> None:
-    """Onto the stops, to the bit."""
+    """Set joints onto their stops, bit for bit."""
     run.q = run.q.copy()
     for stop in stops:
         run.q[stop.q] = stop.bound
@@ -165,9 +165,9 @@ def _strike(run: Run, into: list[limits.Stop]) -> None:
 
 
 def _again(run: Run, stop: limits.Stop) -> bool:
-    """Whether a joint is still at a stop that it struck less than SHORTEST ago.
+    """Whether a joint is still at a stop that it hit less than SHORTEST ago.
 
-    Two joints that throw each other off their stops would do so without end.  A joint that bounces off does not count.
+    Two joints that drive each other off their stops would do so without end.  A joint that bounces off does not count.
     """
     lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
     leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0

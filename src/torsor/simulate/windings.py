@@ -1,4 +1,4 @@
-"""Motors with their electricity in a simulation: currents, voltages and temperatures beside the motion (MR 8.103)."""
+"""Electrical models of motors in a simulation: currents, voltages and temperatures as internal states (MR 8.103)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray
 Law = Callable[[float, Array, Array], Array]
 
-#: what a control may say to a drive
+#: meanings of a control at a joint with a drive
 COMMANDS = ("torque", "voltage")
 
 
@@ -30,16 +30,16 @@ def rows_of(robot: Robot, drives: Mapping[str, Drive]) -> list[tuple[int, Drive]
             raise UnknownName("joint", name, robot.joints)
         joint = robot.joint(name)
         if joint.v_slice.stop - joint.v_slice.start != 1:
-            raise ArgumentError(f"joint {name!r} has several freedoms; a drive moves one")
+            raise ArgumentError(f"joint {name!r} has several degrees of freedom; a drive moves one")
         rows.append((joint.v_slice.start, drive))
     return rows
 
 
 class Windings:
-    """I, V and T (nd,) of the drives; the control's entries at their joints are voltages, or torques that came out already.
+    """I, V and T (nd,) of the drives; the control's entries at their joints are voltages, or torques after limits.
 
     L dI/dt = V − k_t w − R(T) I is solved exactly from the beginning of the step, for V and w that change linearly in it;
-    with L = 0 it has no memory.  T, where a motor has ``thermal`` (else NaN), moves on once a step with the mean of I² in it.
+    with L = 0 it has no internal state.  T, if a motor has ``thermal`` (else NaN), advances once per step with the mean of I².
     """
 
     def __init__(self, robot: Robot, drives: Mapping[str, Drive], command: Law, voltages: bool):
@@ -52,7 +52,7 @@ class Windings:
         self.T = np.array([m.thermal.ambient if m.thermal else 0 for m in motors], float)
 
     def columns(self) -> dict[str, list[str]]:
-        """Whose states they are."""
+        """The joints with these internal states."""
         warm = {"temperature": [self.names[k] for k in self.warm]} if self.warm else {}
         return {"current": self.names, "voltage": self.names, **warm}
 
@@ -63,17 +63,17 @@ class Windings:
         self.T, self.I, self.V, self.t, self.q = self._temperatures(t, I), I, V, t, q
 
     def states(self, t: float, q: Array, v: Array) -> list[Array]:
-        """[I, V, T] at a time within the step, T of those that have one; V is what the motor gets, after all limits."""
+        """[I, V, T] at a time within the step, T of motors with ``thermal``; V is the motor voltage after all limits."""
         V = self._command_voltages(t, q, v)
         I = self._currents(t, q, v, V)
         for n, (k, drive) in enumerate(self.rows):
             m = drive.motor
-            if not self.voltages or abs(I[n]) == m.max_current:  # the amplifier gives what this current needs
+            if not self.voltages or abs(I[n]) == m.max_current:  # the amplifier applies the voltage for this current
                 V[n] = m.back_emf(drive.motor_speed(v[k])) + self._resistance(n) * I[n]
         return [I, V, self._temperatures(t, I)[self.warm]] if self.warm else [I, V]
 
     def law(self, t: float, q: Array, v: Array) -> Array:
-        """The joint forces that the voltages make."""
+        """The joint forces from the voltages."""
         tau = np.array(self.command(t, q, v))
         I = self._currents(t, q, v, self._command_voltages(t, q, v))
         for i, (k, drive) in zip(I.tolist(), self.rows, strict=True):
@@ -81,7 +81,7 @@ class Windings:
         return tau
 
     def _command_voltages(self, t: float, q: Array, v: Array) -> Array:
-        """Voltages within their limits; 0 where the control says torques."""
+        """Voltages within their limits; 0 if the control gives torques."""
         if not self.voltages:
             return np.zeros(len(self.rows))
         u = self.command(t, q, v)
@@ -96,7 +96,7 @@ class Windings:
         out = []
         for n, (k, drive) in enumerate(self.rows):
             m = drive.motor
-            end = V[n] - m.back_emf(drive.motor_speed(v[k]))  # what is left for R and L
+            end = V[n] - m.back_emf(drive.motor_speed(v[k]))  # the voltage across R and L
             start = self.V[n] - m.back_emf(drive.motor_speed(2 * mean[k] - v[k]))
             I = risen(float(self.I[n]), float(start), float(end), self._resistance(n), float(m.inductance), dt)
             out.append(float(clip(I, -m.max_current, m.max_current)))
@@ -117,12 +117,12 @@ class Windings:
 
 
 def risen(I: float, start: float, end: float, R: float, L: float, dt: float) -> float:
-    """I after dt of L dI/dt = u − R I, u from ``start`` to ``end`` in a straight line [V]; u/R where L = 0."""
+    """I after dt of L dI/dt = u − R I, u linear from ``start`` to ``end`` [V]; u/R if L = 0."""
     if not L:
         return end / R
     if dt <= 0:
         return I
-    lag = (end - start) / dt * L / R  # by which the current stays behind a ramp
+    lag = (end - start) / dt * L / R  # lag of the current behind a ramp
     return (end - lag) / R + (I - (start - lag) / R) * math.exp(-R * dt / L)
 
 

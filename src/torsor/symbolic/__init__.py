@@ -1,4 +1,4 @@
-"""Equations to read: Lagrange, Kane, closed forms, their LaTeX, Python and C.
+"""Symbolic equations of motion: Lagrange, Kane, closed forms, their LaTeX, Python and C.
 
 SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
 numbers, does not need it.

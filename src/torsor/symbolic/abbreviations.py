@@ -1,4 +1,4 @@
-"""c_12 for cos(θ_1 + θ_2) in SymPy expressions that are to be read."""
+"""c_12 for cos(θ_1 + θ_2) in readable SymPy expressions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.symbolic.notation import Name, number_of, trig_label
 
 
 class Abbreviation(NamedTuple):
-    """A symbol, the sine or cosine it stands for, and its LaTeX."""
+    """A symbol, the sine or cosine it abbreviates, and its LaTeX."""
 
     symbol: Any
     function: Any

@@ -60,7 +60,7 @@ def symbolic(robot: Mechanism, parameters: str = "symbols", form: str = "auto") 
     """τ = M(q) a + c(q, v) + g(q) of a robot as formulas (MR 8.10), without damping and friction; also Γ, C and Jacobians.
 
     ``parameters="symbols"`` names the robot's numbers (m_1, l_1, ...); ``"numbers"`` puts them in.  ``form`` is ``"expanded"``
-    (one formula per entry), ``"program"`` (named intermediate terms), or ``"auto"``: expanded where that is readable.
+    (one formula per entry), ``"program"`` (named intermediate terms), or ``"auto"``: expanded if that is readable.
 
     >>> from torsor import robots
     >>> arm = symbolic(robots.two_link())
@@ -144,7 +144,7 @@ class ClosedForm(EquationsOfMotion):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Numbers that were read as exact though the file rounds them, one line each."""
+        """Rounded numbers of the file that are replaced by exact values, one line each."""
         return tuple(self._parameters.notes)
 
     def __repr__(self) -> str:
@@ -165,14 +165,14 @@ class ClosedForm(EquationsOfMotion):
                 raise UnknownName("part of the equations of motion", part, (*ALGORITHMS, "J"))
             return super()._key(part, *words)
         if not 1 <= len(words) <= 2:
-            raise ArgumentError("J needs a frame, and how it is expressed: quantity('J', 'tip', 'world')")
+            raise ArgumentError("J needs a frame and its axes: quantity('J', 'tip', 'world')")
         self._robot.model.frame(words[0])
         if len(words) == 2 and words[1] not in EXPRESSIONS:
             raise UnknownName("expressed_in", words[1], EXPRESSIONS)
         return "J", words[0], words[1] if len(words) == 2 else "world"
 
     def quantity(self, part: str, *words: str) -> Formula:
-        """One part as an object that prints itself and is a function of numbers; also ``quantity("J", "tip", "world")``."""
+        """One part as a formula that can be printed and called with numbers; also ``quantity("J", "tip", "world")``."""
         try:
             return super().quantity(part, *words)
         except TooLarge:
@@ -185,7 +185,7 @@ class ClosedForm(EquationsOfMotion):
         return make(part, function, f"{':'.join(key)} of {self.name}, written by torsor.")
 
     def _record(self, numbers: bool) -> tuple[Graph, Model, list[list[Any]]]:
-        """A graph, the model with its parameters as inputs (or as numbers where they are known), and the state q, v, a."""
+        """A graph, the model with its parameters as inputs (or as numbers if they have values), and the state q, v, a."""
         graph = Graph()
         nodes = [graph.input(k) for k in range(len(self._symbols))]
         q, v, a, p = (nodes[i:j] for i, j in pairwise(self._starts))

@@ -1,4 +1,4 @@
-"""Equations of motion as an object: τ = M(q) a + c(q, v) + g(q) − Q, to read, to print, to compile."""
+"""Equations of motion as an object: τ = M(q) a + c(q, v) + g(q) − Q, with printing and compiled functions."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class EquationsOfMotion:
     """τ = M(q) a + c(q, v) + g(q) − Q (MR 8.1, 8.10): the result of ``lagrange``, ``kane`` and ``robot.symbolic()``.
 
     ``q``, ``v``, ``a`` are symbols; ``M``, ``c``, ``g`` and ``forces`` (Q, forces that act besides τ) SymPy matrices.
-    ``Gamma``, ``C``, ``h``, ``tau`` and ``M_rate`` follow from them.  ``values`` are the numbers of parameters, where known.
+    ``Gamma``, ``C``, ``h``, ``tau`` and ``M_rate`` follow from them.  ``values`` are the numbers of parameters that have one.
 
-    To read: ``text``, ``latex``, ``markdown``; as code: ``python``, ``c_source``.  Each takes the names of parts: M, c, g and
+    As text: ``text``, ``latex``, ``markdown``; as code: ``python``, ``c_source``.  Each takes the names of parts: M, c, g and
     nonzero forces by default.  Other methods take numbers, one state or a batch, and run machine code.
 
     Where they depend on time explicitly (a driven support), c has the term ∂M/∂t q̇, g all terms that remain at q̇ = 0, and
@@ -80,7 +80,7 @@ class EquationsOfMotion:
     c = _part("c", "c(q, v), the Coriolis and centripetal forces (MR 8.10).")
     g = _part("g", "g(q), the gravity forces (MR 8.10).")
     forces = _part("forces", "Q(q, v), forces that act besides τ.")
-    h = _part("h", "h = c + g − Q, everything but M a (MR 8.1).")
+    h = _part("h", "h = c + g − Q, all terms except M a (MR 8.1).")
     tau = _part("tau", "τ = M a + h (MR 8.1).")
     C = _part("C", "C_ij = Σ_k Γ_ijk v_k (MR 8.19).")
     Gamma = _part("Gamma", "Γ_ijk = ½(∂m_ij/∂q_k + ∂m_ik/∂q_j − ∂m_jk/∂q_i), n×n×n (MR 8.17).")
@@ -149,7 +149,7 @@ class EquationsOfMotion:
     # -- text ------------------------------------------------------------------------------------------------
 
     def quantity(self, part: str, *words: str) -> Formula:
-        """One part as an object that prints itself, and that is a function of numbers: ``quantity("c")(q, v)``."""
+        """One part as a formula that can be printed and called with numbers: ``quantity("c")(q, v)``."""
         key = self._key(part, *words)
         if key not in self._formulas:
             self._formulas[key] = self._formula(key)
@@ -168,13 +168,13 @@ class EquationsOfMotion:
         return "\n\n".join(f"### {formula.part.title}\n\n{formula.markdown()}" for formula in self._select(parts))
 
     def python(self, *parts: str) -> str:
-        """Python functions of the state that need ``math`` alone; parameters are keywords."""
+        """Python functions of the state that need only ``math``; parameters are keywords."""
         chosen = self._select(parts)
         functions = [formula.python_function() for formula in chosen]
         return math_import(*(formula.program for formula in chosen)) + "\n\n\n".join(functions) + "\n"
 
     def c_source(self, *parts: str, prefix: str = "") -> str:
-        """C99 functions that need ``math.h`` alone; parameters are doubles.  ``prefix`` goes before their names."""
+        """C99 functions that need only ``math.h``; parameters are doubles.  ``prefix`` is put before their names."""
         return c_file([(formula.about, formula.c_function(prefix)) for formula in self._select(parts)])
 
     def _select(self, parts: Sequence[str]) -> list[Formula]:
@@ -186,7 +186,7 @@ class EquationsOfMotion:
         if part not in PARTS:
             raise UnknownName("part of the equations of motion", part, PARTS)
         if words:
-            raise ArgumentError(f"{part} takes no further words, {', '.join(words)} given")
+            raise ArgumentError(f"{part} takes no further arguments; given: {', '.join(words)}")
         return (part,)
 
     def _formula(self, key: tuple[str, ...]) -> Formula:
@@ -264,7 +264,7 @@ class EquationsOfMotion:
         """C(q, v), ``(..., n, n)``."""
         return self.kernel("C")(q, v)
 
-    # -- being an object -------------------------------------------------------------------------------------
+    # -- comparison, display ---------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -91,8 +91,8 @@ class _Evaluation:
                 value = s.where(self(piece.cond), self(piece.expr), value)
             return value
         if e.is_Symbol:
-            raise ArgumentError(f"{e} has no value here; symbols with a value: {self._names()}")
-        raise ArgumentError(f"{e} cannot be computed: torsor has no {name}; it has {', '.join(sorted(FUNCTIONS))}")
+            raise ArgumentError(f"{e} has no value; symbols with a value: {self._names()}")
+        raise ArgumentError(f"{e} cannot be computed: {name} is not supported; use {', '.join(sorted(FUNCTIONS))}")
 
     def _names(self) -> str:
         return ", ".join(sorted(str(x) for x in self.known if x.is_Symbol)) or "none"
@@ -158,11 +158,11 @@ def recorder(expressions: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]]
 
 
 def refuse_symbols(names: Sequence[str]) -> None:
-    """An error if any symbols are left without a number."""
+    """An error if any symbols have no number."""
     if names:
         raise ArgumentError(
             f"{', '.join(names)} {'is a symbol' if len(names) == 1 else 'are symbols'} where a kernel needs numbers; "
-            "put numbers in with .with_values({symbol: number})"
+            "give them with .with_values({symbol: number})"
         )
 
 

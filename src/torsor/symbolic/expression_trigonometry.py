@@ -1,7 +1,7 @@
 """Trigonometry of SymPy expressions: a normal form that decides equality, and a short form to read.
 
 Every sine and cosine of a sum of angles is a polynomial in sᵢ = sin qᵢ, cᵢ = cos qᵢ.  Modulo sᵢ² + cᵢ² = 1 it has exactly one
-form with every sᵢ to a power of at most one: two expressions are the same function if and only if these are the same.
+form with every sᵢ to a power of at most one: two expressions are the same function if and only if these forms are equal.
 (:mod:`torsor.symbolic.program_trigonometry` works on recorded programs instead, and gives expressions.)
 """
 
@@ -105,7 +105,7 @@ def is_identical(a: Any, b: Any) -> bool:
 def simplify_trigonometry(expression: Any) -> Any:
     """The same function, shorter: equal trigonometry grouped, cos(q₁+q₂) instead of its expansion, sin² + cos² = 1 applied.
 
-    Exact for trigonometric polynomials; anything else goes to SymPy's ``simplify``.
+    Exact for trigonometric polynomials; all other expressions are simplified by SymPy's ``simplify``.
 
     >>> import sympy as sp
     >>> m, L, x, y = sp.symbols("m L x y")
@@ -151,7 +151,7 @@ def _short(group: dict[Any, Any], angles: _Angles, table: dict[Any, Any]) -> lis
 
 
 def shorter(expression: Any) -> Any:
-    """Common factors in front where that is shorter; sums are not multiplied out.
+    """Common factors in front if that is shorter; sums are not multiplied out.
 
     >>> import sympy as sp
     >>> m, x, y = sp.symbols("m x y")
@@ -168,7 +168,7 @@ def _rebuild(e: Any) -> Any:
 
 
 def _factor(expression: Any) -> Any:
-    """A polynomial with its common factors in front; anything else as it is."""
+    """A polynomial with its common factors in front; other expressions unchanged."""
     sp = sympy_library()
     try:
         made = sp.factor(expression)

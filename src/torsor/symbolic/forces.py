@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def three_index_symbols(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i, ``(..., n, n, n)``: Christoffel's three-index symbol as ASADA 7.2.22 has it.
+    """C_ijk = ∂H_ij/∂q_k − ½ ∂H_jk/∂q_i, ``(..., n, n, n)``: Christoffel's three-index symbol as defined in ASADA 7.2.22.
 
     From MR's Γ_ijk = ½(∂m_ij/∂q_k + ∂m_ik/∂q_j − ∂m_jk/∂q_i) (MR 8.17) by ∂m_ij/∂q_k = Γ_ijk + Γ_jik.  Both give the same
     c_i = Σ C_ijk q̇_j q̇_k = Σ Γ_ijk q̇_j q̇_k: Γ is the part of C that is symmetric in j and k, Γ_ijk = ½(C_ijk + C_ikj), so that
@@ -139,7 +139,7 @@ QUANTITIES = Table(
         "passivity_matrix": Quantity(("q", "v"), _passivity),
         "point_force": Quantity(("q", "force", "point"), _virtual_work, ("frame",)),
     },
-    symbols="lagrange_of takes them",
+    symbols="use lagrange_of",
 )
 
 

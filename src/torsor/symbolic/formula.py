@@ -1,7 +1,7 @@
-"""One part of the equations of motion as a formula: M(q), c(q, v), ... to read, to write as code, to evaluate.
+"""One part of the equations of motion as a formula: M(q), c(q, v), ... as text, as code, as a function of numbers.
 
 :class:`ExpandedFormula` is one SymPy expression per entry, :class:`ProgramText` a program of named terms.  Both have a program
-of the state and the parameters, so that their Python, their C and their numbers are made in one place.
+of the state and the parameters, from which their Python, C and numbers are made.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from torsor.symbolic.library import sympy_library
 from torsor.symbolic.named_terms import NamedTerms
 from torsor.symbolic.notation import Name, entries_to_show, entry_subscript, latex_aligned, latex_text
 
-#: figures of a printed decimal
+#: digits of a printed decimal
 FIGURES = 12
-#: words that a value cannot have in Python
+#: Python keywords and built-ins that cannot be names of values
 _RESERVED = {*keyword.kwlist, *LIBRARY, "abs", "min", "max", "float"}
 
 
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 class Formula:
     """A vector or matrix of the equations of motion: ``text()``, ``latex()``, ``markdown()``, ``python()``, ``c_source()``.
 
-    Called with numbers, ``formula(q, v)``, it gives its value by its own arithmetic; parameters are keywords.
+    Called with numbers, ``formula(q, v)``, it returns its value, computed from its own program; parameters are keywords.
     """
 
     def __init__(self, part: Part, names: Sequence[Name], about: str):
@@ -258,13 +258,13 @@ class ExpandedFormula(Formula):
         return self._nonzero_entries(short, entries_to_show(short, self.shape))
 
     def text(self) -> str:
-        """A line per entry, then the sines and cosines that the abbreviations stand for."""
+        """One line per entry, then the definitions of the abbreviations."""
         lines = [f"{self._entry(i)} = {self._printable(e)}" for i, e in self._rows] or [f"{self.part.letter} = 0"]
         legend = ", ".join(f"{a.symbol} = {a.function}" for a in self._abbreviations)
         return "\n".join([*lines, *([f"where {legend}"] if legend else [])])
 
     def blocks(self) -> list[tuple[str, str]]:
-        """One block: the entries, then the sines and cosines that the abbreviations stand for."""
+        """One block: the entries, then the definitions of the abbreviations."""
         latex = {**self._latex, **{a.symbol: a.latex for a in self._abbreviations}}
 
         def tex(e: Any) -> str:

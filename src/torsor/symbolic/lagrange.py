@@ -28,7 +28,7 @@ def lagrange(
     ``kinetic``, ``potential`` SymPy expressions [J].  ``coordinates`` pairs (q, q̇) of symbols, as :func:`coordinate_symbols`
     makes them, triples (q, q̇, q̈), or functions of time (``dynamicsymbols``), which become symbols of the same names.
     ``forces`` are generalized forces Q(q, q̇) that act besides τ: friction, J_rᵀF; a sequence, or ``{q: Q}``.  Floating-point
-    numbers are read as the fractions they print as.  ``simplify=False`` leaves the entries as differentiation gives them.
+    numbers are read as the fractions they print as.  ``simplify=False`` leaves the entries as differentiated.
 
     M = ∂²K/∂q̇², c = q̇ᵀΓ(q)q̇ (MR 8.13–8.18), g = ∂P/∂q.  Where K has terms of lower order in q̇ (a driven frame), those without q̇
     are added to P, and those linear in it, bᵀq̇, add their gyroscopic force to c; C q̇ = c holds without them.
@@ -80,7 +80,7 @@ def lagrange_of(
     """Lagrange's equations of a Robot or Model, from its energies alone (MR 8.55, 8.3): no recursion for forces is used.
 
     Joint coordinates are q1, q2, ... unless ``coordinates`` are given.  The robot's numbers become fractions; its parameters
-    may be symbols.  Meant for small robots: six joints in general position have too many terms to be read.
+    may be symbols.  For small robots: with six joints in general position there are too many terms to read.
 
     >>> import sympy as sp
     >>> import torsor as ts
@@ -164,8 +164,8 @@ def _check(K: Any, P: Any, Q: Sequence[Any], q: Any, v: Any, a: Any) -> None:
     for e in (K, P, *Q):
         if stray := [x for x in e.free_symbols if own.get(str(x), x) != x]:
             raise ArgumentError(
-                f"the energies or forces have a {stray[0]} that is not the {stray[0]} of the coordinates: SymPy tells "
-                "symbols of one name apart by their assumptions (real, positive); make it once and use it everywhere"
+                f"the energies or forces have a {stray[0]} that is not the {stray[0]} of the coordinates: SymPy distinguishes "
+                "symbols of one name by their assumptions (real, positive); make it once and use it everywhere"
             )
     if P.has(*v):
         raise ArgumentError(f"potential depends on the rates {v}; a potential is a function of the coordinates {q}")

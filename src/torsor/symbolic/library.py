@@ -33,7 +33,7 @@ def fraction(x: float) -> Fraction:
 
 
 def exact(expression: Any) -> Any:
-    """An expression with fractions where it has floating-point numbers.
+    """An expression with fractions in place of floating-point numbers.
 
     >>> exact(0.25 * sympy_library().Symbol("m"))
     m/4

@@ -15,7 +15,7 @@ from torsor.compile.program import FREE, Program
 from torsor.compile.text.language import ATOM, SUM, Language, Text
 from torsor.symbolic.notation import Name, entries_to_show, trig_label
 
-#: characters of a line before a value in it gets a line of its own
+#: length of a line [characters] above which a value in it gets a separate line
 WIDTH = 90
 
 #: a section's title, and (name, right-hand side) of its lines
@@ -76,7 +76,7 @@ class NamedTerms:
                     uses[a] += 1
         for r in self.entries_to_show:
             uses[self.program.results[r]] += 1
-        for k in reversed(range(len(code))):  # a minus sign costs nothing: the value behind it is shared
+        for k in reversed(range(len(code))):  # a minus sign is free: the value without it is shared
             if code[k][0] == "neg":
                 uses[code[k][1][0]] += uses[k] - 1
         length: list[int] = []

@@ -1,4 +1,4 @@
-"""A robot's numbers as named symbols: m_1, l_1, lc_1, I_1, g, read off the description, the zeros left out.
+"""A robot's numbers as named symbols: m_1, l_1, lc_1, I_1, g, from the description, without zeros.
 
 A name has the quantity and the link or joint: ``m`` mass, ``lc`` centre of mass, ``I`` inertia about it, ``l`` offset to the
 next joint or frame, ``J`` reflected rotor inertia, ``alpha`` a fixed angle.  A single component has no letter for its axis:
@@ -24,7 +24,7 @@ from torsor.spatial.vector import AXES, IDENTITY, flat
 from torsor.symbolic.expression_program import evaluate
 from torsor.symbolic.library import sympy_library
 
-#: tolerance for right angles and simple parts of a turn, which files round [rad, or an entry of a rotation]
+#: tolerance for right angles and simple fractions of a turn, which files round [rad, or an entry of a rotation]
 SNAP = 1e-9
 
 
@@ -64,7 +64,7 @@ class Parameters:
         self._reserved: set[str] = set()
         self._walk(self._register)
         self._found.clear()
-        self._walk(self._register)  # again: the user's symbols are known now, and their names are avoided
+        self._walk(self._register)  # again, with names that differ from the user's symbols found in the first pass
 
     @property
     def items(self) -> tuple[Parameter, ...]:
@@ -262,7 +262,7 @@ def _quarter(angle: float) -> int | None:
 
 
 def _half_turns(angle: float) -> Fraction:
-    """angle/π, simple where it is within a file's rounding of a simple part of a turn."""
+    """angle/π, as a simple fraction if it is within a file's rounding of one."""
     simple = Fraction(angle / math.pi).limit_denominator(180)
     return simple if abs(float(simple) * math.pi - angle) < SNAP else Fraction(angle / math.pi)
 

@@ -78,7 +78,7 @@ def parallel_runs(model: Model) -> dict[int, Turn]:
 class Polynomials:
     """The ring a program is evaluated in.
 
-    ``constants`` are inputs with a known exact value; ``turns`` the absolute angles, by input position.
+    ``constants`` are inputs with an exact value; ``turns`` the absolute angles, by input position.
     """
 
     program: Program
@@ -92,7 +92,7 @@ class Polynomials:
         code = self.program.code
         trig = {args[0] for op, args in code if op in ("sin", "cos")}
         direct = [code[a][1][0] for a in sorted(trig) if code[a][0] == "input"]
-        fresh: list[Angle] = [((-1 - k, 1),) for k in range(len(trig) - len(direct))]  # of something else than an input
+        fresh: list[Angle] = [((-1 - k, 1),) for k in range(len(trig) - len(direct))]  # for arguments that are not inputs
         absolute = [self.turns[k].angle if k in self.turns else ((k, 1),) for k in direct]
         known = list(dict.fromkeys([*absolute, *(t.before for k, t in self.turns.items() if k in direct and t.before), *fresh]))
         plain = [args[0] for op, args in code if op == "input" and args[0] not in self.constants]
@@ -303,7 +303,7 @@ def to_sympy(terms: Terms, letter: Callable[[Atom], Any]) -> Any:
 
 
 def _factors(terms: Terms, letter: Callable[[Atom], Any]) -> list[Any]:
-    """A polynomial without trigonometry, in factors where it has them."""
+    """A polynomial without trigonometry, factored if possible."""
     sympy = sympy_library()
     atoms = sorted({a for m in terms for a, _ in m})
     if not atoms:

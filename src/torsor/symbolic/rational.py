@@ -32,7 +32,7 @@ def check_coordinates(model: Model, caller: str) -> None:
         if joint.nq != joint.nv or type(joint).integrate is not JointType.integrate:
             raise ArgumentError(
                 f"{caller} needs v = dq/dt, and joint {model.joint_names[i]!r} ({joint.name}) has a velocity that is not the "
-                "rate of its coordinates; torsor.algorithms.rnea takes symbols for any joint"
+                "rate of its coordinates; torsor.algorithms.rnea supports symbols for any joint"
             )
 
 

@@ -1,4 +1,4 @@
-"""A recording in sections: which joint each of its values belongs to."""
+"""A recording in sections: the joint to which each value belongs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torsor.symbolic.angle_sums import ANGLE_SUMS
 
 @dataclass(frozen=True)
 class Marked(Model):
-    """A model that marks in a graph where an algorithm goes from joint to joint, outwards and inwards."""
+    """A model that marks in a graph the joints that an algorithm visits, outwards and inwards."""
 
     graph: Graph = field(default_factory=Graph)
     marks: list[tuple[int, str]] = field(default_factory=list)
@@ -61,7 +61,7 @@ def record_sections(
     flat = [values[r] for r in first.results]
     second = replace(program(again, tuple(inputs), {output: flat}), outputs=first.outputs)
     title = "All bodies"
-    for k in reversed(range(len(again.nodes))):  # a value that another is made of belongs to its section
+    for k in reversed(range(len(again.nodes))):  # an operand belongs to the section of the value that uses it
         title = section_of.setdefault(k, title)
     return second, [section_of[k] for k in _nodes(second, again)]
 

@@ -27,9 +27,9 @@ def four_bar(
     """The four-bar linkage: a crank at the origin, a rocker at (ground, 0), a coupler between their ends, all pinned about ẑ.
 
     Lengths [m], ``masses`` of crank, coupler and rocker [kg] as uniform rods, gravity ``g`` [m/s²] along −ŷ.  q = (crank,
-    coupler, rocker) [rad] from the zero position, where the crank stands at the angle ``start`` from x̂ and the coupler's end
-    is left of the way from the crank's tip to the rocker's pivot (the open branch).  So with ``start=0`` the first coordinate
-    is the crank angle.  Frame ``"coupler_point"`` is at ``point`` [m] along and left of the coupler.  As Grashof has it, a
+    coupler, rocker) [rad] from the zero position, where the crank is at the angle ``start`` from x̂ and the coupler's end
+    is left of the line from the crank's tip to the rocker's pivot (the open branch).  So with ``start=0`` the first coordinate
+    is the crank angle.  Frame ``"coupler_point"`` is at ``point`` [m] along and left of the coupler.  By Grashof's rule, a
     crank that is the shortest bar turns fully if it and the longest bar together are no longer than the other two.
 
     One loop, the revolute ``"pin"`` of coupler and rocker: 5 rows of rank 2, one degree of freedom, overconstrained by 3.
@@ -71,7 +71,7 @@ def slider_crank(
 
     Lengths [m]; ``masses`` of crank, rod (uniform) and slider [kg]; gravity ``g`` [m/s²] along −ŷ.  q = (crank, rod, slider)
     [rad, rad, m] from the zero position, the crank along x̂: the first coordinate is the crank angle θ, and the slider is at
-    x = r cos θ + √(l² − (r sin θ − e)²), its coordinate the way from there at θ = 0.
+    x = r cos θ + √(l² − (r sin θ − e)²), its coordinate the displacement from its position at θ = 0.
 
     One loop, the revolute ``"wrist_pin"`` of rod and slider: 5 rows of rank 2, one degree of freedom, overconstrained by 3.
 
@@ -107,7 +107,7 @@ def five_bar(
     masses: tuple[float, float] = (0.5, 0.6),
     g: float = 9.81,
 ) -> Robot:
-    """The five-bar robot: two driven cranks on a base, two longer bars that meet in the tip, which so moves in the plane.
+    """The five-bar robot: two driven cranks on a base, and two longer bars that meet at the tip, which moves in the plane.
 
     Lengths [m] of the base between the cranks' pivots at (∓ground/2, 0), of each crank and of each distal bar; ``masses`` [kg]
     of one crank and one distal bar, uniform rods; gravity ``g`` [m/s²] along −ŷ.  q = (left, left_distal, right,

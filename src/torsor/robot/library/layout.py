@@ -1,4 +1,4 @@
-"""A mechanism drawn in its zero position, in the world's coordinates; and the points where two bars meet."""
+"""Layout: a mechanism defined in its zero position, in world coordinates; and the points where two bars meet."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ORIGIN = Vec(0, 0, 0)
 
 
 class Layout:
-    """Links, joints and loops as they are in one closed position: at q = 0 every link frame is parallel to the world's.
+    """Links, joints and loops in one closed position: at q = 0 every link frame is parallel to the world frame.
 
-    So places and axes are those of the drawing, no joint needs a rotation, and the neutral configuration closes the loops.
+    So points and axes are in world coordinates, no joint needs a rotation, and the neutral configuration closes the loops.
     The ground is a link of that name, at the origin.
     """
 
@@ -28,13 +28,13 @@ class Layout:
         self._origin = {"ground": ORIGIN}
 
     def body(self, name: str, origin: Vec, mass: float = 0.0, com: Vec | None = None, inertia: Scalars | None = None) -> Layout:
-        """A link whose frame is at ``origin``, where the joint that carries it will be; ``com`` is in the world, too."""
+        """A link whose frame is at ``origin``, where its joint to the parent will be; ``com`` is in the world frame, too."""
         self._origin[name] = origin
         self._builder.link(name, mass=mass, com=(origin if com is None else com) - origin, inertia=inertia)
         return self
 
     def rod(self, name: str, start: Vec, end: Vec, mass: float) -> Layout:
-        """A uniform thin rod from the joint that carries it to another point: I = m/12 (l² 1 − l lᵀ)."""
+        """A uniform thin rod from its joint to another point: I = m/12 (l² 1 − l lᵀ)."""
         length = end - start
         x, y, z = length
         k = mass / 12
@@ -42,7 +42,7 @@ class Layout:
         return self.body(name, start, mass, (start + end) * 0.5, inertia)
 
     def joint(self, name: str, type: str, parent: str, child: str, **geometry: Any) -> Layout:
-        """A joint of the tree, at the child's origin, its axes in the world."""
+        """A joint of the tree, at the child's origin, its axes in world axes."""
         self._builder.joint(name, type, parent, child, xyz=self._origin[child] - self._origin[parent], **geometry)
         return self
 
@@ -68,7 +68,7 @@ def ahead(length: float, angle: float) -> Vec:
 
 
 def meeting(a: Vec, radius_a: float, b: Vec, radius_b: float, what: str) -> Vec:
-    """Where two bars in the plane meet, one from a, one from b: where two circles cross, left of the way from a to b."""
+    """The point where two bars in the plane meet, one from a, one from b: the intersection of two circles left of a → b."""
     dx, dy = b.x - a.x, b.y - a.y
     d = hypot(dx, dy)
     if not abs(radius_a - radius_b) <= d <= radius_a + radius_b or d == 0:
@@ -79,7 +79,7 @@ def meeting(a: Vec, radius_a: float, b: Vec, radius_b: float, what: str) -> Vec:
 
 
 def positive(what: str, **sizes: float) -> None:
-    """Refuse a length or a mass that is not above zero."""
+    """Refuse a length or a mass that is not positive."""
     for label, size in sizes.items():
         if not size > 0:
             raise ModelError(f"{what}: {label} must be above zero, not {size!r}")

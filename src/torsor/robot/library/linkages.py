@@ -58,12 +58,12 @@ def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, den
 def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, density: float = 1.0, g: float = 9.81) -> Robot:
     """Peaucellier's and Lipkin's inversor: a crank's circle turned into an exactly straight line (1864).
 
-    Two ``arm`` bars [m] from O, the origin, end at two corners of a rhombus of four ``side`` bars; its inner corner P is led by
-    a crank on a circle through O about (crank, 0), and the outer corner Q then keeps OP · OQ = arm² − side², so that it moves
-    on x = (arm² − side²)/(2 crank).  Uniform rods of ``density`` [kg/m]; gravity ``g`` [m/s²] along −ŷ.
+    Two ``arm`` bars [m] from O, the origin, end at two corners of a rhombus of four ``side`` bars; its inner corner P is guided
+    by a crank on a circle through O about (crank, 0), and the outer corner Q then keeps OP · OQ = arm² − side², so that it
+    moves on x = (arm² − side²)/(2 crank).  Uniform rods of ``density`` [kg/m]; gravity ``g`` [m/s²] along −ŷ.
     q = (crank, inner_upper, inner_lower, arm_upper, outer_upper, arm_lower, outer_lower) [rad] from the zero position, the
-    crank along x̂; it may turn by ±2 arccos((arm − side)/(2 crank)), where the rhombus lies flat.  A crank set
-    far from the last guess may close with the rhombus folded up, P on Q: go in steps of half a radian.  Frame ``"pen"`` (Q).
+    crank along x̂; it may turn by ±2 arccos((arm − side)/(2 crank)), where the rhombus is flat.  A crank angle
+    far from the last guess may close with the rhombus folded, P on Q: use steps of at most 0.5 rad.  Frame ``"pen"`` (Q).
 
     Three loops, revolutes at the rhombus's corners: 15 rows of rank 6, one degree of freedom, overconstrained by 9.
 
@@ -104,8 +104,8 @@ def n_four_bar(n: int = 1, *, length: float = 1.0, mass: float = 1.0, g: float =
     towards x̂, and rod0 is the crank.  The benchmark starts at q = 0 with the tops at 1 m/s along x̂, and turns over and over.
     Frame ``"top"`` is on the first rod.
 
-    n loops, the revolutes ``"pin1"`` ...: 5n rows of rank 2n, one freedom, overconstrained by 3n.  Where all rods lie level the
-    rank drops to n, and n + 1 motions are possible: the purpose of this benchmark.
+    n loops, the revolutes ``"pin1"`` ...: 5n rows of rank 2n, one degree of freedom, overconstrained by 3n.  If all rods are
+    level the rank drops to n, and n + 1 motions are possible: the purpose of this benchmark.
 
     >>> import numpy as np
     >>> import torsor as ts

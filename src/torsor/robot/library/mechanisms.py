@@ -1,4 +1,4 @@
-"""Mechanisms with closed loops, ready to move: bars in a plane, parallel robots, and loops that move against all counting.
+"""Mechanisms with closed loops: planar linkages, parallel robots, and spatial loops that move although overconstrained.
 
 Each function returns a Robot whose loops are part of its model and whose neutral configuration is closed exactly.
 

@@ -22,16 +22,16 @@ def stewart_platform(
     masses: tuple[float, float, float] = (2.0, 1.0, 10.0),
     g: float = 9.81,
 ) -> Robot:
-    """The platform of Gough and Stewart: a plate on six legs, each a universal joint, a driven slide and a ball joint.
+    """The platform of Gough and Stewart: a plate on six legs, each a universal, a driven prismatic and a spherical joint.
 
     The legs start on a circle of radius ``base`` [m] in the plane z = 0, in pairs ``pair`` [rad] apart at 0°, 120°, 240°, and
     end on a circle of radius ``platform`` at the ``height`` [m], in pairs at 60°, 180°, 300°.  ``masses`` [kg] of a cylinder
     and a piston, each a uniform rod of half the leg's length, and of the plate, a uniform disc; gravity ``g`` [m/s²] along −ẑ.
     Leg k = 1 … 6 has the joints ``"foot1"`` … (two angles [rad]) and ``"leg1"`` …, its extension [m] from the zero position,
-    which is the drive; the plate is on leg 1 by the ball joint ``"ball1"`` (a quaternion).  Frame ``"plate_centre"``, and at
-    the ends of the legs ``"foot_point_1"`` … and ``"plate_point_1"`` ….
+    which is the drive; the spherical joint ``"ball1"`` (a quaternion) connects the plate to leg 1.  Frame ``"plate_centre"``,
+    and at the ends of the legs ``"foot_point_1"`` … and ``"plate_point_1"`` ….
 
-    Five loops, the ball joints ``"ball2"`` … ``"ball6"``: 15 rows, all independent; 21 coordinates, so six freedoms.
+    Five loops, the spherical joints ``"ball2"`` … ``"ball6"``: 15 independent rows; 21 velocities, so six degrees of freedom.
 
     >>> import torsor as ts
     >>> robot = ts.mechanisms.stewart_platform()
@@ -73,17 +73,18 @@ def delta_robot(
     masses: tuple[float, float, float] = (0.5, 0.1, 0.5),
     g: float = 9.81,
 ) -> Robot:
-    """Clavel's delta robot: three driven arms hold a platform by parallelograms, so that it moves but does not turn.
+    """Clavel's delta robot: three driven arms connected to a platform by parallelograms, so that it moves without rotation.
 
-    The arms' hinges are on a circle of radius ``base`` [m], at 0°, 120° and 240° in the plane z = 0, the arms ``arm`` [m] long;
-    from each elbow two parallel ``rod`` bars [m], ``width`` [m] apart, run down to the platform, at its radius ``platform``.
+    The arms' revolute joints are on a circle of radius ``base`` [m], at 0°, 120° and 240° in the plane z = 0, the arms ``arm``
+    [m] long; from each elbow two parallel ``rod`` bars [m], ``width`` [m] apart, run down to the platform of radius
+    ``platform``.
     ``masses`` [kg] of an arm and a rod (uniform) and of the platform (a uniform disc); gravity ``g`` [m/s²] along −ẑ.
     The drives are ``"arm1"``, ``"arm2"``, ``"arm3"`` [rad]: zero is level and outwards, positive is down.  Each rod has a
-    universal joint at its elbow, ``"elbow_1_left"``, ``"elbow_1_right"`` … (two angles), and a ball joint at the platform,
-    which is on the first rod by ``"ball_1_left"`` (a quaternion).  Frame ``"tool"`` is at the platform's centre.  Of the ways
-    to assemble it, some have the platform turned: guesses near the neutral configuration stay on the one that has not.
+    universal joint at its elbow, ``"elbow_1_left"``, ``"elbow_1_right"`` … (two angles), and a spherical joint at the
+    platform; ``"ball_1_left"`` (a quaternion) connects the platform to the first rod in the tree.  Frame ``"tool"`` is at the
+    platform's centre.  Some assemblies have a rotated platform; guesses near the neutral configuration avoid them.
 
-    Five loops, the other ball joints: 15 rows, all independent; 18 coordinates, so three freedoms, all translations.
+    Five loops, the other spherical joints: 15 independent rows; 18 velocities, so three degrees of freedom, all translations.
 
     >>> import torsor as ts
     >>> robot = ts.mechanisms.delta_robot()

@@ -1,7 +1,7 @@
-"""Robots to start with: the textbooks' examples, two classic arms, and four of today's machines.
+"""Bundled robots: textbook examples, two classic arms, and four current machines.
 
 ``two_link()`` and the rest return a Robot; :func:`description` gives the same robot as data, and :func:`names` lists them.
-The arguments of the textbook examples may be symbols, and then the equations of motion are the book's.
+The arguments of the textbook examples may be symbols, which gives the equations of motion of the book.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def description(name: str, **parameters: Any) -> Description:
 
 
 def _bundle(make: Callable[P, Description]) -> Callable[P, Robot]:
-    """Enters a description under its function's name, and turns the function into one that makes the Robot."""
+    """Registers a description under its function's name, and turns the function into one that returns the Robot."""
     _DESCRIPTIONS[make.__name__] = make
 
     @wraps(make)
     def robot(*args: P.args, **kwargs: P.kwargs) -> Robot:
-        from torsor.robot import Robot  # only when one is wanted: descriptions need no compiler
+        from torsor.robot import Robot  # imported on use: descriptions need no compiler
 
         return Robot(make(*args, **kwargs))
 
@@ -64,7 +64,7 @@ def _bundle(make: Callable[P, Description]) -> Callable[P, Robot]:
 
 
 class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]  # both have a name
-    """A name that is not bundled; the message lists those that are, and the nearest."""
+    """Unknown name of a bundled robot; the message lists the valid names and the nearest one."""
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]):
         super().__init__(kind, name, valid)
@@ -79,7 +79,7 @@ class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]  # both ha
 if not TYPE_CHECKING:  # type checkers report names that are not here
 
     def __getattr__(name: str) -> Any:
-        """Reached for names that this module does not define."""
+        """Called for names that this module does not define."""
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
@@ -149,7 +149,7 @@ def rp_arm(
 
 @_bundle
 def cartesian(*, m1: Scalar = 3.0, m2: Scalar = 2.0, m3: Scalar = 1.0, g: Scalar = 9.81) -> Description:
-    """A 3P Cartesian arm (SLIDES example 5): link 1 [kg] slides up ẑ, carries link 2 along ŷ, which carries link 3 along x̂.
+    """A 3P Cartesian arm (SLIDES example 5): link 1 moves along ẑ, link 2 on it along ŷ, link 3 on that along x̂ [kg].
 
     τ₁ = (m₁ + m₂ + m₃)(q̈₁ + g),  τ₂ = (m₂ + m₃)q̈₂,  τ₃ = m₃q̈₃.
     """
@@ -183,8 +183,8 @@ def furuta(
     Link 1 lies along x̂ and turns by θ₁ about the vertical ẑ; link 2 stands at its tip along ẑ and turns by θ₂ about link 1.
     Frames {b1}, {b2} are at the tips, where the masses [kg] are.  The book's I₁ = diag(0, 4, 4), I₂ = diag(4, 4, 0) [kg·m²] are
     read as MR 8.2 defines them, about the centre of mass, which is {bᵢ}: so they add to mᵢLᵢ², and are not it (mᵢLᵢ² is 2).
-    The torques the exercise asks for, at rest, depend on neither: τ₁ = 0, τ₂ = −m₂gL₂ sin θ₂.
-    The text does not say which way the pendulum points at zero; were it hanging, τ₂ would change sign.
+    The torques of the exercise, at rest, depend on neither: τ₁ = 0, τ₂ = −m₂gL₂ sin θ₂.
+    The text does not define the direction of the pendulum at zero; for a hanging one, τ₂ would change sign.
     """
     return (
         Builder("furuta")
@@ -271,9 +271,9 @@ def stanford_arm() -> Description:
 
     Masses, centres, inertias and reflected rotor inertias: R. P. Paul, *Robot Manipulators* (MIT Press, 1981), Tables 6.5, 6.6.
     Lengths d₁ = 0.412, d₂ = 0.154, hand 0.263 m: Stanford AIM-177 (Paul, 1972), Figure 2.3, as in Corke's Robotics Toolbox.
-    Not all of it is the toolbox's: version 1.4.4 has a = 0.0203 m at link 3, and another centre and inertia for link 5; those
+    Not all values are the toolbox's: version 1.4.4 has a = 0.0203 m at link 3, and another centre and inertia for link 5; those
     two rows are not checked against Paul's book.
-    Two readings: the toolbox's centres of links 2 to 6 (6.447 m for the boom's) are ten times too far out for an arm of this
+    Two assumptions: the toolbox's centres of links 2 to 6 (6.447 m for the boom's) are ten times too far out for an arm of this
     size, and are taken as a slip in Paul's centimetres; the inertias are taken about the origin of the link frame, as Paul's
     pseudo-inertias are, so m c² comes off (2.51 kg·m² about its centre would make the boom a rod of 2.7 m).
     Joint 3 has 12 to 50 inches of travel.  Frame ``end_effector`` is at the hand.
@@ -305,9 +305,9 @@ def puma560() -> Description:
 
     Armstrong, Khatib & Burdick, "The explicit dynamic model and inertial parameters of the PUMA 560 arm" (ICRA 1986), in the
     standard DH frames of Corke & Armstrong-Hélouvry, "A search for consensus among model parameters reported for the PUMA 560
-    robot" (ICRA 1994), as in Corke's Robotics Toolbox.  Armature G²J_m, damping G²B and dry friction |G|τ_c are the motors',
-    seen through their gears G; τ_c is the mean of the two directions'.  Link 1 has no mass there, only its inertia about the
-    axis: no other enters the equations.  Joint limits: Wang & Chen (IEEE Trans. RA 7(4), 1991).
+    robot" (ICRA 1994), as in Corke's Robotics Toolbox.  Armature G²J_m, damping G²B and dry friction |G|τ_c are those of the
+    motors, reflected through their gears G; τ_c is the mean of both directions.  Link 1 has no mass there, only its inertia
+    about the axis: no other parameter of it enters the equations.  Joint limits: Wang & Chen (IEEE Trans. RA 7(4), 1991).
     """
     table = [  # d, a, alpha, mass, com, inertia about the com, J_m, G, B, τ_c (both ways), limits [deg]
         (0.672, 0, pi / 2, 0, (0, 0, 0), (0, 0.35, 0), 200e-6, -62.6111, 1.48e-3, (0.395, 0.435), (-160, 160)),
@@ -331,7 +331,7 @@ def puma560() -> Description:
     return from_dh(rows, name="puma560")
 
 
-# -- machines of today, as their makers describe them: data/NOTICE.md has sources and licences ---------------
+# -- current machines, as their makers describe them: data/NOTICE.md has sources and licences ----------------
 
 
 @_bundle
@@ -342,7 +342,7 @@ def ur5() -> Description:
 
 @_bundle
 def panda() -> Description:
-    """Franka Emika Panda, 7 joints and a two-finger hand (one joint, one that follows), fixed base.
+    """Franka Emika Panda, 7 joints and a two-finger hand (one joint and its mimic joint), fixed base.
 
     ``franka_description`` of Franka Emika (Apache-2.0), numbers unchanged.
     """

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def bricard(length: float = 1.0, *, mass: float = 1.0, g: float = 9.81) -> Robot:
-    """Bricard's trihedral linkage: six equal rods in a ring, each hinge at right angles to both rods and to its neighbours.
+    """Bricard's trihedral linkage: six equal rods in a ring, each revolute axis normal to both rods and to its neighbours.
 
     In the zero position the ring runs along six edges of a cube, around its diagonal: x̂, −ŷ, ẑ, −x̂, ŷ, −ẑ, and back.  The
     last rod, from (0, 0, length) to the origin, is the ground.  Uniform rods of ``length`` [m] and ``mass`` [kg]; gravity ``g``
     [m/s²] along −ŷ, as in the multibody benchmarks.  q = (hinge1, ..., hinge5) [rad] from the cube; hinge1 may serve as the
-    crank.  Every other hinge turns alike, and (1 + sin q₁)(1 + sin q₂) = 1.
+    crank.  Every second hinge turns by the same angle, and (1 + sin q₁)(1 + sin q₂) = 1.
 
-    One loop, the revolute ``"hinge6"``: 5 rows of rank 4, so it has one freedom, where counting gives 5 − 5 = 0: the
-    linkage is overconstrained by 1, and no row can be named as the superfluous one without a rank test.
+    One loop, the revolute ``"hinge6"``: 5 rows of rank 4, so it has one degree of freedom, but counting gives 5 − 5 = 0:
+    the linkage is overconstrained by 1, and the redundant row can be found only by a rank test.
 
     >>> import torsor as ts
     >>> robot = ts.mechanisms.bricard()

@@ -1,4 +1,4 @@
-"""Parameter studies that outgrow a loop: over the processes of one machine or a Dask cluster, kept as they come."""
+"""Parameter studies over the processes of one machine or a Dask cluster; outcomes are saved as they arrive."""
 
 from torsor.simulate.studies.sweep import Failure, Outcome, Sweep, sweep
 

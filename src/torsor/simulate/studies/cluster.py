@@ -17,17 +17,17 @@ from torsor.version import __version__
 
 #: tasks sent ahead to each thread of the cluster, so that none waits for the network
 AHEAD = 2
-#: between two questions how large the cluster is [s]; machines join and leave
+#: interval between two checks of the size of the cluster [s]; machines join and leave
 EVERY = 1.0
 
-GONE = "the connection to the Dask cluster was lost; what had come is kept, and the same sweep goes on from there"
+GONE = "the connection to the Dask cluster was lost; outcomes so far are kept, and the same sweep computes the missing points"
 
 
 def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[tuple[str, Record]]:
-    """(key, outcome) of each task as it comes.
+    """(key, outcome) of each task as it is done.
 
-    Dask gives a task whose worker died to another, and gives up those that were there at several deaths: the one that kills,
-    and any that only waited beside it.  So these are tried once more, one by one.
+    Dask gives a task whose worker died to another worker, and gives up tasks that were present at several deaths: the one that
+    crashes its workers, and others that only waited in the same worker.  These are tried once more, one by one.
     """
     try:
         import distributed
@@ -47,7 +47,7 @@ def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) 
                 yield key, record or record_lost(point)
     except TorsorError:
         raise
-    except Exception as error:  # Dask has many ways to say that it is gone
+    except Exception as error:  # Dask has many errors for a lost cluster
         if client.status == "running" and not isinstance(error, (distributed.CancelledError, OSError)):
             raise
         raise TorsorError(GONE) from error
@@ -57,7 +57,7 @@ def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) 
 
 
 def _in_flight(distributed: Any, client: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[Any]:
-    """(task, outcome) as they come, None for a task that Dask gave up; never more on the way than the cluster can take."""
+    """(task, outcome) as they are done, None for a task that Dask gave up; at most as many tasks in flight as there is room."""
     waiting = deque(tasks)
     running: dict[Any, tuple[str, Point]] = {}
     room, asked = 0, -math.inf
@@ -73,7 +73,7 @@ def _in_flight(distributed: Any, client: Any, parcel: Parcel, tasks: Sequence[tu
             done = distributed.wait(list(running), return_when="FIRST_COMPLETED").done
             finished = [future for future in done if future.status == "finished"]
             gathered = client.gather(finished, errors="skip")  # in one message
-            whole = len(gathered) == len(finished)  # else a worker died with some of them: each is asked for below
+            whole = len(gathered) == len(finished)  # else a worker died with some of them: each is gathered below
             records = dict(zip(finished, gathered, strict=True)) if whole else {}
             for future in done:
                 yield running.pop(future), records.get(future) or _outcome(distributed, future)
@@ -86,7 +86,7 @@ def _client(distributed: Any, where: Any) -> Any:
     try:
         return distributed.Client(where)
     except (OSError, ValueError, TypeError) as error:
-        raise ArgumentError(f"workers={where!r} leads to no Dask cluster: {error}") from error
+        raise ArgumentError(f"workers={where!r} is not a Dask cluster that can be reached: {error}") from error
 
 
 def _outcome(distributed: Any, future: Any) -> Record | None:
@@ -96,8 +96,8 @@ def _outcome(distributed: Any, future: Any) -> Record | None:
         return None
     except (distributed.CancelledError, OSError):
         raise
-    except Exception as error:  # the study's own errors are outcomes: this one is the worker's
+    except Exception as error:  # errors of the study are outcomes; this one is an error of the worker
         raise TorsorError(
             f"a worker of the cluster cannot compute the study ({type(error).__name__}: {error}); each needs the same torsor, "
-            f"here {__version__}, and what the study imports"
+            f"here {__version__}, and the modules that the study imports"
         ) from error

@@ -14,7 +14,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError
 
-#: written as they are
+#: types that are written directly
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
 
@@ -54,11 +54,11 @@ def _parts(thing: Any, home: str, inside: list[Any]) -> Iterator[str]:
 
 
 class _Said(str):
-    """A word that is itself, not a thing to look into."""
+    """Text that is hashed directly, not split into parts."""
 
 
 def _pieces(thing: Any, home: str) -> Iterator[Any]:
-    """What a thing is made of."""
+    """The parts of an object that identify it."""
     if isinstance(thing, (ModuleType, np.ufunc)):
         yield _Said(thing.__name__)
     elif isinstance(thing, type):
@@ -90,7 +90,7 @@ def _pieces(thing: Any, home: str) -> Iterator[Any]:
 def _function(function: FunctionType, home: str) -> Iterator[Any]:
     yield _Said(f"{function.__module__}.{function.__qualname__}")
     if function.__module__ != home:
-        return  # imported: the name says it
+        return  # imported: its name identifies it
     yield _source(function)
     yield from (function.__defaults__, function.__kwdefaults__)
     used = inspect.getclosurevars(function)
@@ -100,7 +100,7 @@ def _function(function: FunctionType, home: str) -> Iterator[Any]:
 
 
 def _source(thing: Any) -> Any:
-    """The text of a function or class; what it was compiled to where there is none, or where a line holds several."""
+    """The source of a function or class; its code object if there is no source, or for lambdas."""
     code = getattr(thing, "__code__", None)
     if code is not None and thing.__name__ == "<lambda>":
         return code
@@ -111,12 +111,12 @@ def _source(thing: Any) -> Any:
 
 
 def _parts_of(thing: Any) -> Iterator[Any]:
-    """What pickle would make it of: a name in a module; or a function, its arguments, a state, and items."""
+    """The parts by which pickle rebuilds it: a name in a module; or a function, its arguments, a state, and items."""
     try:
         reduced = thing.__reduce_ex__(4)
     except Exception as error:
         raise ArgumentError(
-            f"the study uses a {type(thing).__name__}, and whether that changes between two runs cannot be told ({error}); "
+            f"the study uses a {type(thing).__name__}, whose changes between two runs cannot be detected ({error}); "
             'give the study a version="1" of your own, and change it when the study changes'
         ) from error
     if isinstance(reduced, str):

@@ -14,7 +14,7 @@ Point = dict[str, Any]
 
 
 def points_of(parameters: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]) -> tuple[list[Point], tuple[int, ...]]:
-    """(points, shape): of a mapping the grid, its last parameter fastest; of a list the points as they are.
+    """(points, shape): for a mapping the grid, its last parameter fastest; for a list its points.
 
     >>> points_of({"mass": [1.0, 2.0], "kp": [10, 20, 30]})[1]
     (2, 3)
@@ -38,7 +38,7 @@ def _axis(name: str, values: Any) -> list[Any]:
         raise ArgumentError(f"parameters[{name!r}] must be a list of values, not {values!r}; for a single value give [value]")
     axis = [_plain(value) for value in values]
     if not axis:
-        raise ArgumentError(f"parameters[{name!r}] is empty, which leaves nothing to compute")
+        raise ArgumentError(f"parameters[{name!r}] is empty; give at least one value")
     return axis
 
 
@@ -49,5 +49,5 @@ def _word(name: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Python's numbers for NumPy's, so that a point of linspace is the point one types."""
+    """Python numbers in place of NumPy's, so that a point of linspace equals the same point typed by hand."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuf" else value

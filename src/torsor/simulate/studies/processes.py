@@ -1,6 +1,6 @@
 """Points computed by processes of this machine.
 
-Each process has one point at a time and a pipe of its own, so one that dies loses that point alone, and it is known which: a
+Each process has one point at a time and its own pipe, so a process that dies loses that one point, which can be identified; a
 shared pool would break as a whole.  A process whose parent is gone reads the end of its pipe and ends.
 """
 
@@ -21,7 +21,7 @@ from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
 from torsor.simulate.studies.study import compute, record_lost
 
-#: processes that may die over one point before it is given up, or in a row before they are ready
+#: number of processes that may die at one point before it is given up, or in succession before one is ready
 ATTEMPTS = 3
 
 NEVER_STARTED = (
@@ -31,7 +31,7 @@ NEVER_STARTED = (
 
 
 class Worker:
-    """A process and the point it has."""
+    """A worker process and its current point."""
 
     def __init__(self, parcel: Parcel):
         context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
@@ -43,7 +43,7 @@ class Worker:
 
     def give(self, task: tuple[str, Point]) -> None:
         self.task = task
-        with suppress(BrokenPipeError):  # it has died: its pipe is at its end, which the next look finds
+        with suppress(BrokenPipeError):  # it has died: the next read finds the end of its pipe
             self.pipe.send(task[1])
 
     def dismiss(self) -> None:
@@ -53,7 +53,7 @@ class Worker:
 
 
 def compute_all(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> Iterator[tuple[str, Record]]:
-    """(key, outcome) of each task as it comes; a task whose process died is given to another."""
+    """(key, outcome) of each task as it is done; a task whose process died is given to another."""
     waiting, deaths = deque(tasks), Counter[str]()
     crew: dict[Connection, Worker] = {}
 
@@ -95,7 +95,7 @@ def compute_all(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) 
 
 
 def _heard(worker: Worker) -> Any:
-    """What a process says: None when it is ready, then outcomes; or the end of its pipe, as a value."""
+    """The next message of a process: None when it is ready, then outcomes; or the end of its pipe, as a value."""
     try:
         return worker.pipe.recv()
     except (EOFError, OSError):
@@ -103,8 +103,8 @@ def _heard(worker: Worker) -> Any:
 
 
 def serve(pipe: Connection, parcel: Parcel) -> None:
-    """The life of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends its workers
+    """The main function of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     threads(1)  # every core has a process already
     try:
         parcel.unpack()

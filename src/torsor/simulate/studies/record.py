@@ -1,6 +1,6 @@
-"""A point and what came of it as text and arrays: what travels between processes and what lies on disk.
+"""A point and its outcome as text and arrays, to send between processes and to save on disk.
 
-Numbers keep their bits: Python writes a float with as many digits as it takes to read it back.
+Numbers are exact: Python writes a float with enough digits to read it back bit for bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.support import digests
 
-ADVICE = "numbers, strings, None, arrays, and dicts, lists or tuples of these can be kept"
+ADVICE = "numbers, strings, None, arrays, and dicts, lists or tuples of these can be saved"
 
 
 class Record(NamedTuple):
@@ -38,12 +38,12 @@ def encode(value: Any, where: str = "value") -> Record:
 
 
 def decode(record: Record) -> Any:
-    """The value again, of the same types."""
+    """The value of a record, with the same types."""
     return _value(json.loads(record.text), record.arrays)
 
 
 def digest(*parts: str | Record) -> str:
-    """A name for all of these together, the same in every process and on every day."""
+    """A digest of all of these together, the same in every process."""
     records = (Record(part, []) if isinstance(part, str) else part for part in parts)
     return digests.digest(chain.from_iterable([record.text, *record.arrays] for record in records))[:32]
 
@@ -56,7 +56,7 @@ def _tree(value: Any, where: str, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufcUSmM":
-            raise ArgumentError(f"{where} is an array of {array.dtype}, which is not kept; {ADVICE}")
+            raise ArgumentError(f"{where} is an array of {array.dtype}, which cannot be saved; {ADVICE}")
         arrays.append(array)
         return {"$array" if isinstance(value, np.ndarray) else "$scalar": len(arrays) - 1}
     if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ def _tree(value: Any, where: str, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, (list, tuple)):
         entries = [_tree(v, f"{where}[{k}]", arrays) for k, v in enumerate(value)]
         return entries if isinstance(value, list) else {"$tuple": entries}
-    raise ArgumentError(f"{where} is a {type(value).__name__}, which is not kept; {ADVICE}")
+    raise ArgumentError(f"{where} is a {type(value).__name__}, which cannot be saved; {ADVICE}")
 
 
 def _value(tree: Any, arrays: list[np.ndarray]) -> Any:
@@ -85,7 +85,7 @@ def _dict(tree: dict[str, Any], arrays: list[np.ndarray]) -> dict[str, Any]:
     return {k: _value(t, arrays) for k, t in tree.items()}
 
 
-#: what JSON has no word for
+#: values that JSON cannot express
 _MARKED: dict[str, Any] = {
     "$float": lambda held, arrays: float(held),
     "$array": lambda held, arrays: arrays[held],

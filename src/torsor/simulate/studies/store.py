@@ -1,4 +1,4 @@
-"""Where outcomes are kept: in memory, or in a folder with a file a point, each written whole or not at all."""
+"""Stores of outcomes: in memory, or in a folder with one file per point, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Memory:
 
 
 class Folder:
-    """``<folder>/ab/abcdef….json`` for each point, and an ``.npz`` beside it where there are arrays.  Pickle is not used.
+    """``<folder>/ab/abcdef….json`` for each point, and an ``.npz`` beside it if there are arrays.  Pickle is not used.
 
-    The JSON comes last: where it is, the result is whole.  It ends with a digest of itself, the arrays and the key, which is
-    checked when it is read; a file without one is older than the digests.
+    The JSON is written last: if it exists, the result is complete.  It ends with a digest of itself, the arrays and the key,
+    which is checked when it is read; a file without one is older than the digests.
     """
 
     def __init__(self, folder: str | os.PathLike[str]):
@@ -48,7 +48,7 @@ class Folder:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FileError(f"cannot be made a folder: {error.strerror or error}", file=label(folder)) from error
+            raise FileError(f"cannot create this folder: {error.strerror or error}", file=label(folder)) from error
 
     def _path(self, key: str, ending: str) -> Path:
         return self.folder / key[:2] / f"{key}.{ending}"
@@ -62,7 +62,7 @@ class Folder:
             decode(record)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as error:
             raise FileError(
-                f"is no result of a sweep ({error}); delete it, and its point is computed again", file=label(path)
+                f"is not a result of a sweep ({error}); delete it to compute its point again", file=label(path)
             ) from error
         return record
 

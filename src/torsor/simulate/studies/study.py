@@ -43,26 +43,26 @@ def study_of(subject: Any, study: Callable[..., Any] | str | None) -> Study:
     robotic = hasattr(subject, "description") and hasattr(subject, "nv")
     if not robotic:
         if not callable(subject) or study is not None:
-            raise ArgumentError("sweep takes a function of the parameters, or a robot and the study= to make with it")
+            raise ArgumentError("sweep takes a function of the parameters, or a robot and study=")
         return Study(subject)
     if study is None:
-        raise ArgumentError("say what to compute with the robot: study=, a function of (robot, **point) or a method's name")
+        raise ArgumentError("a sweep with a robot needs study=, a function of (robot, **point) or a method's name")
     if isinstance(study, str) and not hasattr(subject, study):
         raise UnknownName("method", study, [n for n in dir(subject) if not n.startswith("_")])
     return Study(study, subject)
 
 
 def record_failure(point: Point, kind: str, message: str, trace: str = "") -> Record:
-    """The record of a point that has no value."""
+    """The record of a point that failed."""
     return encode({"point": point, "error": {"type": kind, "message": message, "traceback": trace}})
 
 
 def record_lost(point: Point) -> Record:
-    """The record of a point that no worker survives."""
+    """The record of a point at which every worker died."""
     why = "every worker process that had this point died: killed from outside, out of memory, or crashed"
     return record_failure(point, "WorkerLost", why)
 
 
 def compute(parcel: Parcel, point: Point) -> Record:
-    """What a worker does."""
+    """The record of one point, computed by a worker."""
     return parcel.unpack().outcome(point)

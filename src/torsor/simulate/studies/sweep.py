@@ -1,4 +1,4 @@
-"""``ts.sweep``: the same study at many points, wherever there are processors."""
+"""``ts.sweep``: the same study at many points, on processes or a cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from torsor.version import __version__
 
 
 class Failure(NamedTuple):
-    """Why a point has no value: the error's type, its message and its traceback, as text."""
+    """The error of a point that failed: its type, message and traceback, as text."""
 
     type: str
     message: str
@@ -31,7 +31,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a point: its ``value``, or None and the ``failure``."""
+    """The outcome of a point: its ``value``, or None and the ``failure``."""
 
     point: Point
     value: Any = None
@@ -58,12 +58,13 @@ def sweep(
     """The value of a function at many points, ``function(**point)``; with a robot, ``study(robot, **point)``.
 
     ``parameters``: a dict of lists is a grid, a list of dicts the points themselves.  ``study`` may name a method of the robot.
-    ``workers``: a number of processes (None: one a core; 0: none, all in this one), or a Dask cluster by its address, its
+    ``workers``: a number of processes (None: one per core; 0: compute in this process), or a Dask cluster by its address, its
     ``Client`` or itself.  ``results``: a folder where each outcome is saved; the same sweep later computes only missing points.
     ``version`` replaces the digest of the study's code: a new version gives new results.  ``errors``: "keep" them
-    with their points, or "raise" the first.  ``progress``: a bar on stderr; None: where that is a terminal.
+    with their points, or "raise" the first.  ``progress``: a bar on stderr; None: if that is a terminal.
 
-    Nothing is computed yet: iterating over the :class:`Sweep` gives outcomes as they come, ``.run()`` all in order.
+    The call itself computes no points: iterate over the :class:`Sweep` for outcomes as they are done; ``.run()`` gives all in
+    order.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
@@ -84,8 +85,8 @@ def sweep(
 class Sweep:
     """A study, its points and their outcomes; made by :func:`torsor.sweep`.
 
-    Leaving a loop over it, an interruption or the death of a worker loses no outcome that has come: iterating again gives
-    those first, then computes the others.  A point that failed is tried again by the next sweep over the same folder.
+    No outcome is lost if a loop over it is left or interrupted, or if a worker dies: iterating again gives the outcomes so far
+    first, then computes the rest.  A point that failed is tried again by the next sweep over the same folder.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Sweep:
         return f"<Sweep of {_name(self._study)} over {len(self)} points>"
 
     def __iter__(self) -> Iterator[Outcome]:
-        """Outcomes as they come, those already known first; of equal points one."""
+        """Outcomes as they are done, those already computed first; one outcome for equal points."""
         return (outcome for _, outcome in self._outcomes())
 
     def _outcomes(self) -> Iterator[tuple[str, Outcome]]:
@@ -148,7 +149,7 @@ class Sweep:
             coming.close()  # ends the workers
 
     def _coming(self, tasks: list[tuple[str, Point]]) -> Any:
-        """(key, outcome) from wherever the points are computed."""
+        """(key, outcome) from this process, worker processes or a cluster."""
         if self._workers == 0:
             return ((key, self._study.outcome(point)) for key, point in tasks)
         parcel = Parcel(self._study)
