@@ -224,7 +224,7 @@ def test_stick_slip_on_a_belt():
 
 
 def test_stiction_rejects_invalid_arguments():
-    with pytest.raises(ArgumentError, match="one state at a time"):
+    with pytest.raises(ArgumentError, match="one state, not a batch"):
         accelerations(np.eye(2), np.zeros(3), np.zeros(2), levels([1, 1]))
     with pytest.raises(ArgumentError, match="finite"):
         accelerations(np.eye(1), [np.nan], [0.0], levels(1))

@@ -141,7 +141,7 @@ def test_bad_arguments():
     robot = ts.robots.two_link()
     with pytest.raises(UnknownName, match="world"):
         operators(robot, [0, 0], frame="space")
-    with pytest.raises(ArgumentError, match="one state at a time"):
+    with pytest.raises(ArgumentError, match="one state, not a batch"):
         operators(robot, [[0, 0]])
     with pytest.raises(UnknownName, match="23"):
         operators(robot, [0, 0]).equations()[30]

@@ -303,7 +303,7 @@ def test_stacked_form_rejects_invalid_input():
         jacobian_derivative(robot.model, [0, 0], "hand")
     with pytest.raises(ArgumentError, match=r"q has shape \(3,\), expected \(..., 2\)"):
         stacked_equations(robot, [0, 0, 0])
-    with pytest.raises(ArgumentError, match=r"q has shape \(5, 2\), expected \(2,\): one state at a time"):
+    with pytest.raises(ArgumentError, match=r"q has shape \(5, 2\), expected \(2,\): one state, not a batch"):
         stacked_equations(robot, np.zeros((5, 2)))
     with pytest.raises(ArgumentError, match=r"v\[1\] is nan"):
         stacked_equations(robot, [0, 0], [0, np.nan])

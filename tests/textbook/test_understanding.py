@@ -224,7 +224,7 @@ def test_explanation_tables_have_the_terms_of_each_joint():
 def test_explain_bad_input():
     robot = ts.robots.two_link()
     e = explain(robot, [0, 0], [1, 2], [0, 0])
-    with pytest.raises(ArgumentError, match=r"v has shape \(4, 2\), expected \(2,\): one state at a time"):
+    with pytest.raises(ArgumentError, match=r"v has shape \(4, 2\), expected \(2,\): one state, not a batch"):
         explain(robot, [0, 0], np.zeros((4, 2)), [0, 0])
     with pytest.raises(ArgumentError, match="wrenches must be a dict"):
         explain(robot, [0, 0], [0, 0], [0, 0], [1, 2])
