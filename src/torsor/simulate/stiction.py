@@ -162,7 +162,7 @@ def _check(M: np.ndarray, f: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.
     M, f, v = (np.asarray(x, dtype=float) for x in (M, f, v))
     n = len(v) if v.ndim == 1 else -1
     if M.shape != (n, n) or f.shape != (n,):
-        raise ArgumentError(f"one state at a time: M {M.shape}, f {f.shape}, v {v.shape} must be (n, n), (n,), (n,)")
+        raise ArgumentError(f"one state, not a batch: M {M.shape}, f {f.shape}, v {v.shape} must be (n, n), (n,), (n,)")
     if not np.isfinite(M.sum() + f.sum() + v.sum()):  # one sum is enough
         raise ArgumentError("M, f and v must be finite")
     return M, f, v

@@ -49,7 +49,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     """The report of one configuration; M = L Lᵀ, and L⁻¹ serves as M^{-½}: the singular values are the same."""
     J = task.jacobian(q)
     if J.ndim != 2:
-        raise ArgumentError(f"q has shape {np.shape(q)}, expected ({task.robot.nq},): one state at a time here")
+        raise ArgumentError(f"q has shape {np.shape(q)}, expected ({task.robot.nq},): one state, not a batch")
     try:
         L = np.linalg.cholesky(task.robot.mass_matrix(q))
     except np.linalg.LinAlgError:
