@@ -38,6 +38,8 @@ PAGES = [page for page in PAGES if "_build" not in page.parts]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 PACKAGE = Path(torsor.__file__).parent
+#: endings of files and words that follow "robot." in the text
+FILES_NAMED_ROBOT = {"urdf", "py", "c", "h", "loops", "html", "xml", "xacro", "yaml", "dh", "mjcf", "library"}
 DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
 _FENCE = re.compile(r"^```(python|output|\{picture\} \w+)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -184,6 +186,26 @@ def test_links_between_documents_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             if not target.startswith(("http://", "https://", "mailto:")):
                 assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} leads to {target}, which is not there"
+
+
+def test_included_source_begins_where_the_page_says():
+    found = 0
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for target, start in re.findall(r"\{literalinclude\} (\S+)\n(?::[^\n]*\n)*?:start-at: ([^\n]+)", text):
+            assert start in (page.parent / target).read_text("utf-8"), f"{page.relative_to(ROOT)}: {target} has no {start!r}"
+            found += 1
+    assert found >= 3
+
+
+def test_methods_of_a_robot_that_pages_name_exist():
+    """``robot.name`` and ``Robot.name`` in the text of the documents; code blocks are executed anyway."""
+    for page in (*PAGES, ROOT / "CHANGELOG.md"):
+        text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+        named = set(re.findall(r"`(?:ts\.)?[Rr]obot\.([a-z]\w*)", text))
+        old = set(re.findall(r"^  \| ([^|]*)\|", text, flags=re.M))  # the CHANGELOG's tables of former names
+        missing = {n for n in named if not hasattr(Robot, n) and not any(n in row for row in old)} - FILES_NAMED_ROBOT
+        assert not missing, f"{page.relative_to(ROOT)}: a Robot has no {sorted(missing)}"
 
 
 def test_no_line_is_too_long():
