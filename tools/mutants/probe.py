@@ -142,7 +142,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, two_frames
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
-    from torsor.algorithms.wrenches import joint_forces_of_wrenches
+    from torsor.algorithms.reactions import joint_forces_of_wrenches
     from torsor.mechanics.constraints.base import ConstraintState, stack_rows
     from torsor.scalar import cos, sin
 

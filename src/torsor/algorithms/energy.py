@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import composite_inertia, joints, velocities
+from torsor.algorithms.rnea import inward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
+from torsor.spatial.motion import six_numbers
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
@@ -33,6 +35,4 @@ def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     V = velocities(model, X, S, v)
     P = [Force.zero()] + [model.inertia[i] @ V[i] for i, _ in model.outward()]
     P = rotors.momenta(model, P, v)
-    for i, p in model.inward():
-        P[p] = P[p] + X[i].T @ P[i]
-    return [*P[0].m, *P[0].f]
+    return six_numbers(inward(model, X, P)[0])

@@ -1,4 +1,4 @@
-"""Reaction wrenches of the joints."""
+"""Reaction wrenches of the joints, and joint forces of wrenches on bodies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from torsor.algorithms.rnea import inward, outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force
+from torsor.spatial import Force, Subspace, Transform
+from torsor.spatial.motion import six_numbers
 
 
 def reaction_wrenches(
@@ -30,4 +31,12 @@ def reaction_wrenches(
     F = inward(model, X, F)  # F&O 7
     child = {frame.body: frame.X for frame in reversed(model.frames.values())}  # a body's first frame is its joint's child link
     seen = [child[i].inverse.T @ F[i] for i, _ in model.outward()]
-    return [[*x.m, *x.f] for x in seen]
+    return [six_numbers(x) for x in seen]
+
+
+def joint_forces_of_wrenches(
+    model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]
+) -> list[Scalar]:
+    """Jᵀf (nv): the joint forces equivalent to wrenches on bodies, summed from the tips to the base (MR 8.53, 8.54)."""
+    F = inward(model, X, [f.get(i, Force.zero()) for i in range(len(model.parent))])  # F&O 7
+    return model.gather_forces([S[i].T @ F[i] for i in range(len(S))])  # F&O 8

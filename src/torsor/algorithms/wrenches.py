@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from torsor.algorithms.kinematics import pose
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force, Subspace, Transform
+from torsor.spatial import Force
 
 
 def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
@@ -17,18 +17,6 @@ def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Forc
         body, X = model.frame(name)
         f[body] = f[body] + X.T @ Force.of(F)
     return f
-
-
-def joint_forces_of_wrenches(
-    model: Model, X: Sequence[Transform], S: Sequence[Subspace], f: Mapping[int, Force]
-) -> list[Scalar]:
-    """Jᵀf (nv): the joint forces equivalent to wrenches on bodies, summed from the tips to the base (MR 8.53, 8.54)."""
-    F = [f.get(i, Force.zero()) for i in range(len(model.parent))]
-    tau: list[Scalars] = [[] for _ in model.parent]
-    for i, p in model.inward():
-        tau[i] = S[i].T @ F[i]
-        F[p] = F[p] + X[i].T @ F[i]
-    return model.gather_forces(tau)
 
 
 def in_frame_axes(model: Model, q: Scalars, frame: str, F: Scalars) -> list[Scalar]:

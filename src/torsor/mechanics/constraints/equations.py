@@ -11,7 +11,7 @@ from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
-from torsor.algorithms.wrenches import joint_forces_of_wrenches
+from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
