@@ -10,6 +10,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import torsor
 
 PACKAGE = Path(torsor.__file__).parent
@@ -118,3 +120,36 @@ def test_every_extra_that_is_named_exists():
     named = {x.value for call in calls if isinstance(x := call.args[1], ast.Constant)}
     assert len(named) > 8
     assert named <= extras
+
+
+@pytest.mark.parametrize("name", [*torsor._SHORT, *torsor._INSIDE])
+def test_short_name_of_a_module_is_the_module_itself(name):
+    """In a new process, the short name imported first: one object, executed once, with its own name and spec."""
+    home = (torsor._SHORT | torsor._INSIDE)[name]
+    code = (
+        f"import importlib, torsor as ts\n"
+        f"short = importlib.import_module('torsor.{name}')\n"
+        f"module = importlib.import_module({home!r})\n"
+        f"assert short is module is ts.{name}\n"
+        f"assert module.__name__ == module.__spec__.name == {home!r}\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_module_inside_a_short_name_is_refused_with_its_own_name():
+    with pytest.raises(ModuleNotFoundError, match=r"torsor\.operators\.bodies.*torsor\.mechanics\.operators\.bodies"):
+        importlib.import_module("torsor.operators.bodies")
+    assert importlib.import_module("torsor.operators").operators.__name__ == "operators"  # the function, not the module
+
+
+def test_short_names_can_be_imported_by_several_threads():
+    code = (
+        "import importlib, sys, threading, torsor as ts\n"
+        "found = {}\n"
+        "def load(name): found[name] = importlib.import_module('torsor.' + name)\n"
+        "workers = [threading.Thread(target=load, args=(name,)) for name in ts._SHORT for _ in range(2)]\n"
+        "for w in workers: w.start()\n"
+        "for w in workers: w.join()\n"
+        "assert all(found[n] is sys.modules[home] and found[n].__spec__.name == home for n, home in ts._SHORT.items())\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
