@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: annotations of parameters that are inputs of the kernel, of options that select a kernel, and of dicts that do both
-INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "bool", "bool | None"), ("Wrenches | None",)
+INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "str | None", "bool", "bool | None"), ("Wrenches | None",)
 
 
 def kernel_method_of(

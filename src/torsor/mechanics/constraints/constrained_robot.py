@@ -28,7 +28,7 @@ from torsor.mechanics.constraints.rank import independent_rows
 from torsor.mechanics.constraints.solving import Inputs, Solver
 
 if TYPE_CHECKING:
-    from torsor.kernels.methods import Wrenches
+    from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
 
 

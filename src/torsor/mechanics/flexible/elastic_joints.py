@@ -25,7 +25,7 @@ from torsor.model.regrouping import with_fewest_parameters
 from torsor.model.rotor import refuse_rotors
 
 if TYPE_CHECKING:
-    from torsor.kernels.methods import Wrenches
+    from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
 
 

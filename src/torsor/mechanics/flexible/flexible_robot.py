@@ -21,7 +21,7 @@ from torsor.model.refusals import refuse_symbols
 from torsor.support.given import as_array
 
 if TYPE_CHECKING:
-    from torsor.kernels.methods import Wrenches
+    from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
     from torsor.simulate.flexible_links import FlexibleResult, Law
 

@@ -1,4 +1,4 @@
-"""Methods of Robot that are one compiled kernel each."""
+"""Methods of Robot: inverse, forward and hybrid dynamics, matrices, energies, one step in time."""
 
 from __future__ import annotations
 
@@ -40,14 +40,12 @@ class State(NamedTuple):
     v: Array
 
 
-class Computed(CompiledMechanism):
-    """Inverse and forward dynamics, matrices, energies, kinematics and motion of a mechanism."""
+class Dynamics(CompiledMechanism):
+    """Inverse and forward dynamics, matrices and energies of a mechanism."""
 
     def __init__(self, description: Description):
         super().__init__(description)
         self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the prescribed joints of hybrid dynamics
-
-    # -- dynamics --------------------------------------------------------------------------------------------
 
     @kernel_method
     def inverse_dynamics(
@@ -290,62 +288,6 @@ class Computed(CompiledMechanism):
         """(L, p) = Σ G V, ``(6,)``: momentum of all moving links, in world axes, about its origin [N·m·s, N·s] (MR 8.34)."""
         return self._run("momentum", (q, v), out=out)
 
-    # -- kinematics ------------------------------------------------------------------------------------------
-
-    @kernel_method
-    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """c = Σ m_i c_i / Σ m_i of all moving links [m], in the world frame; a fixed base is not included."""
-        return self._run("center_of_mass", (q,), out=out)
-
-    @kernel_method
-    def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
-        """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
-        return self._at_frame(("pose", frame), (q,), out)
-
-    @kernel_method
-    def poses(self, q: ArrayLike, frames: Sequence[str] | None = None, *, out: Array | None = None) -> Array:
-        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default all of ``robot.frames``."""
-        if frames is None:
-            return self._run("poses", (q,), out=out)
-        names = tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
-        if not names:
-            raise ArgumentError("frames must name at least one frame; omit it for all of robot.frames")
-        for name in names:
-            self._model.frame(name)
-        return self._kernels("poses", names)(q, out=out)
-
-    @kernel_method
-    def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
-        """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
-
-        ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
-        """
-        return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
-
-    @kernel_method
-    def jacobian_rate(
-        self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
-    ) -> Array:
-        """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
-        return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
-
-    @kernel_method
-    def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
-        """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
-        return self._at_frame(("twist", frame, expressed_in), (q, v), out)
-
-    @kernel_method
-    def acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
-    ) -> Array:
-        """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84).
-
-        Classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``.
-        """
-        return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
-
-    # -- motion ----------------------------------------------------------------------------------------------
-
     @kernel_method_of(State)
     def step(
         self,
@@ -376,23 +318,6 @@ class Computed(CompiledMechanism):
         on = check_wrenches(self._model, wrenches)
         kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
         return State(*kernel(q, v, tau, dt, *on.values(), out=out))
-
-    # -- configurations --------------------------------------------------------------------------------------
-
-    @kernel_method
-    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
-        """q ⊕ v dt, ``(nq,)``: the configuration after dt [s] at constant velocity v (unit quaternions stay unit)."""
-        return self._run("integrate", (q, v, dt), out=out)
-
-    @kernel_method
-    def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; equal to v except for joints with a quaternion."""
-        return self._run("configuration_rate", (q, v), out=out)
-
-    @kernel_method
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
-        return self._run("difference", (q0, q1), out=out)
 
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
