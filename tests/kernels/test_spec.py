@@ -65,7 +65,7 @@ def test_unknown_frames_and_axes_are_errors(options, message):
 
 def test_a_derivative_is_a_spec_like_any_other():
     robot = ts.robots.two_link()
-    slope = robot.kernels.kernel(Spec((("gravity_force",),), derivative=("q",)))
+    slope = robot.kernels.kernel(Spec((("gravity_force",),), derivative=("jacobian", "q")))
     q, h = np.array([0.3, 0.7]), 1e-6
     found = slope(q)
     for k in range(2):
