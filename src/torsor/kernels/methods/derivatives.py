@@ -79,7 +79,8 @@ class Differentiation(CompiledMechanism):
     ) -> ForwardDynamicsDerivatives:
         """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ of :meth:`forward_dynamics`, ``(..., nv, nv)`` each.
 
-        In [rad/s², m/s²] per unit of q [rad, m], v and τ.  Options as for :meth:`inverse_dynamics_derivatives` (Carpentier & Mansard 2018).
+        In [rad/s², m/s²] per unit of q [rad, m], v and τ (Carpentier & Mansard 2018).  Options as for
+        :meth:`inverse_dynamics_derivatives`.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
