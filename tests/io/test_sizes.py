@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import torsor
-from tests.badinput.test_urdf import UNIT, compiled, robot
+from tests.badinput.test_urdf import UNIT, locale_environment, robot
 
 #: how many links, and which one carries link i
 LARGE = {"chain": (10_000, lambda i: i - 1), "star": (100_000, lambda i: 0)}
@@ -67,6 +67,6 @@ print(locale.localeconv()["decimal_point"])
 @pytest.mark.parametrize("name", ["de_DE.UTF-8", "tr_TR.UTF-8"])
 def test_the_locale_changes_no_other_reader(name, tmp_path):
     *plain, point = run(LOCALE, LC_ALL="C").splitlines()
-    *there, comma = run(LOCALE, **compiled(name, tmp_path)).splitlines()
+    *there, comma = run(LOCALE, **locale_environment(name, tmp_path)).splitlines()
     assert (point, comma) == (".", ",")
     assert plain == there
