@@ -1,4 +1,4 @@
-"""Values kept on disk beside the kernels: computed once for equal subjects, and each time where there is no cache."""
+"""Values stored on disk beside the kernels: computed once for equal robots, and every time if there is no cache."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_value_is_computed_once_for_equal_robots(tmp_path, monkeypatch):
     assert len(calls) == 3
 
 
-def test_independent_rows_from_the_disk_are_those_that_were_chosen(tmp_path, monkeypatch):
+def test_independent_rows_read_from_disk_equal_the_computed_ones(tmp_path, monkeypatch):
     tmp_path.chmod(0o700)
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     chosen = [ts.mechanisms.four_bar().constrained().independent_rows for _ in range(2)]
