@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.mjcf.test_random_trees import sayable
+from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.trees import random_tree
 from torsor.errors import ModelError
 from torsor.io.formats import FORMATS
@@ -191,7 +191,7 @@ def test_every_change_by_mjcf_is_listed(names):
 @settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 6)
 @given(st.integers(0, 10**6))
 def test_every_change_of_random_trees_is_listed(seed):
-    d = sayable(random_tree(seed, bodies=1 + seed % 6))
+    d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6))
     try:
         text = write_mjcf(d)
     except ModelError:
