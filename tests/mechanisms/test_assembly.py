@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.mechanisms.states import built, configurations_at
+from tests.mechanisms.states import configurations_at, constrained_system
 from torsor import mechanisms
 
 NAMES = ("four_bar", "slider_crank", "five_bar", "pantograph", "peaucellier", "bricard")
@@ -16,7 +16,7 @@ NAMES = ("four_bar", "slider_crank", "five_bar", "pantograph", "peaucellier", "b
 
 @pytest.mark.parametrize("name", NAMES)
 def test_assemble_of_a_perturbed_guess_gives_a_closed_configuration_near_it(name):
-    system, rng = built(name), np.random.default_rng(0)
+    system, rng = constrained_system(name), np.random.default_rng(0)
     robot = system.robot
     for _ in range(5):
         off = 0.1 * rng.normal(size=robot.nv)
