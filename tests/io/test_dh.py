@@ -132,7 +132,7 @@ def test_dh_row_limits_damping_and_friction_are_kept_in_the_joint():
     assert d.frames[0].origin.r.z == 0.2
 
 
-def test_puma560_against_the_robotics_toolbox():
+def test_puma560_dynamics_agree_with_the_robotics_toolbox():
     """Corke's own library, roboticstoolbox-python 1.4.4, gave these for its Puma560 (run 2026-11-15, printed to 8 digits)."""
     model = assemble(robots.description("puma560"))
     q = [0.1, -0.4, 0.7, 0.2, -0.3, 0.5]

@@ -55,7 +55,7 @@ def test_read_loops_returns_types_axes_and_names_of_the_file():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_loops_file_round_trip(seed):
+def test_loops_file_written_and_read_has_the_same_loops(seed):
     d, _ = closed_graph(seed)
     for a, b in zip(d.loops, read_loops(write_loops(d)), strict=True):
         same(a, b)

@@ -38,7 +38,7 @@ def test_independent_rows_read_from_disk_equal_the_computed_ones(tmp_path, monke
     assert isinstance(chosen[1], tuple)
 
 
-def test_rollout_of_one_step_takes_controls_with_and_without_an_axis_of_steps():
+def test_rollout_of_one_step_accepts_controls_with_and_without_a_step_axis():
     robot, rng = ts.robots.ur5(), np.random.default_rng(0)
     q, v, u = rng.normal(size=(3, 6))
     held = robot.rollout(q, v, u, dt=1e-3, steps=1)

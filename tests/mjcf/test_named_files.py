@@ -134,7 +134,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("kind", WAYS)
-def test_no_other_file_is_opened(world, kind):
+def test_files_outside_declared_folders_are_refused_and_not_opened(world, kind):
     way, ending, _ = WAYS[kind]
     with watch_opened_files(world / "outside") as heard:
         for name in HOSTILE:
@@ -161,7 +161,7 @@ def test_mjcf_text_with_file_names_needs_roots(world, monkeypatch):
         assert is_read_completely(text, roots=[world / "outside"])
 
 
-def test_textures_are_not_opened(world):
+def test_texture_files_outside_the_folder_are_not_opened(world):
     with watch_opened_files(world / "outside") as heard:
         for way, type in product(("file", "fileright"), ("2d", "cube", "skybox")):
             read_mjcf(robot(world, f'<asset><texture name="t" type="{type}" {way}="{world}/outside/file.png"/></asset>'))

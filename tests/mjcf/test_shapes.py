@@ -52,8 +52,8 @@ def test_meshes_of_a_file_given_by_a_relative_path_are_found(monkeypatch):
     assert {g.uri for g in read_mjcf("shapes.xml").link("body").geometry if g.uri} == {str(HERE / "tetrahedron.obj")}
 
 
-def test_textures_are_never_opened():
-    assert read_mjcf(HERE / "shapes.xml").link("body").inertia.m > 0  # its texture names a file that is not there
+def test_mjcf_with_a_missing_texture_file_is_read():
+    assert read_mjcf(HERE / "shapes.xml").link("body").inertia.m > 0  # the file of its texture does not exist
 
 
 def test_shapes_are_the_same_after_write_and_read(tmp_path):

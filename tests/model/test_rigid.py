@@ -207,7 +207,7 @@ ANGLES = [0.0, 1e-300, 1e-12, 1e-7, 1e-3, 0.03, 0.1, 1.0, 3.0, math.pi - 1e-3, m
 
 @pytest.mark.parametrize("angle", ANGLES)
 @given(direction=directions)
-def test_log_of_exp_at_every_angle(angle, direction):
+def test_log3_of_exp3_is_the_rotation_vector_at_every_angle(angle, direction):
     w = np.array(direction) / np.linalg.norm(direction) * angle
     R = rigid.exp3(w)
     assert np.allclose(R.T @ R, np.eye(3), atol=1e-15)
@@ -221,7 +221,7 @@ def test_log_of_exp_at_every_angle(angle, direction):
 
 @pytest.mark.parametrize("angle", ANGLES)
 @given(direction=directions, v=st.lists(st.floats(-10, 10), min_size=3, max_size=3))
-def test_exp6_of_log6_at_every_angle(angle, direction, v):
+def test_exp6_of_log6_is_the_pose_at_every_angle(angle, direction, v):
     w = np.array(direction) / np.linalg.norm(direction) * angle
     T = rigid.exp6([*w, *v])
     V = rigid.log6(T)

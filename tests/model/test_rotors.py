@@ -209,7 +209,7 @@ def test_motor_and_gear_torques_are_those_of_the_explicit_rotors(seed):
         assert motor[k] == pytest.approx(tau_gear / r.ratio + turning, abs=1e-12 * scale / min(1, abs(r.ratio)))  # MR 8.112
 
 
-def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
+def test_motor_torques_accept_a_batch_and_refuse_robots_without_rotors():
     robot = chain(3)
     q, v, a = np.random.default_rng(0).normal(size=(3, 2, 5, 3))
     both = robot.motor_torques(q, v, a)

@@ -46,7 +46,7 @@ def test_hybrid_dynamics_keeps_given_values_and_satisfies_inverse_dynamics(seed)
 
 
 @given(seed=seeds)
-def test_hybrid_dynamics_with_no_or_all_joints_led_is_forward_or_inverse_dynamics(seed):
+def test_hybrid_dynamics_with_no_or_all_joints_prescribed_is_forward_or_inverse_dynamics(seed):
     """M, h and τ from Lagrange's equations by differentiation and dense algebra, without recursions of torsor."""
     robot = Robot(random_tree(seed))
     (q, v, a0), n = state(robot, seed), robot.nv

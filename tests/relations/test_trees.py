@@ -131,7 +131,7 @@ def test_jacobian_and_its_rate_give_twist_and_acceleration(seed, expressed_in):
 
 
 @given(seed=seeds)
-def test_jacobian_by_differences_of_the_pose(seed):
+def test_jacobian_equals_differences_of_the_pose(seed):
     c = Case(seed)
     T, rate = c.at("pose", None, False, frame=c.frame), c.rate("pose", frame=c.frame)
     V = c.at("jacobian", None, False, frame=c.frame) @ c.v

@@ -33,7 +33,7 @@ def floats(data: bytes, where) -> np.ndarray:
     return packing.words(data[where["at"] : where["at"] + where["bytes"]], "<f4").reshape(where["shape"])
 
 
-def test_replay_page_sizes(panda_run):
+def test_replay_page_of_5_s_of_a_panda_is_below_1_mb(panda_run):
     """5 s of a Panda: 5 MB with meshes, 1 MB without (issue 6)."""
     assert len(replay.html(panda_run, style="skeleton")) < 1_000_000
     assert len(replay.html(panda_run)) < 1_000_000  # the bundled meshes

@@ -93,7 +93,7 @@ def test_rollout_equals_a_python_loop_of_robot_methods(name, request):
     np.testing.assert_array_equal(r.t, DT * np.arange(1, 31))
 
 
-def test_wrenches_on_all_robots_on_each_and_at_each_step(flyer):
+def test_rollout_wrenches_per_robot_and_per_step_equal_a_python_loop(flyer):
     """One wrench of each kind, against the same loop in Python; no wrench acts at the other frames."""
     rng, (q0, v0) = np.random.default_rng(2), states(flyer, 4)
     on_body, on_ball, on_arm = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 20, 6))

@@ -127,7 +127,7 @@ def test_events_are_located_at_their_exact_times(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
-def test_bounces_of_a_hard_stop(integrator):
+def test_bounces_at_a_hard_stop_have_closed_form_times_and_energies(integrator):
     """A ball dropped from 1 m, e = 0.8: impacts at T(1 + 2e + 2e² + ...), T = √(2/g), energy e² each time."""
     e, T = 0.8, np.sqrt(2 / G)
     run = simulate(slider(0.0, 10.0, axis=(0, 0, 1)), [1.0], [0.0], 3.0, limits=e, integrator=integrator, dt=5e-3)
@@ -194,7 +194,7 @@ def test_simulate_refuses_a_start_outside_the_limits():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "dop853"])
-def test_dry_friction_stops_and_holds(integrator):
+def test_dry_friction_stops_the_body_and_keeps_it_at_rest(integrator):
     """2 kg at 2 m/s against 3 N: rest after 4/3 s and 4/3 m, then q is constant bit for bit."""
     block = slider().with_friction({"rail": friction.Coulomb(3.0)})
     run = simulate(block, [0.0], [2.0], 2.0, friction=True, integrator=integrator, dt=1e-2)

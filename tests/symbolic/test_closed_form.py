@@ -133,7 +133,7 @@ def test_closed_form_keeps_squares_and_labels_opposite_axes():
     assert trig_label([("theta_11", 1), ("theta_2", 1)]) == "11_2"
 
 
-def test_christoffel_symbols_give_c():
+def test_christoffel_symbols_of_a_closed_form_give_the_velocity_force():
     form = symbolic(planar_3r())
     v = form.v
     c = [sum(form.Gamma[i, j, k] * v[j] * v[k] for j in range(3) for k in range(3)) for i in range(3)]
@@ -145,7 +145,7 @@ def test_christoffel_symbols_give_c():
 
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", [*ARMS, "planar_3r", "elbow"])
-def test_formulas_equal_the_kernels(name, parameters):
+def test_closed_form_of_bundled_robots_equals_the_kernels(name, parameters):
     form, robot = formulas(name, parameters)
     assert form.form == ("expanded" if form.nv <= 4 else "program")
     rng = np.random.default_rng(7)
@@ -281,7 +281,7 @@ def test_parameters_are_named_from_the_model():
 
 
 @pytest.mark.parametrize("form", ["expanded", "program"])
-def test_functions_of_the_users_symbols_in_the_model(form):
+def test_closed_form_accepts_functions_of_user_symbols_as_parameters(form):
     x, L = symbols("x L")
     closed = symbolic(ts.robots.two_link(L1=L * cos(x)), form=form)
     expected = ts.robots.two_link(L1=0.7 * np.cos(0.3)).gravity_force([0.2, 0.4])

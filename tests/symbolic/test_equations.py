@@ -190,7 +190,7 @@ def test_abbreviations_do_not_take_names_in_use():
 # -- text ----------------------------------------------------------------------------------------------------
 
 
-def test_latex_of_equations():
+def test_latex_of_equations_is_aligned_and_names_unknown_quantities():
     eom = lagrange(K, P, ONE)
     assert eom.latex("tau") == (
         "\\begin{aligned}\n\\tau_{1} &= L m \\left(L \\ddot{\\theta} + g \\sin{\\left(\\theta \\right)}\\right)\n\\end{aligned}"

@@ -188,16 +188,16 @@ class TestModernRobotics:
         c.same(Pa, np.eye(n) - c.W @ c.A.T @ np.linalg.solve(c.G, c.A))
         c.same(Pa, P.T)
 
-    def test_exercise_8_10(self, c):
-        """8.99 times M⁻¹ is M⁻¹P M θ̈ = M⁻¹P (τ − h), and M⁻¹P = (M⁻¹P M) M⁻¹ = P_θ̈ M⁻¹: no P is inverted."""
+    def test_mr_exercise_8_10_gives_8_101_from_8_99(self, c):
+        """8.99 times M⁻¹ is M⁻¹P M θ̈ = M⁻¹P (τ − h), and M⁻¹P = (M⁻¹P M) M⁻¹ = P_θ̈ M⁻¹: P is not inverted."""
         P, Pa = c.system.projector(c.q), c.system.acceleration_projector(c.q)
         left, right = c.W @ P @ c.M @ c.a, c.W @ P @ (c.tau - c.h)  # M⁻¹ · (8.99)
         c.same(left, right)
-        c.same(left, Pa @ c.a)  # the left of 8.101
+        c.same(left, Pa @ c.a)  # left side of 8.101
         c.same(c.W @ P, Pa @ c.W)  # the step that needs no inverse of P
-        c.same(right, Pa @ c.W @ (c.tau - c.h))  # its right
+        c.same(right, Pa @ c.W @ (c.tau - c.h))  # right side of 8.101
 
-    def test_multipliers_and_the_wrench_at_a_frame(self, c):
+    def test_wrench_of_multipliers_at_a_frame_gives_the_constraint_force(self, c):
         """JᵀF_tip = Aᵀλ where the constraint acts at one frame against the world."""
         held = c.robot.constrained(C.point_at("frame2", c.robot.pose(c.q, "frame2")[:3, 3]))
         lam = np.array([1.0, -2.0, 0.5])

@@ -353,7 +353,7 @@ def test_centrifugal_and_coriolis_forces_sum_to_the_velocity_force(robot):
     assert not np.any(centrifugal_and_coriolis(robot, q, one)[1])
 
 
-def test_three_index_symbols_of_a_robot():
+def test_three_index_symbols_of_the_ur5_equal_differences_of_the_mass_matrix():
     robot, rng = ts.robots.ur5(), np.random.default_rng(6)
     q, step = robot.random_configuration(rng), 1e-6
     C = three_index_symbols(robot, q)

@@ -131,7 +131,7 @@ def test_rotation_of_the_frame_8_26():
     assert np.allclose(R.T @ I_b @ R, I_c, rtol=1e-13)
 
 
-def test_steiner_against_direct_integration():
+def test_steiner_equals_direct_integration():
     """8.27 for a box of symbols, with the integrals 8.24 taken about q itself."""
     q = symbols("q_x q_y q_z")
     I_b = [[rigid.box(l, w, h).inertia(mass=m).I.rows[i][j] for j in range(3)] for i in range(3)]
@@ -174,7 +174,7 @@ def test_principal_axes_diagonalise_the_inertia():
 # -- worked examples -------------------------------------------------------------------------------------------
 
 
-def test_compound_body_of_the_slides():
+def test_inertia_of_the_compound_body_of_the_slides_equals_hand_calculation():
     """SLIDES: a cylinder of 2 kg, a prism of 1 kg along x.  The sizes of the figure are not in the text; assumed here:
 
     cylinder r = 0.1 m, height 0.4 m about the vertical z; prism 0.6 × 0.1 × 0.2 m, from the cylinder's side outwards, so that
@@ -207,7 +207,7 @@ def test_compound_body_of_the_slides():
     assert np.allclose(np.trace(second) * np.eye(3) - second, np.diag(by_hand), rtol=3e-3, atol=1e-12)
 
 
-def test_dumbbell_exercise_8_2():
+def test_inertia_of_the_dumbbell_equals_mr_exercise_8_2():
     """Two iron balls of 20 cm at the ends of a bar of 4 cm × 20 cm, 7500 kg/m³; numbers by hand."""
     ball = rigid.sphere(0.1).inertia(density=7500)
     bar = rigid.cylinder(0.02, 0.2).inertia(density=7500)

@@ -87,7 +87,7 @@ def test_layer_is_switched_by_a_click(shown):
     shown.page.get_by_text("Joints", exact=True).first.click()
 
 
-def test_names_that_are_markup_stay_text(shown):
+def test_viewer_page_shows_names_with_markup_as_text(shown):
     session = shown.viewer.session
     shown.page.get_by_text(f"{EVIL}robot").first.wait_for()  # as literal text
     shown.viewer._page.forces.explain.value = session.stage.names[0]
