@@ -777,7 +777,7 @@ def test_mutated_files_raise_only_typed_errors():
         warnings.simplefilter("ignore", ModelWarning)
         for _ in range(count):
             try:
-                loaded += len(read_urdf(fuzzing.mutated(rng, rng.choice(SEEDS).encode(), words)).links) > 0
+                loaded += len(read_urdf(fuzzing.mutate_text(rng, rng.choice(SEEDS).encode(), words)).links) > 0
             except TorsorError as error:
                 errors.append(error)
     assert loaded + len(errors) == count

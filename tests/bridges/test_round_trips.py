@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.bridges.test_pinocchio import random_description
-from tests.mjcf.test_random_trees import sayable
+from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.trees import random_tree, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_mujoco, from_pinocchio, states, to_pinocchio
@@ -100,7 +100,7 @@ def test_from_pinocchio_undoes_to_pinocchio(seed):
 @FEW
 @given(st.integers(0, 10**6))
 def test_from_mujoco_undoes_write_mjcf(seed):
-    robot = Robot(with_friction_and_limits(sayable(random_tree(seed, bodies=1 + seed % 6, base="fixed")), seed))
+    robot = Robot(with_friction_and_limits(expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6, base="fixed")), seed))
     model = mujoco.MjModel.from_xml_string(write_mjcf(robot.description))
     words = (*LOSSES, "lower", "upper")
     check(robot, from_mujoco(model), words, seed)
