@@ -127,3 +127,69 @@ def test_wrong_shapes_and_nan_are_refused():
         gradient([0, 0], [0, 0], [0, 0], [0, 0, 0])
     with pytest.raises(ts.ArgumentError, match="q"):
         gradient([0, np.nan], [0, 0], [0, 0], [0, 0])
+
+
+def test_gradient_of_a_step_costs_at_most_2_4_steps():
+    robot = ts.robots.ur5()
+    for integrator in ("semi_implicit", "rk4"):
+        step = f"step:{integrator}"
+        assert robot.vjp(step).program.operations <= 2.4 * robot.program(step).operations
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_second_derivatives_equal_differences_along_the_exponential(base):
+    """The Hessian of δ ↦ w·τ(q ⊕ δ, v + δ′): symmetric also where derivatives along v do not commute."""
+    robot = ts.Robot(trees.random_tree(5, bodies=2, base=base))
+    q, v, a = trees.state(robot, 5)
+    n, w, h = robot.nv, np.linspace(-1, 1, robot.nv), 1e-4
+    found = robot.second_derivatives("inverse_dynamics", by=("q", "v"))(q, v, a, w)
+
+    def value(d):
+        return w @ robot.inverse_dynamics(robot.integrate(q, d[:n]), v + d[n:], a)
+
+    steps = h * np.eye(2 * n)
+    rows = [[value(x + y) - value(x - y) - value(y - x) + value(-x - y) for y in steps] for x in steps]
+    assert (found == found.T).all()
+    assert_close(found, np.array(rows) / (4 * h * h), 1e-6)  # second differences keep a third of the digits
+
+
+INTEGRATORS = ("semi_implicit", "euler", "rk4", "midpoint")
+FAST = ("semi_implicit", "euler")
+
+
+@pytest.mark.parametrize("integrator", [x if x in FAST else pytest.param(x, marks=pytest.mark.night) for x in INTEGRATORS])
+def test_linearize_with_dt_is_the_derivative_of_a_step(robot, integrator):
+    q, v, tau = trees.state(robot, 1)
+    n, h, dt = robot.nv, 1e-6, 1e-2
+    A, B = robot.linearize(q, v, tau, dt=dt, integrator=integrator)
+
+    def column(dq, dv, dtau):
+        up, down = (robot.step(robot.integrate(q, s * dq), v + s * dv, tau + s * dtau, dt, integrator) for s in (h, -h))
+        return np.concatenate([robot.difference(down.q, up.q), up.v - down.v]) / (2 * h)
+
+    zero = np.zeros(n)
+    units = np.eye(n)
+    columns = [column(e, zero, zero) for e in units] + [column(zero, e, zero) for e in units]
+    assert_close(A, np.array(columns).T, 1e-7, floor=1)  # central differences
+    assert_close(B, np.array([column(zero, zero, e) for e in units]).T, 1e-7, floor=1)
+
+
+def test_linearize_without_dt_is_the_limit_of_short_steps(robot):
+    q, v, tau = trees.state(robot, 1)
+    A, B = robot.linearize(q, v, tau)
+    dt = 1e-6
+    short = robot.linearize(q, v, tau, dt=dt)
+    assert_close((short.A - np.eye(2 * robot.nv)) / dt, A, 1e-4)  # of first order in dt
+    assert_close(short.B / dt, B, 1e-4)
+
+
+def test_linearize_of_a_batch_and_unknown_integrators():
+    robot = ts.robots.two_link()
+    q = np.random.default_rng(0).normal(size=(3, 2))
+    A, B = robot.linearize(q, q, q, dt=1e-3)
+    assert A.shape == (3, 4, 4)
+    assert B.shape == (3, 4, 2)
+    assert (A[1] == robot.linearize(q[1], q[1], q[1], dt=1e-3).A).all()
+    assert robot.linearize(q, q, q).A.shape == (3, 4, 4)
+    with pytest.raises(ts.UnknownName, match="integrator"):
+        robot.linearize(q, q, q, dt=1e-3, integrator="rk5")

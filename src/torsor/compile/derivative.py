@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from torsor.compile.program import Argument, Program, evaluate, program
+from torsor.compile.program import Argument, Program, program
 from torsor.compile.rules import RECORD
 from torsor.scalar import Graph, Scalar, Scalars
 from torsor.scalar.partials import PARTIALS
 
 
+class Linear(Protocol):
+    """Results at one point, and their derivative: ``push`` of rates of the inputs, ``pull`` of weights of the results.
+
+    Rates and adjoints are given by the positions of the inputs laid end to end; those that are missing are zero.
+    """
+
+    @property
+    def results(self) -> list[Scalar]: ...
+    def push(self, rates: Mapping[int, Scalar], /) -> list[Scalar]: ...
+    def pull(self, weights: Scalars, /) -> Mapping[int, Scalar]: ...
+
+
+class Call(NamedTuple):
+    """A function inside a program that has its own derivative, ``at`` its arguments.
+
+    ``arguments`` are values of the program.  Its results are further inputs of the program, from position ``start`` on.
+    """
+
+    arguments: tuple[int, ...]
+    start: int
+    size: int
+    at: Callable[[Scalars], Linear]
+
+
 class Linearization(NamedTuple):
-    """A program at given inputs, over any scalar: its values, and the partial derivatives of each operation."""
+    """A program at given inputs, over any scalar: its values, the partial derivatives of each operation, and its calls."""
 
     program: Program
     values: list[Scalar]
     partials: dict[int, tuple[Scalar, ...]]
+    calls: dict[int, tuple[Call, Linear]]  #: by the first value that is a result of each
 
     @classmethod
-    def of(cls, p: Program, inputs: Scalars) -> Linearization:
+    def of(cls, p: Program, inputs: Scalars, calls: Sequence[Call] = ()) -> Linearization:
         """At ``inputs`` laid end to end."""
-        values = evaluate(p, inputs, RECORD)
+        given = dict(enumerate(inputs))
+        values: list[Scalar] = []
+        found: dict[int, tuple[Call, Linear]] = {}
+        for k, (op, args) in enumerate(p.code):
+            if op == "input" and args[0] not in given:  # the arguments of a call come before its results
+                call = next(c for c in calls if c.start <= args[0] < c.start + c.size)
+                found[k] = call, call.at([values[a] for a in call.arguments])
+                given |= enumerate(found[k][1].results, call.start)
+            if op == "input":
+                values.append(given[args[0]])
+            else:
+                values.append(args[0] if op == "const" else RECORD[op](*(values[a] for a in args)))
         rows = ((k, op, args) for k, (op, args) in enumerate(p.code) if op in PARTIALS)
-        return cls(p, values, {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, op, args in rows})
+        return cls(p, values, {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, op, args in rows}, found)
 
     @property
     def results(self) -> list[Scalar]:
@@ -31,10 +67,15 @@ class Linearization(NamedTuple):
         return [self.values[r] for r in self.program.results]
 
     def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """ẏ = (∂y/∂x) ẋ, from the rates of some inputs, by their positions (forward mode)."""
+        """ẏ = (∂y/∂x) ẋ (forward mode)."""
+        known = dict(rates)
         tangents: list[Scalar] = []
         for k, (op, args) in enumerate(self.program.code):
-            t: Scalar = rates.get(args[0], 0) if op == "input" else 0
+            if k in self.calls:
+                call, linear = self.calls[k]
+                inner = {n: tangents[a] for n, a in enumerate(call.arguments) if not _zero(tangents[a])}
+                known |= enumerate(linear.push(inner), call.start)
+            t: Scalar = known.get(args[0], 0) if op == "input" else 0
             for a, d in zip(args, self.partials.get(k, ()), strict=False):
                 if not (_zero(tangents[a]) or _zero(d)):
                     t = t + tangents[a] * d
@@ -42,17 +83,26 @@ class Linearization(NamedTuple):
         return [tangents[r] for r in self.program.results]
 
     def pull(self, weights: Scalars) -> dict[int, Scalar]:
-        """(∂y/∂x)ᵀ w by the positions of the inputs, from a weight for each result (reverse mode)."""
+        """(∂y/∂x)ᵀ w by the positions of the inputs (reverse mode)."""
         code = self.program.code
+        found: dict[int, Scalar] = {}
         adjoint: list[Scalar] = [0] * len(code)
         for r, w in zip(self.program.results, weights, strict=True):
             adjoint[r] = adjoint[r] + w
         for k in range(len(code) - 1, -1, -1):
+            op, args = code[k]
+            if op == "input":
+                found[args[0]] = adjoint[k]
+            if k in self.calls:
+                call, linear = self.calls[k]
+                inner = linear.pull([found.get(n, 0) for n in range(call.start, call.start + call.size)])
+                for n, x in inner.items():
+                    adjoint[call.arguments[n]] = adjoint[call.arguments[n]] + x
             if not _zero(adjoint[k]):
-                for a, d in zip(code[k][1], self.partials.get(k, ()), strict=False):
+                for a, d in zip(args, self.partials.get(k, ()), strict=False):
                     if not _zero(d):
                         adjoint[a] = adjoint[a] + adjoint[k] * d
-        return {args[0]: adjoint[k] for k, (op, args) in enumerate(code) if op == "input"}
+        return found
 
 
 def _zero(x: Scalar) -> bool:

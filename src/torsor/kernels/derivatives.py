@@ -11,20 +11,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from torsor.algorithms import steps
 from torsor.algorithms.configuration import tangent, velocity
 from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, Program, record
-from torsor.compile.derivative import Linearization
+from torsor.compile.derivative import Call, Linear, Linearization
+from torsor.kernels.spec import Spec
 from torsor.model import Model
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Expr, Graph, Scalar, Scalars
 
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
-    from torsor.kernels.spec import Spec
 
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
@@ -46,6 +47,16 @@ class Space(NamedTuple):
     @property
     def size(self) -> int:
         return Argument("", self.shape).size
+
+    @property
+    def owners(self) -> list[tuple[str, int]]:
+        """A key for each direction, the same for the directions of one joint with a quaternion, which do not commute."""
+        keys = list(range(self.size))
+        rows = zip(self.model.joint, self.model.v_start, strict=True) if self.model else ()
+        for joint, start in rows:
+            if joint.nq != joint.nv:
+                keys[start : start + joint.nv] = [start] * joint.nv
+        return [(self.argument.name, key) for key in keys]
 
     def push(self, x: Scalars, dx: Scalars) -> dict[int, Scalar]:
         """The rate of each number of the input, by its place, in the direction dx: N(q) dx for a configuration."""
@@ -74,13 +85,6 @@ def sum_products(x: Mapping[int, Scalar], y: Mapping[int, Scalar]) -> Scalar:
 # -- the derivative at one point ------------------------------------------------------------------------------------
 
 
-class Linear(Protocol):
-    """A derivative: rates of the inputs to rates of the results, and weights of the results to adjoints of the inputs."""
-
-    def push(self, rates: Mapping[int, Scalar], /) -> list[Scalar]: ...
-    def pull(self, weights: Scalars, /) -> Mapping[int, Scalar]: ...
-
-
 class Differentiable(NamedTuple):
     """Results of a spec as functions of its inputs: ``at(x)`` is their derivative at the inputs x laid end to end."""
 
@@ -96,14 +100,18 @@ class Solution(NamedTuple):
 
     equation: Linearization
     mass: InverseMass
+    results: list[Scalar]
 
     def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
         """ȧ = −M⁻¹ Ṙ."""
         return self.mass.solve([-r for r in self.equation.push(rates)])
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
-        """−∂Rᵀ λ′, λ′ = M⁻¹λ."""
-        return self.equation.pull([-x for x in self.mass.solve(weights)])
+        """−∂Rᵀ λ′, λ′ = M⁻¹λ; the last input of R is a."""
+        *given, _ = self.equation.program.inputs
+        size = sum(x.size for x in given)
+        found = self.equation.pull([-x for x in self.mass.solve(weights)])
+        return {k: x for k, x in found.items() if k < size}
 
 
 class OnManifold(NamedTuple):
@@ -113,6 +121,10 @@ class OnManifold(NamedTuple):
     model: Model
     outputs: Sequence[Argument]
     configurations: Collection[str]
+
+    @property
+    def results(self) -> list[Scalar]:
+        return self.program.results
 
     def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
         """The rates of all results."""
@@ -148,6 +160,43 @@ def explicit(kernels: Kernels, spec: Spec) -> Differentiable:
     return Differentiable(p.inputs, outputs, at, p.operations, p.rays)
 
 
+def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """One step in time: the accelerations in it are differentiated as solutions of their equations."""
+    inputs, model = kernels.inputs(spec), kernels.lean
+    dynamics = forward_dynamics(kernels, Spec((("forward_dynamics",),), spec.frames), choice)
+    size = sum(a.size for a in inputs)
+    found: list[tuple[list[Scalar], int]] = []
+
+    def solve(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None) -> list[Scalar]:
+        graph, start = graph_of([*q, *v, *tau]), size + len(found) * model.nv
+        found.append(([*q, *v, *tau, *flat(list((wrenches or {}).values()))], start))
+        return [graph.input(k) for k in range(start, start + model.nv)]
+
+    def function(*values: Scalars) -> dict[str, Any]:
+        found.clear()
+        graph_of(flat(values)).recording = True  # the stages of a step are recorded one by one, each with its own call
+        q, v, tau, (dt,), *wrenches = values
+        on = dict(zip(spec.frames, wrenches, strict=True))
+        lost = partial(spec.losses.force, model) if any(spec.losses) else None
+        integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
+        after = steps.step(model, q, v, tau, dt, integrator, on, spec.expressed_in, lost, solve)
+        return {"q": after[0], "v": after[1], **{f"call {k}": arguments for k, (arguments, _) in enumerate(found)}}
+
+    whole = record(function, inputs)
+    wanted = start = model.nq + model.nv
+    calls: list[Call] = []
+    for arguments, place in found:
+        calls.append(Call(whole.results[start : start + len(arguments)], place, model.nv, dynamics.at))
+        start += len(arguments)
+    p = replace(whole, outputs=whole.outputs[:2], results=whole.results[:wanted])
+    outputs = tuple(Argument(y.name, (model.nv,)) for y in p.outputs)
+
+    def at(x: Scalars) -> Linear:
+        return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
+
+    return Differentiable(tuple(inputs), outputs, at, p.operations, p.rays)
+
+
 def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
     inputs, model = kernels.inputs(spec), kernels.lean
@@ -167,7 +216,7 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     def at(x: Scalars) -> Solution:
         values = split(inputs, x)
         (a,) = kernels.evaluate(spec, *values, choice=choice).values()
-        return Solution(Linearization.of(R, [*x, *a]), mass(model, values[0]))
+        return Solution(Linearization.of(R, [*x, *a]), mass(model, values[0]), a)
 
     return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays)
 
@@ -234,7 +283,38 @@ def _blocks(f: Differentiable, by: Sequence[Space], rows: Sequence[Sequence[Scal
     return out
 
 
-MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {"jvp": jvp, "vjp": vjp, "jacobian": jacobian}
+def second(f: Differentiable, by: Sequence[Space]) -> Program:
+    """∂²(w·y)/∂x² by all x together, ``(n, n)``: the derivative of the gradient, made symmetric.
+
+    It is the Hessian of δ ↦ w·y(x ⊕ δ) at δ = 0.  Derivatives along the velocities of one joint with a quaternion do not
+    commute, and the symmetric part of the iterated ones is taken; all others do, and one of the two is computed.
+    """
+    gradient = vjp(f, by)
+    owner = [key for s in by for key in s.owners]
+
+    def function(*values: Scalars) -> dict[str, Any]:
+        x = flat(values)
+        at = Linearization.of(gradient, x)
+        columns = [at.push(s.push(x, unit)) for s in by for unit in units(s.size)]
+        n = len(columns)
+
+        def entry(i: int, j: int) -> Scalar:
+            first, last = min(i, j), max(i, j)
+            both = i != j and owner[i] == owner[j]
+            return (columns[first][last] + columns[last][first]) * 0.5 if both else columns[first][last]
+
+        return {"hessian": [[entry(i, j) for j in range(n)] for i in range(n)]}
+
+    return replace(record(function, gradient.inputs), rays=f.rays)
+
+
+#: the kinds of derivative
+MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
+    "jvp": jvp,
+    "vjp": vjp,
+    "jacobian": jacobian,
+    "second": second,
+}
 
 
 def derivative_program(kernels: Kernels, spec: Spec) -> Program:
@@ -251,11 +331,20 @@ def derivative_program(kernels: Kernels, spec: Spec) -> Program:
 
 def _functions(kernels: Kernels, spec: Spec) -> list[Differentiable]:
     """The ways to differentiate a spec."""
-    if spec.quantities != (("forward_dynamics",),):
+    name, model = spec.quantities[0][0], kernels.model
+    if len(spec.quantities) > 1 or name not in IMPLICIT:
         return [explicit(kernels, spec)]
-    model = kernels.model
     choices = () if not model.local else (0, 1) if model.nv <= kernels.table["forward_dynamics"].few else (0,)
-    return [forward_dynamics(kernels, spec, choice) for choice in choices or (1,)]
+    return [IMPLICIT[name](kernels, spec, choice) for choice in choices or (1,)]
+
+
+#: quantities with accelerations in them, which are the solutions of their equations
+IMPLICIT: dict[str, Callable[..., Differentiable]] = {"forward_dynamics": forward_dynamics, "step": step}
+
+
+def graph_of(x: Scalars) -> Graph:
+    """The recording that scalars belong to."""
+    return next(a.graph for a in x if isinstance(a, Expr))
 
 
 def flat(values: Sequence[Scalars]) -> list[Scalar]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from torsor import algorithms as alg
 from torsor.algorithms import steps
+from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
 from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
 from torsor.kernels.kernels import Kernels
@@ -96,6 +97,7 @@ QUANTITIES = Table(
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
+        "bracket": Quantity(("q", "v"), bracket),
         "reaction_wrenches": Quantity(
             ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
         ),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
@@ -31,6 +32,13 @@ class ForwardDynamicsDerivatives(NamedTuple):
     q: Array
     v: Array
     tau: Array
+
+
+class Linearized(NamedTuple):
+    """A ``(..., 2nv, 2nv)`` and B ``(..., 2nv, nv)`` of δ⁺ = A δ + B δτ, or of δ̇ = A δ + B δτ."""
+
+    A: Array
+    B: Array
 
 
 class Differentiation(CompiledMechanism):
@@ -165,6 +173,63 @@ class Differentiation(CompiledMechanism):
         """
         spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
         return self._derivative("vjp", spec, by)
+
+    def second_derivatives(
+        self,
+        name: Name,
+        by: str | Sequence[str] | None = None,
+        *,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+    ) -> Kernel:
+        """∂²(w·y)/∂x², ``(..., n, n)``: the Hessian of weighted results by the inputs in ``by`` together, by default all.
+
+        The kernel takes the inputs of the quantity, then the weights w.  By a configuration it is the Hessian of
+        δ ↦ w·y(q ⊕ δ) at δ = 0, symmetric.
+
+        >>> import torsor as ts
+        >>> H = ts.robots.two_link().second_derivatives("inverse_dynamics", by=("q", "v"))
+        >>> H([0.0, 0.5], [0, 0], [0, 0], [1, 0]).shape
+        (4, 4)
+        """
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
+        return self._derivative("second", spec, by)
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        dt: float | None = None,
+        integrator: str = "semi_implicit",
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> Linearized:
+        """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
+
+        δ = (δq, δv) (2 nv) is the deviation q ⊕ δq, v + δv.  A is ``(..., 2nv, 2nv)``, B ``(..., 2nv, nv)``; options as for
+        :meth:`step`.
+
+        >>> import torsor as ts
+        >>> A, B = ts.robots.two_link().linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], dt=1e-3)
+        >>> A.shape, B.shape
+        ((4, 4), (4, 2))
+        """
+        if integrator not in STEPS:
+            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        if dt is None:
+            a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
+            turning = np.broadcast_to(self._run("bracket", (q, v)), a_q.shape)
+            one, zero = np.broadcast_to(np.eye(self.nv), a_q.shape), np.zeros_like(a_q)
+            return Linearized(np.block([[turning, one], [a_q, a_v]]), np.concatenate([zero, a_tau], axis=-2))
+        name = f"step:{integrator}"
+        blocks = self.derivative(name, ("q", "v", "tau"), damping=damping, friction=friction)(q, v, tau, dt)
+        qq, qv, qt, vq, vv, vt = blocks
+        return Linearized(np.block([[qq, qv], [vq, vv]]), np.concatenate([qt, vt], axis=-2))
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""
