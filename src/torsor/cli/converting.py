@@ -83,14 +83,14 @@ def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[
 
     from torsor.cli.outcome import Typed
     from torsor.io.formats import writer
-    from torsor.io.loops_file import beside
+    from torsor.io.loops_file import loops_path
     from torsor.robot.loading import save
 
     ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
     if ending and format and ending != format:
         raise Typed(f"{path} has the extension of {ending.upper()}, but --to is {format}")
     save(robot, path, format=format)
-    loops = [str(beside(path))] if robot.loops and writer(path, format).name == "urdf" else []
+    loops = [str(loops_path(path))] if robot.loops and writer(path, format).name == "urdf" else []
     said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
     return [path, *loops], [line for line in said if not line.startswith("written by torsor")]
 
@@ -102,7 +102,7 @@ def _lists(robot: Robot, path: str) -> str:
 
     import torsor
     from torsor.cli.outcome import Typed
-    from torsor.support.files import replacing, write_text
+    from torsor.support.files import replace_file, write_text
 
     arrays: dict[str, Any] = dict(zip(("Mlist", "Glist", "Slist"), torsor.to_mr(robot), strict=True))
     ending = os.path.splitext(path)[1].lower()
@@ -111,7 +111,7 @@ def _lists(robot: Robot, path: str) -> str:
     elif ending == ".npz":
         import numpy as np
 
-        with replacing(path) as stream:
+        with replace_file(path) as stream:
             np.savez(stream, **arrays)
     else:
         raise Typed(f"--out {path}: the lists are written to .npz or .json")

@@ -16,7 +16,7 @@ from torsor.cli.out import json_text, plain
 from torsor.cli.outcome import Typed
 from torsor.errors import FileError, printable
 from torsor.support import parquet, tables
-from torsor.support.files import label, replacing
+from torsor.support.files import label, replace_file
 
 Array: TypeAlias = np.ndarray
 
@@ -40,7 +40,7 @@ def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], abo
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
         return
-    with replacing(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
+    with replace_file(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
         yield put
 
 

@@ -24,8 +24,8 @@ from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.given import float_type
 from torsor.support.locks import new_lock
+from torsor.support.user_arrays import float_type
 
 #: result size [bytes] above which streaming stores bypass the caches
 CACHES = 16_000_000

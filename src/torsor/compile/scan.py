@@ -20,8 +20,8 @@ from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.given import float_type
 from torsor.support.locks import new_lock
+from torsor.support.user_arrays import float_type
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2

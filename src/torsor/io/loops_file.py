@@ -37,7 +37,7 @@ _LOOP = ("name", "type", "axis", "second_axis", "pitch", "parent", "child")
 _END = ("link", "xyz", "rpy")
 
 
-class _Read(NamedTuple):
+class _LoopEntry(NamedTuple):
     loop: Loop
     line: int
     element: str
@@ -60,14 +60,14 @@ def with_loops(d: Description, source: Source) -> Description:
     try:
         whole = replace(d, loops=(*d.loops, *(item.loop for item in items)))
     except ModelError:
-        _blame(d, items, file)
+        _raise_error_of_loop(d, items, file)
         raise
     for note in notes_on_tiny_numbers(text):
         whole = whole.with_note(f"{file or 'loops'}, {note}")
     return whole.with_note(f"{len(items)} loop{'' if len(items) == 1 else 's'} read from {file or 'text'}")
 
 
-def _blame(d: Description, items: list[_Read], file: str) -> None:
+def _raise_error_of_loop(d: Description, items: list[_LoopEntry], file: str) -> None:
     """Raise the error of the first loop that does not fit."""
     for item in items:
         try:
@@ -87,10 +87,10 @@ def write_loops(description: Description, path: str | os.PathLike[str] | None = 
     return text
 
 
-def beside(path: Any) -> str:
+def loops_path(path: Any) -> str:
     """The side-file of ``robot.urdf``: ``robot.loops.yaml``, in the same folder.
 
-    >>> beside("arms/robot.urdf")
+    >>> loops_path("arms/robot.urdf")
     'arms/robot.loops.yaml'
     """
     if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
@@ -103,7 +103,7 @@ def beside(path: Any) -> str:
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, file: str) -> list[_Read]:
+def _read(text: str, file: str) -> list[_LoopEntry]:
     root = compose(text, file, "loops: [...]")
     reader = _Reader(file)
     items = reader.mapping(root, "loops.yaml", ("loops",), required=("loops",))["loops"]
@@ -114,7 +114,7 @@ def _read(text: str, file: str) -> list[_Read]:
 class _Reader(Nodes):
     """A loop of its nodes."""
 
-    def loop(self, node: Any, element: str) -> _Read:
+    def loop(self, node: Any, element: str) -> _LoopEntry:
         parts = self.mapping(node, element, _LOOP, required=("name", "type", "parent", "child"))
         name = self.word(parts["name"], f"{element}.name")
         kind = self.word(parts["type"], f"{element}.type")
@@ -126,7 +126,7 @@ class _Reader(Nodes):
         parent, values["xyz"], values["rpy"] = self.end(parts["parent"], f"{element}.parent")
         child, values["child_xyz"], values["child_rpy"] = self.end(parts["child"], f"{element}.child")
         try:
-            return _Read(loop_joint(name, kind, parent, child, **values), node.start_mark.line + 1, element)
+            return _LoopEntry(loop_joint(name, kind, parent, child, **values), node.start_mark.line + 1, element)
         except TorsorError as error:
             raise self.fail(node, element, str(error)) from error
 

@@ -25,7 +25,7 @@ from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import Name, Spec
 from torsor.support.files import write_text
-from torsor.support.given import float_type
+from torsor.support.user_arrays import float_type
 from torsor.version import __version__
 
 if TYPE_CHECKING:

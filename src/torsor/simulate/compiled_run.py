@@ -12,7 +12,7 @@ from torsor.kernels.quantities import labels
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
 from torsor.simulate.time_loop import Run
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

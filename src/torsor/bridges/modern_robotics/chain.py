@@ -18,7 +18,7 @@ from torsor.model import Model, assemble
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Scalars, tidy
 from torsor.spatial import Vec
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 #: robots kept, the least recently used one goes
 KEPT = 64

@@ -20,7 +20,7 @@ from torsor.kernels.functions import function_kernel
 from torsor.scalar import Scalars
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 Array = np.ndarray
 #: iterations after which inverse kinematics gives up

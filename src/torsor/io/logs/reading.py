@@ -13,7 +13,7 @@ import numpy as np
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.io.logs.columns import are_numbered, meaning
 from torsor.io.logs.log import QUANTITIES, Log, concatenate
-from torsor.support.digests import Damaged
+from torsor.support.digests import DamagedFile
 from torsor.support.files import label, open_regular
 from torsor.support.parquet import read_parquet
 from torsor.support.tables import Table, read_csv, read_npz
@@ -95,8 +95,8 @@ def _ours(column: str) -> bool:
 def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     try:
         arrays, meta = read_npz(stream)
-    except Damaged as error:
-        raise Damaged(error.reason, file=file) from None
+    except DamagedFile as error:
+        raise DamagedFile(error.reason, file=file) from None
     except (ValueError, OSError) as error:
         why = (
             "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
@@ -135,7 +135,7 @@ def of_table(table: Table, file: str = "") -> Log:
     names = {k: x for k, x in own.items() if k in names or not are_numbered(x)}
     arrays: dict[str, Any] = {k: np.stack([x for _, x in columns], axis=1) for k, columns in found.items()}
     t = times[0][1] if times else None
-    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.passed_over, source=file)
+    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.ignored_columns, source=file)
 
 
 def _metadata(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:

@@ -18,7 +18,7 @@ from torsor.mechanics.flexible.beam import Beam
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies, modes
 from torsor.model.refusals import refuse_symbols
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.kernels.methods import Wrenches

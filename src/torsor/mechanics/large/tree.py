@@ -16,7 +16,7 @@ from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.refusals import CLOSED, refuse_friction, refuse_loops
 from torsor.model.rotor import refuse_rotors
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
