@@ -92,7 +92,7 @@ def test_pose_is_position_and_quaternion(torsor, files):
 def test_a_file_longer_than_a_block_is_computed_row_by_row(torsor, monkeypatch, files):
     from torsor.cli import rows as reading
 
-    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time
+    monkeypatch.setattr(reading, "NUMBERS_IN_MEMORY", 1)  # 64 rows at a time
     _, rows = table(torsor("torque", "two_link", "states.csv").out)
     np.testing.assert_array_equal(rows[:, 1:], ROBOT.inverse_dynamics(Q, V, A))
     document = torsor("torque", "two_link", "states.npz", "--json").json
@@ -206,7 +206,7 @@ ROWS = {
 def test_a_bad_row_is_named_with_its_file(torsor, monkeypatch, row, file):
     from torsor.cli import rows as reading
 
-    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time: the second block has it
+    monkeypatch.setattr(reading, "NUMBERS_IN_MEMORY", 1)  # 64 rows at a time: the second block has it
     speed = np.zeros((100, 3))
     speed[76] = [float(x) for x in row.split(",")]
     log = logs.Log(t=T[:100], v=speed[:, :2], a=np.zeros((100, 2)), tau=speed[:, 1:], names=NAMES)

@@ -18,7 +18,7 @@ def rng(request):
 def patience(request, monkeypatch):
     """Both ways a function of compat is computed."""
     _forget()
-    monkeypatch.setattr("torsor.bridges.modern_robotics.patience.PATIENCE", request.param)
+    monkeypatch.setattr("torsor.bridges.modern_robotics.deferred_compilation.STATES_BEFORE_COMPILING", request.param)
     yield
     _forget()
 

@@ -12,7 +12,7 @@ from torsor.compile.program import Program
 from torsor.compile.wiring import Wiring
 
 
-def replay_scan(
+def interpret_scan(
     program: Program,
     wiring: Wiring,
     arrays: Sequence[np.ndarray],

@@ -13,8 +13,8 @@ import numpy as np
 
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shortest
-from torsor.compile.recorded import Recorded
+from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, record_shortest
+from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
@@ -133,20 +133,22 @@ class Kernels:
         cache.store(file, json.dumps(value).encode())
         return value
 
-    def recording(self, spec: Spec) -> Recorded:
+    def recording(self, spec: Spec) -> RecordedProgram:
         """The program of a spec, recorded when it is needed."""
         self._check(spec)
-        return Recorded(partial(self.program, spec), self._key(spec))
+        return RecordedProgram(partial(self.program, spec), self._key(spec))
 
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
-            return DeferredInverse(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
+            return DeferredInverse(
+                matrix, spec.label, partial(record_shortest, [partial(self.evaluate, spec)], self.inputs(spec))
+            )
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
         arguments = self.inputs(spec)
-        program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
+        program = record_shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
         return forward(program, spec.derivative) if spec.derivative else program
 
     def inputs(self, spec: Spec) -> list[Argument]:

@@ -117,7 +117,7 @@ def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -
     """q = q₀ ⊕ θ, and θ̇ at velocity v."""
     f = Field(_model(subject), _no_acceleration, inertias)
     q = f.add(q0, theta)
-    return q, f.rate_from(q0, q, v)
+    return q, f.difference_rate(q0, q, v)
 
 
 def _rollout_inputs(subject: Any, plan: Plan) -> list[Argument]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor import algorithms as alg
-from torsor.bridges.modern_robotics.patience import PatientFunction
+from torsor.bridges.modern_robotics.deferred_compilation import DeferredKernel
 from torsor.errors import ModelError
 from torsor.io.screws import from_mr
 from torsor.kernels import Kernels, Quantity, Spec, Table
@@ -59,9 +59,9 @@ class Chain:
         self._kernels = Kernels("", Screws(self.model, tuple(tidy(float(x)) for x in size)), TABLE, shapes)
         self.functions = {name: self._function(Spec(((name,),))) for name in TABLE}
 
-    def _function(self, spec: Spec) -> PatientFunction:
+    def _function(self, spec: Spec) -> DeferredKernel:
         kernels = self._kernels
-        return PatientFunction(kernels.inputs(spec), partial(kernels.evaluate, spec), partial(kernels.kernel, spec))
+        return DeferredKernel(kernels.inputs(spec), partial(kernels.evaluate, spec), partial(kernels.kernel, spec))
 
 
 @dataclass(frozen=True)

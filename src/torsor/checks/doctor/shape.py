@@ -13,7 +13,7 @@ from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene.hull import outside
 from torsor.look.scene.shapes import triangles
-from torsor.look.scene.upright import lies, turn_upright, visible_shapes
+from torsor.look.scene.upright import has_y_up, turn_upright, visible_shapes
 from torsor.model.description import Geometry
 from torsor.spatial.rigid.meshes import mesh
 
@@ -96,18 +96,18 @@ class Shapes:
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(self.stood(g, upright) for g in visible_shapes(tuple(geometry)))
+        parts = tuple(self.turned_upright(g, upright) for g in visible_shapes(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
-    def stood(self, g: Geometry, upright: bool) -> Geometry:
+    def turned_upright(self, g: Geometry, upright: bool) -> Geometry:
         """A shape; with ``upright``, a mesh with y up is turned."""
-        return turn_upright(g) if upright and self.lies(g) else g
+        return turn_upright(g) if upright and self.has_y_up(g) else g
 
-    def lies(self, g: Geometry) -> bool:
+    def has_y_up(self, g: Geometry) -> bool:
         """Whether a shape is a COLLADA mesh with y up in its metadata."""
-        return self.meshes and lies(g, self.places)
+        return self.meshes and has_y_up(g, self.places)
 
     def _read(self, parts: tuple[Geometry, ...]) -> Shape | None:
         surfaces: list[Surface] = []

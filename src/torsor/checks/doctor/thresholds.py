@@ -18,7 +18,7 @@ MATTERS = 0.05
 #: share of M_jj of every joint below which even an impossible inertia is only noted
 UNNOTICED = 1e-4
 #: share of M_jj of every joint below which a finding about a shape is not reported
-UNFELT = 0.01
+NEGLIGIBLE = 0.01
 #: the Bhatia–Davis bound uᵀΣu ≤ m (b − c)(c − a) holds for mass inside the shape, here widened by OUTSIDE on both sides, since
 #: drawn shapes leave out motors and cables; an inertia beyond it by this factor is noted
 BEYOND_SHAPE = 1.2
@@ -61,9 +61,9 @@ FAR_OFF = 18.0
 DECIDING_SIZE = 4.0
 
 # -- centre of mass -----------------------------------------------------------------------------------------------------
-#: outside the convex hull by more than this share of the shape's size, and by CLEAR: less is a motor that is not drawn
+#: outside the convex hull by more than this share of the shape's size, and by CLEARLY_OUTSIDE; less is an undrawn motor
 OUTSIDE = 0.15
-CLEAR = 0.01  # [m]
+CLEARLY_OUTSIDE = 0.01  # [m]
 
 # -- pairs --------------------------------------------------------------------------------------------------------------
 #: between left and right: manufacturing and CAD exports agree to this
@@ -71,7 +71,7 @@ SAME = 0.02
 #: above this share, a difference is a warning and not a note
 DIFFERENT = 0.10
 #: centres of mass that differ by less than this share of their distance do not distinguish a mirror image from a copy
-TELLING = 0.10
+DISTINGUISHING = 0.10
 
 # -- joints -------------------------------------------------------------------------------------------------------------
 #: an axis with four digits is within this of length one
@@ -85,9 +85,9 @@ SENTINEL = 1e5
 
 # -- the whole ----------------------------------------------------------------------------------------------------------
 #: condition of M with its rows scaled to a unit diagonal: Cholesky loses as many digits
-ILL = 1e8
+ILL_CONDITIONED = 1e8
 #: and beyond this condition no digits remain
-HOPELESS = 1e13
+NUMERICALLY_SINGULAR = 1e13
 #: a stop within this distance of a gimbal lock counts as inside it: M has a condition above 10⁶ there [rad]
 LOCKED = 1e-3
 #: effort limit over M_jj [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian

@@ -56,7 +56,7 @@ def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] 
     return out
 
 
-def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
+def redraw_movable(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
     """A configuration with the movable joints drawn anew."""
     q = kept.copy()
     for name in system.robot.joints:
@@ -66,7 +66,7 @@ def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, mov
     return q
 
 
-def gap(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
+def open_loop_message(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
     """Part of an error message: the constraint with the largest closure error, the error, and advice."""
     keep = np.flatnonzero(system.holonomic)
     owner = np.array([c.name for c in system.constraints for _ in range(c.size)])[keep]

@@ -300,10 +300,10 @@ class ConstrainedRobot:
         for _ in range(attempts):
             if best.closed:
                 break
-            start = closing.draw_anew(self, q0, self.robot.random_configuration(generator), movable)
+            start = closing.redraw_movable(self, q0, self.robot.random_configuration(generator), movable)
             best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
         if not best.closed:
-            raise ClosureError(closing.gap(self, best, movable))
+            raise ClosureError(closing.open_loop_message(self, best, movable))
         return best.q
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
@@ -311,7 +311,7 @@ class ConstrainedRobot:
         every = np.ones(self.robot.nv, bool)
         moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
         if not moved.closed:
-            raise ClosureError(closing.gap(self, moved, every))
+            raise ClosureError(closing.open_loop_message(self, moved, every))
         return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
 
     def project_velocity(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
