@@ -137,7 +137,7 @@ class _Matching:
         self._pieces = _pieces(robot)
 
     def match(self, name: str, kind: Kind, their_q: Any, their_v: Any) -> None:
-        """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_words`)."""
+        """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_elements`)."""
         if name in self.robot.joints:
             joint = self.robot.joint(name)
             self._seen.add(name)
@@ -189,11 +189,11 @@ class _Matching:
 
 
 def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
-    """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, factor and offset.
+    """Names that :func:`torsor.io.mjcf.joint_elements.pieces` gives to parts of a joint → joint, coordinates, factor, offset.
 
     A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
-    from torsor.io.mjcf.joint_words import pieces
+    from torsor.io.mjcf.joint_elements import pieces
     from torsor.model.joints import Helical, Planar, Universal
     from torsor.model.joints.cylindrical import Cylindrical
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
 from torsor.errors import ModelError
-from torsor.io.mjcf.words import fresh
+from torsor.io.mjcf.attribute_values import unused_name
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
 from torsor.model.refusals import refuse_symbols
@@ -56,7 +56,7 @@ class _PinocchioWriter:
         self.place: dict[str, tuple[int, Transform]] = {}
         leaders = {j.mimic.joint for j in d.joints if j.mimic}
         self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
-        self.root = fresh(ROOT, {j.name for j in d.joints})
+        self.root = unused_name(ROOT, {j.name for j in d.joints})
         root = Floating() if d.base == "floating" else Fixed()
         self.joint(Joint(FLOATING_BASE, root, "", d.root), 0, Transform.identity())
         for j in _in_order(d):

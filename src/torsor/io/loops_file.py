@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
 from torsor.io.shared.decimals import notes_on_tiny_numbers
-from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown
+from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
 from torsor.model.description import Description, Loop
-from torsor.model.joint_words import loop_joint
+from torsor.model.joint_arguments import loop_joint
 from torsor.model.joints import JOINT_TYPES
 from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
@@ -119,7 +119,9 @@ class _Reader(Nodes):
         name = self.word(parts["name"], f"{element}.name")
         kind = self.word(parts["type"], f"{element}.type")
         if kind not in JOINT_TYPES:
-            raise self.fail(parts["type"], f"{element}.type", f"loop {name!r}: {unknown('joint type', kind, JOINT_TYPES)}")
+            raise self.fail(
+                parts["type"], f"{element}.type", f"loop {name!r}: {unknown_key_message('joint type', kind, JOINT_TYPES)}"
+            )
         values: dict[str, Any] = {
             k: self.numbers(parts[k], f"{element}.{k}", _NUMBERS[k]) for k in ("axis", "second_axis", "pitch") if k in parts
         }

@@ -21,7 +21,7 @@ from torsor.simulate.step_program import Plan, next_state
 Inertias = tuple[float, ...]
 
 
-class _Asked(Exception):
+class _AccelerationNeeded(Exception):
     """The step needs an acceleration that is not computed yet."""
 
 
@@ -60,11 +60,11 @@ def _stage(
         if waiting:
             return waiting.pop(0)
         asked[:] = [there, fast, t]
-        raise _Asked
+        raise _AccelerationNeeded
 
     try:
         return step_named(integrator)(Field(_model(subject), acceleration, inertias), q, v, 0, dt)
-    except _Asked:
+    except _AccelerationNeeded:
         return tuple(asked)
 
 

@@ -60,11 +60,11 @@ class MujocoModel(Peer):
 def skip_changed_inertias(s: Samples, d: Description) -> None:
     """Skip if a body changes noticeably in MuJoCo, which needs principal moments A + B ≥ C, all positive.
 
-    The writer raises moments at that bound as far as needed (:mod:`torsor.io.mjcf.inertia_words`): by rounding errors, unless a
-    file has few digits, or the robot hardly any inertia.
+    The writer raises moments at that bound as far as needed (:mod:`torsor.io.mjcf.inertia_elements`): by rounding errors,
+    unless a file has few digits, or the robot hardly any inertia.
     """
-    from torsor.io.mjcf.inertia_words import LEAST
-    from torsor.io.mjcf.words import massless
+    from torsor.io.mjcf.attribute_values import massless
+    from torsor.io.mjcf.inertia_elements import SMALLEST
     from torsor.spatial.rigid.physical import inertia_problems
 
     size = float(per_sample(s.M).min())
@@ -72,7 +72,7 @@ def skip_changed_inertias(s: Samples, d: Description) -> None:
         if massless(link.inertia) or inertia_problems(link.inertia):  # left out, moved elsewhere or refused
             continue
         A, B, C = np.linalg.eigvalsh(np.array(link.inertia.about_com.rows, float))
-        raised = max(LEAST - A, C - A - B)
+        raised = max(SMALLEST - A, C - A - B)
         if raised > MOMENT_INCREASE * size:
             raise Skip(
                 f"MuJoCo has link {link.name!r} rounder than it is, by {raised:.0e} kg·m²: it takes no principal moments "

@@ -16,7 +16,7 @@ from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernel_method import kernel_method_of
-from torsor.kernels.losses import less_friction, losses_of, refuse_laws
+from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
 from torsor.mechanics.constraints import closing, drives
 from torsor.mechanics.constraints.base import Constraint
@@ -157,7 +157,7 @@ class ConstrainedRobot:
         redundant, many λ give the same motion: "null_space" returns the smallest, the others set redundant rows to zero.
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
-        tau = less_friction(self.robot, v, tau, friction)
+        tau = subtract_friction(self.robot, v, tau, friction)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 

@@ -11,7 +11,7 @@ from torsor.mechanics.constraints.coordinates import Coupled, Holonomic, Pfaffia
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.points import Distance, PointAlong
 from torsor.mechanics.constraints.rolling import Rolling
-from torsor.model.joint_words import joint_type
+from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import axes_about
 from torsor.spatial import arguments as read

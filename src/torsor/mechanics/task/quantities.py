@@ -9,7 +9,7 @@ from typing import Any
 from torsor.algorithms import task_space as ts
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CLOSED
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS
 
 #: a quantity that needs Λ, with a matrix in its place as a last input
 WITH_GIVEN_MASS = "{}_of_given_mass"
@@ -31,7 +31,9 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
         return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"))
 
     by_factors = partial(run, route="factors")
-    return Quantity(inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CLOSED)
+    return Quantity(
+        inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CONSTRAINED_FORWARD_DYNAMICS
+    )
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:

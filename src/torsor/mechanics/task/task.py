@@ -13,7 +13,7 @@ from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import less_friction, losses_of
+from torsor.kernels.losses import losses_of, subtract_friction
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, report
 from torsor.mechanics.task.singular import LARGEST, Singular
@@ -145,7 +145,7 @@ class Task:
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
         if losses_of(self.robot.model, friction=friction).friction:
-            tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
+            tau = subtract_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)

@@ -24,7 +24,7 @@ from torsor.simulate.studies.study import compute, record_lost_point
 #: number of processes that may die at one point before it is given up, or in succession before one is ready
 ATTEMPTS = 3
 
-NEVER_STARTED = (
+WORKERS_NEVER_STARTED = (
     "worker processes end before they are ready; in a script, the call of sweep belongs under "
     "if __name__ == '__main__': because every worker imports the script"
 )
@@ -72,17 +72,17 @@ def compute_all(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) 
                     raise message
                 if isinstance(message, EOFError):
                     workers.pop(worker.pipe).stop()
-                    key = task[0] if task else NEVER_STARTED
+                    key = task[0] if task else WORKERS_NEVER_STARTED
                     deaths[key] += 1
                     if task is None and deaths[key] >= ATTEMPTS:
-                        raise TorsorError(NEVER_STARTED)
+                        raise TorsorError(WORKERS_NEVER_STARTED)
                     start_worker()
                     if task is not None and deaths[key] < ATTEMPTS:
                         waiting.appendleft(task)
                     elif task is not None:
                         yield key, record_lost_point(task[1])
                     continue
-                deaths[NEVER_STARTED] = 0
+                deaths[WORKERS_NEVER_STARTED] = 0
                 if waiting:
                     worker.send(waiting.popleft())
                 else:
