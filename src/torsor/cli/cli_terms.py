@@ -52,7 +52,7 @@ CLI_TERMS = {
     r"\b\w{1,99}\.(\w{1,99}): \1 is not finite although every argument is;":
         "the result is not finite although every number given is:",
 }  # fmt: skip
-_PATTERNS = tuple((re.compile(said), typed) for said, typed in CLI_TERMS.items())
+_PATTERNS = tuple((re.compile(library), typed) for library, typed in CLI_TERMS.items())
 
 
 def in_cli_terms(text: str) -> str:
@@ -61,6 +61,6 @@ def in_cli_terms(text: str) -> str:
     >>> in_cli_terms("joint 'b' mimics 'c', which is not there; mimic=False makes such joints independent")
     "joint 'b' mimics 'c', which is not there; --no-mimic makes such joints independent"
     """
-    for said, typed in _PATTERNS:
-        text = said.sub(typed, text)
+    for library, typed in _PATTERNS:
+        text = library.sub(typed, text)
     return text

@@ -93,8 +93,8 @@ def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[
         raise UsageError(f"{path} has the extension of {ending.upper()}, but --to is {format}")
     save(robot, path, format=format)
     loops = [str(loops_path(path))] if robot.loops and writer(path, format).name == "urdf" else []
-    said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
-    return [path, *loops], [line for line in said if not line.startswith("written by torsor")]
+    comments = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
+    return [path, *loops], [line for line in comments if not line.startswith("written by torsor")]
 
 
 def _lists(robot: Robot, path: str) -> str:

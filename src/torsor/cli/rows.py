@@ -142,8 +142,10 @@ def _format(path: str) -> str:
 def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; errors in it are reported with its name."""
     if path != "-" and not os.path.isfile(path):
-        said = "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
-        raise UsageError(f"{label(path)} {said}" if os.path.exists(path) else f"there is no file {label(path)}")
+        problem = (
+            "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
+        )
+        raise UsageError(f"{label(path)} {problem}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:
         if path == "-":
             yield sys.stdin.buffer, None

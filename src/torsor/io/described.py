@@ -58,19 +58,19 @@ def find_description(name: str) -> DescriptionFile:
         return str(folder)
 
     with _ONE_AT_A_TIME, patch.object(_cache, "clone_to_cache", look_up):
-        said = runpy.run_module(f"robot_descriptions.{name}")
-    return _choose_file(name, said, "; ".join(notes))
+        values = runpy.run_module(f"robot_descriptions.{name}")
+    return _choose_file(name, values, "; ".join(notes))
 
 
-def _choose_file(name: str, said: Mapping[str, Any], note: str) -> DescriptionFile:
+def _choose_file(name: str, values: Mapping[str, Any], note: str) -> DescriptionFile:
     """The file to read from a module's paths: URDF before xacro before MJCF."""
-    packages = dict(said.get("XACRO_PACKAGE_PATHS") or {})
+    packages = dict(values.get("XACRO_PACKAGE_PATHS") or {})
     for word, kind in (("URDF_PATH", "urdf"), ("XACRO_PATH", "xacro"), ("MJCF_PATH", "mjcf")):
-        path = said.get(word)
+        path = values.get(word)
         if path:
             if not os.path.isfile(path):
                 raise FileError(f"robot {name!r} should be in this file of the cache, which is not there", file=path)
-            return DescriptionFile(path, kind, said.get("XACRO_ARGS") or {}, packages, note)
+            return DescriptionFile(path, kind, values.get("XACRO_ARGS") or {}, packages, note)
     raise FileError(f"robot {name!r} of robot_descriptions has neither URDF, xacro nor MJCF")
 
 

@@ -205,11 +205,13 @@ def rotors_as_armature(d: Description) -> Description:
     """
     if not d.rotors:
         return d
-    felt = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
+    reflected = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
     return d.with_note(
         f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
         links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
-        joints=tuple(replace(j, armature=(sum(j.armature) + felt[j.name],)) if j.name in felt else j for j in d.joints),
+        joints=tuple(
+            replace(j, armature=(sum(j.armature) + reflected[j.name],)) if j.name in reflected else j for j in d.joints
+        ),
         rotors=(),
     )
 

@@ -22,9 +22,9 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
     if dynamics is None or not dynamics.nv:
         return
     records = {j.name: j for j in subject.joints}
-    felt = dynamics.least_inertia
+    inertias = dynamics.least_inertia
     size = np.diagonal(dynamics.M, axis1=1, axis2=2).max()
-    zero = [k for k in range(dynamics.nv) if 0 <= felt[k] <= 1e-14 * size]
+    zero = [k for k in range(dynamics.nv) if 0 <= inertias[k] <= 1e-14 * size]
     yield from _joints_without_inertia(subject, records, [dynamics.joint[k] for k in zero])
     kept = [k for k in range(dynamics.nv) if k not in zero]
     M = dynamics.M[:, kept][:, :, kept]
@@ -35,7 +35,7 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
         yield _indefinite(subject, records, M, names)
         return
     yield from _condition(subject, records, M, names)
-    yield from _light_joints(subject, records, felt[kept], names)
+    yield from _light_joints(subject, records, inertias[kept], names)
 
 
 def _joints_without_inertia(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
@@ -92,9 +92,11 @@ def _joints_of_motion(names: list[str]) -> str:
     return f"moved together, joints {', '.join(map(repr, named))} have almost no inertia compared with each alone"
 
 
-def _light_joints(subject: Examination, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
+def _light_joints(
+    subject: Examination, records: dict[str, JointRecord], inertias: Array, names: list[str]
+) -> Iterable[Finding]:
     found = []
-    for name, inertia in zip(names, felt, strict=True):
+    for name, inertia in zip(names, inertias, strict=True):
         j = records.get(name)
         effort = 0.0 if j is None or j.effort is None or j.effort >= SENTINEL else j.effort
         if j is not None and effort > TOO_LIGHT * inertia:

@@ -159,11 +159,11 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
         worst = max(
             (c for c in (subject.change(link, inertia_without_mass(link.inertia)) for link in links) if c), default=None
         )
-        said = "" if worst is None else f"; without it {worst}"
+        effect = "" if worst is None else f"; without it {worst}"
         yield subject.finding(
             "inertia-placeholder", links[0],
             f"the inertia is {value:g} kg·m² times the identity{_on_several_links(links)}, a typical template value",
-            f"it is probably not measured{said}", path=("inertial", "inertia"), also=links[1:],
+            f"it is probably not measured{effect}", path=("inertial", "inertia"), also=links[1:],
             severity="warning" if worst is not None and worst.share > MATTERS else "note",
         )  # fmt: skip
 

@@ -69,11 +69,11 @@ def massless_joints(subject: Examination) -> dict[str, list[LinkRecord]]:
     for j in subject.joints:
         children.setdefault(j.parent, []).append(j.child)
     found = {}
-    felt: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for name, inertia in zip(dynamics.joint, dynamics.least_inertia, strict=True):
-        felt[name] = max(felt.get(name, 0.0), float(np.abs(inertia)))
+        largest[name] = max(largest.get(name, 0.0), float(np.abs(inertia)))
     for j in subject.joints:
-        if felt.get(j.name, 1.0) > 0:
+        if largest.get(j.name, 1.0) > 0:
             continue
         below, todo = [], [j.child]
         while todo:

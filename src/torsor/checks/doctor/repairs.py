@@ -54,10 +54,10 @@ class Repair:
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
         changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
-        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
-        felt = "; a zero M_jj becomes positive" if self.change == float("inf") else felt
-        felt = "" if self.change is None else felt
-        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
+        effect = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
+        effect = "; a zero M_jj becomes positive" if self.change == float("inf") else effect
+        effect = "" if self.change is None else effect
+        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{effect}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings, numbers and lists."""
@@ -149,9 +149,11 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
         assert f.proposal is not None
         found = [(*_element(subject, edit), edit) for edit in f.proposal.edits]
         edits += [(element, edit._replace(path=lacking)) for element, lacking, edit in found]
-        told = tuple((edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found)
+        changes = tuple(
+            (edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found
+        )
         change = None if subject.dynamics is None else subject.dynamics.difference(dict(f.proposal.inertias_after))
-        made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, told, change))
+        made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, changes, change))
     tags = {element: subject.tags[element] for element, _ in edits}
     for element, tag in sorted(tags.items(), key=lambda item: -item[1].start):
         text = data[tag.start : tag.end]

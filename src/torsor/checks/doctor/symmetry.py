@@ -106,10 +106,10 @@ def compare_mirrored(subject: Examination, link: LinkRecord, others: Sequence[Li
 def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
     matters = share > DIFFERENT and (change is None or change.share > NEGLIGIBLE)
-    said = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
+    effect = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
     return subject.finding(
         "left-right-asymmetry", link, f"it and {subject.names_of(other, 'inertial')} differ by {amount(share)} in {what}",
-        f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
+        f"the robot is heavier on one side{effect}" if what.startswith("mass") else f"the sides need different torques{effect}",
         path=("inertial",), severity="warning" if matters else "note",
     )  # fmt: skip
 
@@ -172,11 +172,11 @@ def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord,
     mirror = D @ a.inertia @ D
     size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEARLY_OUTSIDE)
     away = {"mirror image": float(np.linalg.norm(mirror - b.inertia)), "copy": float(np.linalg.norm(a.inertia - b.inertia))}
-    told = np.abs(D @ a.com - b.com).max() < SAME * reach and np.abs(a.com - b.com).max() > DISTINGUISHING * reach
-    off = away["mirror image"] if told else min(away.values())
+    distinct = np.abs(D @ a.com - b.com).max() < SAME * reach and np.abs(a.com - b.com).max() > DISTINGUISHING * reach
+    off = away["mirror image"] if distinct else min(away.values())
     if off <= DIFFERENT * size:
         return
-    copied = told and away["copy"] <= SAME * size
+    copied = distinct and away["copy"] <= SAME * size
     change = subject.change(b, inertia_without_mass(mirror - b.inertia))
     yield subject.finding(
         "left-right-unmirrored", a,

@@ -55,7 +55,7 @@ _COORDINATE = ("offset", "lower", "upper", "velocity_limit")
 class _Table:
     """The contents of a file: rows by key, with line numbers."""
 
-    said: dict[str, Any]
+    robot_values: dict[str, Any]
     rows: list[dict[str, Any]]
     lines: list[int]
 
@@ -68,7 +68,7 @@ def read_dh(source: Source) -> Description:
     """
     text, file = text_of(source, "source")
     table = _from_yaml(text, file) if _is_yaml(source, text) else _from_csv(text, file)
-    options = dict(table.said)
+    options = dict(table.robot_values)
     if "convention" not in options:
         missing = "has no DH convention; add convention: standard or convention: modified (in CSV as a # comment)"
         raise FileError(missing, file=file)
@@ -108,7 +108,7 @@ def _in_radians(row: dict[str, Any], factor: float) -> dict[str, Any]:
 
 
 def _from_csv(text: str, file: str) -> _Table:
-    said: dict[str, Any] = {}
+    robot_values: dict[str, Any] = {}
     header: list[tuple[str, str]] | None = None
     rows, lines = [], []
     reader = csv.reader(io.StringIO(text), skipinitialspace=True)
@@ -117,7 +117,7 @@ def _from_csv(text: str, file: str) -> _Table:
         if not any(cell.strip() for cell in cells):
             continue
         if cells[0].lstrip().startswith("#"):
-            said |= _comment(",".join(cells).lstrip(" #"), file, line)
+            robot_values |= _comment(",".join(cells).lstrip(" #"), file, line)
         elif header is None:
             header = _header(cells, file, line)
         else:
@@ -125,9 +125,9 @@ def _from_csv(text: str, file: str) -> _Table:
             lines.append(line)
     if header is None:
         raise FileError("is empty; a line with the names of the columns was expected", file=file)
-    if "angles" in said and any(unit in ("rad", "deg") for _, unit in header):
+    if "angles" in robot_values and any(unit in ("rad", "deg") for _, unit in header):
         raise FileError("has angles: for all columns and a unit at one column; remove one of them", file=file)
-    return _Table(said, rows, lines)
+    return _Table(robot_values, rows, lines)
 
 
 def _lines(reader: Any, file: str) -> Iterator[list[str]]:
@@ -208,9 +208,9 @@ def _from_yaml(text: str, file: str) -> _Table:
     nodes = Nodes(file)
     parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*ROBOT_KEYS, "joints"), ("joints",))
     rows = nodes.items(parts.pop("joints"), "joints", "one entry per row of the table (- {a: ..., alpha: ...})")
-    said = {k: nodes.numbers(x, k, ROBOT_KEYS[k]) if ROBOT_KEYS[k] else nodes.word(x, k) for k, x in parts.items()}
+    robot_values = {k: nodes.numbers(x, k, ROBOT_KEYS[k]) if ROBOT_KEYS[k] else nodes.word(x, k) for k, x in parts.items()}
     return _Table(
-        said, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]
+        robot_values, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]
     )
 
 

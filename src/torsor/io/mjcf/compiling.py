@@ -98,11 +98,11 @@ def capture_warnings(mj: Any) -> Iterator[list[str]]:
 
 def _translate_message(message: str, file: str, places: Sequence[Place]) -> FileError:
     """MuJoCo's message, with the file, line and element it is about."""
-    said = " ".join(message.split())
-    lines = [int(a or b) for a, b in _LINE.findall(said)]
-    names = "".join(f" (named {name!r})" for name in _NAME.findall(said) if name)
-    hint = _MASSLESS if "larger than mjMINVAL" in said else ""
-    reason = f"MuJoCo: {_ELEMENT.sub('', _LINE.sub('', said))}{names}{hint}"
+    plain = " ".join(message.split())
+    lines = [int(a or b) for a, b in _LINE.findall(plain)]
+    names = "".join(f" (named {name!r})" for name in _NAME.findall(plain) if name)
+    hint = _MASSLESS if "larger than mjMINVAL" in plain else ""
+    reason = f"MuJoCo: {_ELEMENT.sub('', _LINE.sub('', plain))}{names}{hint}"
     if lines and 0 < lines[-1] <= len(places):
         place = places[lines[-1] - 1]
         return FileError(reason, file=place.file, line=place.line, element=place.tag)

@@ -38,8 +38,8 @@ def inertial(link: str, G: Inertia) -> Element:
         )
     m = number(who, G.m)
     c = Vec(*(plain(number(who, x) / m, max(map(abs, G.h)) / m) for x in G.h)) if m else ZERO
-    felt = max(abs(number(who, x)) for x in G.I)
-    about = Sym(*(plain(x, felt) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
+    size = max(abs(number(who, x)) for x in G.I)
+    about = Sym(*(plain(x, size) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
     out = etree.Element("inertial", pos=numbers(who, c), mass=numbers(who, (max(m, SMALLEST),)))
     moments, axes = np.linalg.eigh(np.array([[number(who, x) for x in row] for row in about.rows]))
     a, b, c_ = (float(x) for x in moments)

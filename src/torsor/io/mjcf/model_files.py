@@ -118,8 +118,8 @@ class _FileCollector:
                 continue
             word = t.document.tag(t.element)
             self.bounds.enter(t, word)
-            said = "".join(f" {name}={quoteattr(x, _BREAKS)}" for name, x in self._attributes(t, word).items())
-            rows.append(f"<{word}{said}>")
+            values = "".join(f" {name}={quoteattr(x, _BREAKS)}" for name, x in self._attributes(t, word).items())
+            rows.append(f"<{word}{values}>")
             open_tags.append(word)
             places.append(Place(t.document.file, t.line, word))
         return "\n".join(rows), tuple(places)

@@ -215,9 +215,11 @@ def _parse(text: str, file: str, deep: bool) -> Element:
 
 
 def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
-    said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
-    said = said.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
-    return FileError(_XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}", file=file, line=error.lineno)
+    problem = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
+    problem = problem.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
+    return FileError(
+        _XACRO if "prefix xacro" in problem else f"is not well-formed XML: {problem}", file=file, line=error.lineno
+    )
 
 
 _XACRO = (

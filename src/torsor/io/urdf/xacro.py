@@ -63,8 +63,8 @@ def expand(
     read_bytes(path)  # raises an error if the path is not a regular file; the library would not
     given = _RecordedLookups({name: _word(value) for name, value in (arguments or {}).items()})
     found = _Packages(path, roots, packages or {}, finders.PackageFinder)
-    said = io.StringIO()
-    with _ONE_AT_A_TIME, redirect_stderr(said):
+    errors = io.StringIO()
+    with _ONE_AT_A_TIME, redirect_stderr(errors):
         usual, finders._finder = finders._finder, found
         try:
             text = xacro.process_file(os.fsdecode(path), mappings=given, verbosity=0).toxml()
@@ -77,7 +77,7 @@ def expand(
     for name in arguments or {}:
         if name not in given.asked:
             raise FileError(unknown_key_message("argument (<xacro:arg>)", name, sorted(given.asked)), file=label(path))
-    return text, tuple(line.strip() for line in said.getvalue().splitlines() if line.strip())
+    return text, tuple(line.strip() for line in errors.getvalue().splitlines() if line.strip())
 
 
 class _RecordedLookups(dict):

@@ -29,7 +29,7 @@ Array = np.ndarray
 
 STYLES = ("auto", "mesh", "skeleton")
 #: number of images up to which poses are computed without compiling
-FILM = 10_000
+IMAGES_WITHOUT_COMPILING = 10_000
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
     argument = kernel.program.inputs[0]
     array = as_rows(argument, q, np.dtype(np.float64))
     check_finite([argument], [array])
-    if array.ndim == 2 and len(array) <= FILM:
+    if array.ndim == 2 and len(array) <= IMAGES_WITHOUT_COMPILING:
         return interpret(kernel.program, [array])
     found = kernel(array)
     return found if isinstance(found, tuple) else (found,)

@@ -78,8 +78,8 @@ def sweep(
     points, shape = points_of(parameters)
     if results is None:
         return Sweep(made, points, shape, Memory(), "", _check_workers(workers), errors, progress)
-    said = version if version is not None else fingerprint(made) + __version__
-    return Sweep(made, points, shape, Folder(results), digest(_name(made), said), _check_workers(workers), errors, progress)
+    identity = version if version is not None else fingerprint(made) + __version__
+    return Sweep(made, points, shape, Folder(results), digest(_name(made), identity), _check_workers(workers), errors, progress)
 
 
 class Sweep:
