@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""A text with escapes in place of characters that a terminal obeys instead of showing them; ``keep`` stays as it is.
+    r"""A text with escapes in place of characters that control a terminal instead of being shown; ``keep`` stays as it is.
 
     Control characters (ESC, U+009B), marks that turn the direction of writing (U+202E), line separators (U+2028) and the like:
     names come from files, and must not move the cursor or hide a part of a line.  Names themselves are never changed.

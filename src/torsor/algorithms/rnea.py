@@ -14,7 +14,7 @@ from torsor.spatial import Acceleration, Force, Inertia, Motion, Subspace, Trans
 
 
 class Bodies(NamedTuple):
-    """Of each body, in its own frame: X from its parent, its joint's subspace S, its acceleration A (with ω), the force F."""
+    """Per body, in its own frame: X from its parent, its joint's subspace S, its acceleration A (with ω), the force F."""
 
     X: list[Transform]
     S: list[Subspace]

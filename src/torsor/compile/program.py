@@ -1,4 +1,4 @@
-"""A recorded computation: straight-line code without branches, ready to be compiled, replayed, printed or differentiated."""
+"""A recorded computation: straight-line code without branches, ready to be compiled, interpreted, printed or differentiated."""
 
 from __future__ import annotations
 

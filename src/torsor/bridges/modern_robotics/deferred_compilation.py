@@ -1,4 +1,4 @@
-"""A function of scalars that becomes machine code when it turns out to be needed often."""
+"""A function of scalars that is compiled after a number of evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels differentiated by differences: gradients, Jacobians and rates against the kernels that claim to be them.
+"""Kernels differentiated by differences: gradients, Jacobians and rates against the kernels that compute them directly.
 
 f′ ≈ (8 (f₁ − f₋₁) − (f₂ − f₋₂)) / 12h with f_k = f(x + k h) leaves out h⁴/30 of the fifth derivative.  For h = 1e-4 rad (or m)
 that is some 1e-13 of f even where ten joints turn together, and a hundred times as much is allowed.  Rounding errors grow by

@@ -71,7 +71,7 @@ def _value(s: Samples, name: str) -> Array:
 
 
 def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array]) -> list[list[Any]]:
-    """The function of each state, its results laid end to end, over numbers of DIGITS digits: the model's as well."""
+    """The function of each state, its results concatenated, over numbers of DIGITS digits, also those of the model."""
     import mpmath
 
     with mpmath.workdps(DIGITS):

@@ -138,9 +138,9 @@ def sparse_elimination(s: Samples) -> Comparison:
 def _sigma_of_other_orders(s: Samples) -> Array:
     """σ of a when joints are not eliminated from the tips inwards: 10 ROUNDING (cond(M) + ρ²) |a|, ``(samples, 1)``.
 
-    ROUNDING is the shift that keeps pivots above zero.  A body taken out by itself meets its neighbours with its own inertia,
-    not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
-    alone: as many digits are lost, in the inward and again in the outward pass.  A body too LIGHT is not taken out by itself.
+    ROUNDING is the shift that keeps pivots above zero.  A body eliminated alone joins its neighbours with its own inertia
+    and not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
+    alone: as many digits are lost, in the inward and again in the outward pass.  A body below LIGHT is not eliminated alone.
     Where several light bodies follow each other it is worse than that: of 65 robots the worst lost five times as much.
     """
     from torsor.mechanics.large.divide_and_conquer import LIGHT

@@ -20,7 +20,7 @@ from torsor.spatial.rigid.meshes import mesh
 Array = np.ndarray
 Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)
 
-#: triangles; of a surface with more, taking it for open costs less than asking whether it is closed
+#: number of triangles above which a surface is treated as open: the check whether it is closed would be slow
 FINE = 100_000
 #: odd numbers with well mixed bits, one per coordinate
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)

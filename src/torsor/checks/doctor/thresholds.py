@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 # -- matter -------------------------------------------------------------------------------------------------------------
-#: osmium, the densest there is [kg/m³]
+#: density of osmium, the densest material [kg/m³]
 DENSEST = 22_590.0
-#: a balloon weighs more than this against its box, and so does any machine [kg/m³]
+#: lowest plausible density of a link: its mass over the volume of its box [kg/m³]
 LIGHTEST = 4.0
 #: density of steel, aluminium and air in a housing: range for a mass corrected by a factor 1000 [kg/m³]
 USUAL_DENSITY = (50.0, 12_000.0)
@@ -33,7 +33,7 @@ CORE = 0.01
 UNIT_WINDOW = 0.6
 
 # -- links without a shape: radius of gyration k, reach of the robot -----------------------------------------------------
-#: a shorter reach is no measure of the size of the links [m]
+#: a shorter reach does not indicate the size of the links [m]
 SHORTEST_REACH = 0.05
 #: a body has k ≤ R in a ball of radius R, and a last link seldom is larger than all of the robot before it
 GYRATION_REACH = 1.5

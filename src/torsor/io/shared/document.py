@@ -28,7 +28,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 class Document:
     """One XML document being read: children and attributes by name, strict numbers, errors with line numbers.
 
-    An element whose name space is the root's goes by its plain name; others keep their prefix and are ignored.
+    An element in the root's name space has its plain name; others keep their prefix and are ignored.
     """
 
     def __init__(self, root: Element, text: str, file: str):

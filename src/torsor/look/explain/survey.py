@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: entries of all mass matrices together; a robot of thousands of joints has fewer samples
 ENTRIES = 20_000_000
-#: a mechanism is closed anew for each sample, which takes its time
+#: largest number of samples of a mechanism with loops, which are closed for each sample
 LOOP_SAMPLES = 50
 
 

@@ -55,7 +55,7 @@ def from_steps(data: bytes, columns: int) -> Array:
 
 
 def faces(array: Array) -> bytes:
-    """Of (n, 3) corners that are numbered in the order in which they first appear."""
+    """Coding of (n, 3) corners that are numbered in the order in which they first appear."""
     corners = np.asarray(array, np.int64).ravel()
     newest = np.maximum.accumulate(np.concatenate(([-1], corners)))[:-1] + 1  # the number a corner would have if new
     return planes((newest - corners).astype(np.uint32))

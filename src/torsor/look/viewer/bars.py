@@ -73,7 +73,7 @@ def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> s
 
 
 def round_up_scale(x: float) -> float:
-    """1, 2 or 5 times a power of ten, not below x: a scale that stays while numbers wander.
+    """1, 2 or 5 times a power of ten, not below x: a scale that does not change with small changes of x.
 
     >>> round_up_scale(29.4), round_up_scale(0.0), round_up_scale(5.0)
     (50.0, 1.0, 5.0)

@@ -1,4 +1,4 @@
-"""A viser server on this machine alone: guarded, quiet, and without the tunnel viser offers to the world."""
+"""A viser server on this machine alone: with access control, without console output and without viser's public tunnel."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
 
 
 def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
-    """Which velocities may change, (nv,) bool, from the joints named."""
+    """Mask of the velocities that may change, (nv,) bool, from the joints named."""
     robot = system.robot
     for names in (fixed, free or ()):
         if isinstance(names, str):
@@ -57,7 +57,7 @@ def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] 
 
 
 def redraw_movable(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
-    """A configuration with the movable joints drawn anew."""
+    """A configuration with new random values of the movable joints."""
     q = kept.copy()
     for name in system.robot.joints:
         joint = system.robot.joint(name)

@@ -68,7 +68,7 @@ def common_ancestor(model: Model, i: int, j: int) -> int:
 
 
 def relative(state: ConstraintState, p: Frame, s: Frame) -> Relative:
-    """Where the successor's frame is and how it moves, seen from the predecessor's.
+    """Pose and motion of the successor's frame relative to the predecessor's.
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """

@@ -38,7 +38,7 @@ class FlexibleModel:
 
     @property
     def starts(self) -> dict[str, int]:
-        """Where the η of each beam begin, counted from the first η."""
+        """Index of the first η of each beam, counted from the first η."""
         out, n = {}, 0
         for link, beam in self.beams:
             out[link] = n

@@ -150,12 +150,12 @@ class LargeTree:
 
     @cached_property
     def q_start(self) -> Array:
-        """Where the coordinates of each joint begin in q."""
+        """Index in q of the first coordinate of each joint."""
         return _starts(np.array([j.nq for j in self.types] or [0])[self.kind])
 
     @cached_property
     def v_start(self) -> Array:
-        """Where the rates of each joint begin in v."""
+        """Index in v of the first rate of each joint."""
         return _starts(np.array([j.nv for j in self.types] or [0])[self.kind])
 
     @cached_property

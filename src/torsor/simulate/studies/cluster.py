@@ -15,7 +15,7 @@ from torsor.simulate.studies.record import Record
 from torsor.simulate.studies.study import compute, record_lost_point
 from torsor.version import __version__
 
-#: tasks sent ahead to each thread of the cluster, so that none waits for the network
+#: number of tasks queued per thread of the cluster, so that no thread waits for the network
 TASKS_PER_THREAD = 2
 #: interval between two checks of the size of the cluster [s]; machines join and leave
 EVERY = 1.0
