@@ -47,7 +47,7 @@ def test_only_kernels_and_compile_construct_kernel_objects():
         for path in PACKAGE.rglob("*.py")
         if path.relative_to(PACKAGE).parts[0] not in ("kernels", "compile")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Kernel", "Recorded")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Kernel", "RecordedProgram")
     ]
     assert not made
 

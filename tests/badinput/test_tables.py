@@ -8,7 +8,7 @@ import torsor as ts
 from torsor.bridges import modern_robotics as mr
 from torsor.errors import ArgumentError
 from torsor.large import LargeTree
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 ARM = ts.robots.two_link()
 NAMES = list(ARM.joints)

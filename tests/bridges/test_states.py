@@ -13,7 +13,7 @@ from tests.tolerance import assert_close
 from tests.trees import axis, inertia, random_tree, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_mujoco, states
-from torsor.bridges.kinds import BALL_RPY, CIRCLE, FREE_LINEAR_FIRST, FREE_MIXED, FREE_WORLD, PUCK, W_FIRST
+from torsor.bridges.kinds import BALL_RPY, CIRCLE, FREE_LINEAR_FIRST, FREE_MIXED, FREE_WORLD, PLANAR_IN_BODY_AXES, W_FIRST
 from torsor.errors import ArgumentError, ModelError
 from torsor.io.mjcf import write_mjcf
 from torsor.model.description import Description, Joint, Link
@@ -154,7 +154,7 @@ def test_state_conversion_handles_batches_and_rejects_wrong_shapes():
 @pytest.mark.parametrize(
     ("kind", "joint"),
     [(FREE_LINEAR_FIRST, Floating()), (FREE_MIXED, Floating()), (FREE_WORLD, Floating()), (BALL_RPY, Spherical()),
-     (PUCK, Planar(Vec(0, 0, 1))), (CIRCLE, Revolute(Vec(0, 0, 1))), (W_FIRST, Spherical())],
+     (PLANAR_IN_BODY_AXES, Planar(Vec(0, 0, 1))), (CIRCLE, Revolute(Vec(0, 0, 1))), (W_FIRST, Spherical())],
 )  # fmt: skip
 def test_converted_acceleration_is_the_rate_of_the_converted_velocity(kind, joint):
     """A = dV/dt along a motion, by central differences; T is orthogonal; ``back`` inverts ``there``."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import torsor as ts
-from torsor.cli.spoken import spoken
+from torsor.cli.cli_terms import in_cli_terms
 
 ROOT = Path(ts.__file__).parent
 #: modules whose messages the command line prints
@@ -48,8 +48,8 @@ def test_hints_name_options_instead_of_python_arguments():
     for place in map(ROOT.joinpath, REACHED):
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             for line, text in messages(path):
-                if " " in text and PYTHON.search(spoken(text)) and not any(x in text for x in ELSEWHERE):
-                    left.append(f"{path.relative_to(ROOT)}:{line}: {spoken(text)}")
+                if " " in text and PYTHON.search(in_cli_terms(text)) and not any(x in text for x in ELSEWHERE):
+                    left.append(f"{path.relative_to(ROOT)}:{line}: {in_cli_terms(text)}")
     assert not left
 
 

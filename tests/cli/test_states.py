@@ -92,7 +92,7 @@ def test_pose_prints_position_and_quaternion(torsor, files):
 def test_file_longer_than_a_block_gives_every_row(torsor, monkeypatch, files):
     from torsor.cli import rows as reading
 
-    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time
+    monkeypatch.setattr(reading, "NUMBERS_IN_MEMORY", 1)  # 64 rows at a time
     _, rows = table(torsor("torque", "two_link", "states.csv").out)
     np.testing.assert_array_equal(rows[:, 1:], ROBOT.inverse_dynamics(Q, V, A))
     document = torsor("torque", "two_link", "states.npz", "--json").json
@@ -206,7 +206,7 @@ ROWS = {
 def test_invalid_row_error_names_file_and_row(torsor, monkeypatch, row, file):
     from torsor.cli import rows as reading
 
-    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time: the invalid row is in the second block
+    monkeypatch.setattr(reading, "NUMBERS_IN_MEMORY", 1)  # 64 rows at a time: the invalid row is in the second block
     speed = np.zeros((100, 3))
     speed[76] = [float(x) for x in row.split(",")]
     log = logs.Log(t=T[:100], v=speed[:, :2], a=np.zeros((100, 2)), tau=speed[:, 1:], names=NAMES)

@@ -18,7 +18,7 @@ def rng(request):
 def patience(request, monkeypatch):
     """Compute functions of compat over floats, then as kernels."""
     _forget()
-    monkeypatch.setattr("torsor.bridges.modern_robotics.patience.PATIENCE", request.param)
+    monkeypatch.setattr("torsor.bridges.modern_robotics.deferred_compilation.STATES_BEFORE_COMPILING", request.param)
     yield
     _forget()
 

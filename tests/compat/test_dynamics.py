@@ -11,7 +11,7 @@ import pytest
 import torsor.bridges.modern_robotics as mr
 from tests.compat.chains import lists, pose, same
 from torsor.bridges.modern_robotics import chain as chains
-from torsor.bridges.modern_robotics import patience, simulation
+from torsor.bridges.modern_robotics import deferred_compilation, simulation
 from torsor.errors import ArgumentError, ModelError, SingularError
 
 GRAVITY = np.array([0.3, -2.0, -9.81])
@@ -114,7 +114,7 @@ def test_kernel_is_built_after_patience_calls(rng):
     q = rng.normal(size=2)
     first = mr.MassMatrix(q, M, G, S)
     assert "compiled" not in vars(function)
-    for _ in range(patience.PATIENCE):
+    for _ in range(deferred_compilation.STATES_BEFORE_COMPILING):
         mr.MassMatrix(q, M, G, S)
     assert "kernel" in vars(function)
     same(mr.MassMatrix(q, M, G, S), first, 1e-14)

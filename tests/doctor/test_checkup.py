@@ -15,7 +15,7 @@ from tests.doctor.test_codes import HAVE, examined
 from tests.doctor.urdf import arm, joint, link
 from tests.trees import random_tree
 from torsor.checks.doctor import CODES, REPAIRS, check
-from torsor.checks.doctor.symmetry import stem, twins
+from torsor.checks.doctor.symmetry import mirrored_names, stem
 from torsor.errors import ArgumentError, FileError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -133,14 +133,14 @@ def test_checkup_html_is_escaped():
     ("LShoulder", "RShoulder"), ("l_gripper_l_finger", "r_gripper_r_finger"), ("l_gripper_l_finger", "l_gripper_r_finger"),
 ])  # fmt: skip
 def test_twins_finds_the_name_of_the_other_side(left, right):
-    assert right in list(twins(left))
-    assert left in list(twins(right))
+    assert right in list(mirrored_names(left))
+    assert left in list(mirrored_names(right))
     assert stem(left) == stem(right)
 
 
 @pytest.mark.parametrize("name", ["link", "roller", "lower", "world", "relay", "leftover", "frame"])
 def test_twins_of_a_name_without_a_side_is_the_name(name):
-    assert list(twins(name)) == [name]
+    assert list(mirrored_names(name)) == [name]
 
 
 # -- the documents -------------------------------------------------------------------------------------------------------

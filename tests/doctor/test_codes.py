@@ -10,7 +10,7 @@ import pytest
 from tests.doctor.urdf import arm, box_inertia, joint, link, marked, robot, shape
 from torsor.checks.doctor import CODES, check
 from torsor.checks.doctor.finding import SEVERITIES
-from torsor.checks.doctor.locks import locks
+from torsor.checks.doctor.locks import find_locks
 from torsor.checks.doctor.reading import subject_of
 
 BOX = box_inertia()
@@ -215,7 +215,7 @@ def test_gimbal_lock_is_found_where_three_axes_lie_in_a_plane():
     leaning = ball(3.0, axes=("1 0 0", "0 1 0", f"{np.sin(0.3)} 0 {np.cos(0.3)}"))
     subject = subject_of(leaning, (), False, None)
     names = subject.dynamics.model.joint_names
-    found = sorted(lock.angle for lock in locks(subject.dynamics) if names[lock.bodies[1]] == "j1")
+    found = sorted(lock.angle for lock in find_locks(subject.dynamics) if names[lock.bodies[1]] == "j1")
     np.testing.assert_allclose(found, [-np.pi / 2 - 0.3, np.pi / 2 - 0.3], rtol=1e-12)
     (told,) = [f for f in check(leaning).findings if f.code == "gimbal-lock"]
     assert told.element == "joint 'j1'"

@@ -159,7 +159,7 @@ def everywhere():
         subject = subject_of(ROBOTS / file, [SHARE], True, "fixed")
         twins = {link.name: others for link, others in symmetry.pairs(subject)}
         twins |= {other.name: [link] for link, others in symmetry.pairs(subject) for other in others}
-        for link, own, body in (row for row in links_with_shape(subject) if cad.comparable(row[0])):
+        for link, own, body in (row for row in links_with_shape(subject) if cad.has_intended_inertia(row[0])):
             m, c, I = link.mass, link.com, link.inertia
             faults = [("none", I, None), ("origin", I + steiner(m, c), "inertia-about-wrong-frame")]
             faults += [(f"{k:g}", k * I, "inertia-units") for k in (1e3, 1e6, 1e9)]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.doctor.urdf import box_inertia, joint, link, robot
 from torsor.checks.doctor import check, repair
-from torsor.checks.doctor.unshaped import ball, gyration, likely_decades
+from torsor.checks.doctor.links_without_shape import ball_radius, gyration, likely_decades
 
 UNITS = {"g·m²": 1e3, "kg·mm²": 1e6, "g·mm²": 1e9}
 BOX = box_inertia()
@@ -91,7 +91,7 @@ def test_centre_of_mass_in_millimetres_is_found_without_shapes():
 def test_at_most_one_unit_fits():
     for mass in (1e-3, 1.0, 1e3):
         for k in np.geomspace(1e-4, 1e6, 200):
-            fits = [d for d in (3, 6, 9) if 0.5 < k * 10 ** (-d / 2) / (np.sqrt(0.6) * ball(mass, 1000.0)) < 10]
+            fits = [d for d in (3, 6, 9) if 0.5 < k * 10 ** (-d / 2) / (np.sqrt(0.6) * ball_radius(mass, 1000.0)) < 10]
             assert len(fits) <= 1
             assert likely_decades(mass, k) in (0, *fits)
 
@@ -102,4 +102,4 @@ def test_gyration_of_a_shell_is_its_radius():
 
     shell = LinkRecord("shell", mass=3.0, inertia=2 / 3 * 3.0 * 0.25**2 * np.eye(3))
     assert gyration(shell) == pytest.approx(0.25, rel=1e-14)
-    assert ball(4 / 3 * np.pi * 1000, 1000.0) == pytest.approx(1.0, rel=1e-14)
+    assert ball_radius(4 / 3 * np.pi * 1000, 1000.0) == pytest.approx(1.0, rel=1e-14)

@@ -298,7 +298,7 @@ def _task_subjects(robot: str) -> list[Subject]:
         Subject(
             "inverse_dynamics, null torque", owner, "inverse_dynamics",
             _task_state("q", "v", "acceleration", "null_torque"), named=("null_torque",),
-            kernel=lambda t: t.kernel("inverse_dynamics_beside"), out=_takes_out(Task, "inverse_dynamics"),
+            kernel=lambda t: t.kernel("inverse_dynamics_with_null_space_force"), out=_takes_out(Task, "inverse_dynamics"),
         )
     ]  # fmt: skip
     return [_with_name(s, f"{robot} task.{s.name}") for s in found]

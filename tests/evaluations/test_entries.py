@@ -602,8 +602,8 @@ def test_kernel_has_a_signature_and_its_class_has_help(arm):
 
 
 def test_kernel_with_more_arguments_than_machine_code_takes_is_called_in_python():
-    kernel = sums(*[(2,)] * layout.MOST)
-    values = [RNG.normal(size=2) for _ in range(layout.MOST)]
+    kernel = sums(*[(2,)] * layout.MAX_ARGUMENTS)
+    values = [RNG.normal(size=2) for _ in range(layout.MAX_ARGUMENTS)]
     for _ in range(2):
         assert same(kernel(*values)[0], 2 * values[0])
 

@@ -15,7 +15,7 @@ from torsor.errors import FileError
 from torsor.io.shared.packages import folders
 from torsor.io.shared.places import Places
 from torsor.look.scene.shapes import triangles
-from torsor.look.scene.upright import lies
+from torsor.look.scene.upright import has_y_up
 from torsor.model.description import Geometry
 from torsor.simulate.files import load_result
 from torsor.simulate.studies.store import Folder
@@ -64,7 +64,7 @@ def test_a_pipe_in_the_place_of_a_file_beside_a_robot_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "mesh.dae")
     geometry = Geometry(role="visual", shape="mesh", origin=Transform.identity(), uri="mesh.dae")
     places = Places(str(tmp_path / "robot.urdf"), [tmp_path])
-    assert not lies(geometry, places)
+    assert not has_y_up(geometry, places)
     with pytest.raises(FileError):
         triangles(geometry, places)
 

@@ -13,7 +13,7 @@ import pytest
 
 import torsor as ts
 from torsor.algorithms import crba, rnea
-from torsor.kernels.digest import APART, digest
+from torsor.kernels.digest import NOT_RECORDED, digest
 from torsor.model.joints import Revolute
 from torsor.spatial import Vec
 
@@ -125,4 +125,4 @@ def test_folders_left_out_of_the_source_digest_are_not_imported_by_recordings():
     )
     listed = recorded + "print(*sorted(m.split('.')[1] for m in sys.modules if m.startswith('torsor.') and m.count('.')))"
     out = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
-    assert not APART & set(out.stdout.split())
+    assert not NOT_RECORDED & set(out.stdout.split())

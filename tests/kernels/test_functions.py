@@ -31,7 +31,7 @@ def test_a_function_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkey
     def refuse(*given):
         raise AssertionError("it was recorded again")
 
-    monkeypatch.setattr(functions, "shortest", refuse)
+    monkeypatch.setattr(functions, "record_shortest", refuse)
     assert record_function(step, inputs).facts == first
     with pytest.raises(AssertionError, match="recorded again"):
         _ = record_function(step, inputs).program

@@ -11,7 +11,7 @@ from tests.trees import random_tree as described
 from torsor import large
 from torsor.algorithms import aba, crba
 from torsor.algorithms.constraint_force import complement, dual
-from torsor.algorithms.joining import EMPTY, Joint, compliance, onto_joint, onto_segment
+from torsor.algorithms.joining import EMPTY, Joint, compliance, join_to_joint, join_to_segment
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.mechanics.large import chains
 from torsor.mechanics.large.constraint_force import odd_even, sequential
@@ -239,10 +239,10 @@ def test_joining_is_associative_in_fifty_digits():
             )
         inward = EMPTY
         for joint, body in reversed(list(zip(joints, bodies, strict=True))):
-            inward, _ = onto_joint(joint, *body, inward)
-        outward, _ = onto_joint(joints[0], *bodies[0])
+            inward, _ = join_to_joint(joint, *body, inward)
+        outward, _ = join_to_joint(joints[0], *bodies[0])
         for joint, body in zip(joints[1:], bodies[1:], strict=True):
-            outward, _ = onto_segment(outward, Matrix([[0] * 6] * 6), Vector([0] * 6), onto_joint(joint, *body)[0])
+            outward, _ = join_to_segment(outward, Matrix([[0] * 6] * 6), Vector([0] * 6), join_to_joint(joint, *body)[0])
         for one, other in zip(inward, outward, strict=True):
             difference = max(abs(x - y) for x, y in zip(flat(one), flat(other), strict=True))
             assert difference < 1e-12  # from the shift in ``root``; everything else is exact to 50 digits

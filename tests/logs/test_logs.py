@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import logs
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
-from torsor.io.logs.columns import are_numbered, meaning
+from torsor.io.logs.columns import are_numbered, parse_column
 from torsor.io.logs.log import coordinates
 from torsor.support import tables
 
@@ -114,7 +114,7 @@ def test_saved_simulation_is_read_as_a_log(tmp_path):
     ],
 )  # fmt: skip
 def test_usual_column_names_are_recognised(column, expected):
-    assert meaning(column) == expected
+    assert parse_column(column) == expected
 
 
 def test_numbered_columns_are_assigned_by_number(arm):

@@ -19,7 +19,7 @@ import pytest
 
 from torsor.errors import FileError
 from torsor.io.mjcf import read_mjcf
-from torsor.io.mjcf.whole import DEEPEST, NAMED
+from torsor.io.mjcf.model_files import DEEPEST, FILE_ATTRIBUTES
 
 pytestmark = pytest.mark.filterwarnings("ignore:robot .* has forces that torsor does not support")
 BODY = '<body name="{}"><joint/><geom size=".1"/></body>'
@@ -104,7 +104,7 @@ def test_all_mjcf_elements_with_a_file_attribute_are_handled():
         name = word.partition("(")[0].strip() or name
         if any(a.startswith("file") for a in attributes.split()):
             found.add(name)
-    assert found == set(NAMED) - {"include"} | {"texture"}
+    assert found == set(FILE_ATTRIBUTES) - {"include"} | {"texture"}
 
 
 def is_read_completely(source, **options) -> bool:

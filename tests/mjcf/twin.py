@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from torsor.algorithms import crba, rnea
-from torsor.io.mjcf.compiling import quiet
+from torsor.io.mjcf.compiling import capture_warnings
 from torsor.model import Model
 from torsor.spatial import Quaternion
 
@@ -110,7 +110,7 @@ class Twin:
         m, d, G = self.m, self.d, self.rates(q)
         d.qpos[:], d.qvel[:] = self.qpos(q), G @ v
         d.qacc[:] = G @ a + self.drift(q, v)
-        with quiet(mujoco):  # MuJoCo writes MUJOCO_LOG.TXT for bodies of nearly zero mass
+        with capture_warnings(mujoco):  # MuJoCo writes MUJOCO_LOG.TXT for bodies of nearly zero mass
             mujoco.mj_inverse(m, d)
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)

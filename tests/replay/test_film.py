@@ -17,7 +17,7 @@ from tests.replay.conftest import EVIL, evil_run
 from torsor import replay
 from torsor.errors import ArgumentError, FileError
 from torsor.look.replay.document import TRIANGLES, page
-from torsor.look.replay.film import film_of
+from torsor.look.replay.replay_data import replay_data_of
 from torsor.look.replay.thinning import cluster_corners, envelope
 from torsor.look.scene import Surface, Triangles, packing
 from torsor.look.scene.triangles import sphere
@@ -67,7 +67,7 @@ def test_replay_page_has_the_poses_of_the_motion(panda_run):
 
 
 def test_replay_arrow_is_the_force_in_world_axes():
-    film = film_of(evil_run(), "auto", (), 20)
+    film = replay_data_of(evil_run(), "auto", (), 20)
     (arrow,), run = film.arrows, evil_run()
     q, _ = run.at(film.times)
     angle = q[:, 0]  # about y: the rod's x axis is (cos, 0, −sin)
@@ -83,13 +83,13 @@ def test_names_with_markup_do_not_end_the_scripts_of_a_replay_page():
 
 
 def test_replay_page_shows_the_gravity_direction_as_down():
-    assert film_of(ts.robots.two_link(), "auto", (), 30).up.tolist() == [0, 1, 0]
+    assert replay_data_of(ts.robots.two_link(), "auto", (), 30).up.tolist() == [0, 1, 0]
 
 
 def test_long_motion_keeps_fewer_images_with_a_note():
     arm = ts.robots.two_link()
     run = arm.simulate([0.1, 0.0], [0.0, 0.0], 50.0, dt=0.05)
-    film = film_of(run, "auto", (), 100)
+    film = replay_data_of(run, "auto", (), 100)
     assert len(film.times) == 4000
     assert film.notes == ("4000 of 5001 images kept: 80 per second",)
 
@@ -137,7 +137,7 @@ def test_too_many_triangles_are_merged_with_a_note(monkeypatch):
     from dataclasses import replace
 
     monkeypatch.setattr("torsor.look.replay.document.TRIANGLES", 500)
-    film = film_of(ts.robots.two_link(), "auto", (), 30)
+    film = replay_data_of(ts.robots.two_link(), "auto", (), 30)
     film = replace(film, parts=(*film.parts, Surface(film.links[0], "visual", sphere(1.0))))
     described, _ = page_contents(page(film))
     assert sum(p["faces"]["shape"][0] for p in described["parts"]) <= 500 < TRIANGLES

@@ -28,7 +28,7 @@ from torsor.symbolic import (
     three_index_symbols,
     virtual_work,
 )
-from torsor.symbolic.rational import Exact
+from torsor.symbolic.rational import ExactModel
 
 m, m1, m2, m3, L1, L2, I1, I2, g = sp.symbols("m m1 m2 m3 L1 L2 I1 I2 g", positive=True)
 l1, lc1, lc2 = sp.symbols("l1 lc1 lc2", positive=True)
@@ -290,7 +290,7 @@ def test_lagrange_newton_euler_and_kane_give_identical_equations(name):
     """Three derivations, three sources: energies (MR 8.3), the recursion of forces (MR 8.50–8.54), partial velocities."""
     robot = ROBOTS[name]()
     eom = lagrange_of(robot)
-    exact = Exact(robot.model)
+    exact = ExactModel(robot.model)
     newton_euler = [exact.fractions(x) for x in rnea(exact.model, eom.q, eom.v, eom.a)]
     assert is_identical(newton_euler, list(eom.tau))
     composite = [[exact.fractions(x) for x in row] for row in crba(exact.model, eom.q)]

@@ -256,7 +256,7 @@ def test_unguarded_server_is_never_served():
     import websockets.asyncio.server as server
 
     before = server.serve
-    with pytest.raises(guard.GuardError), guard.guarding("secret"):
+    with pytest.raises(guard.GuardError), guard.guard_new_servers("secret"):
         pass
     assert server.serve is before
 

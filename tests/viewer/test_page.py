@@ -69,7 +69,7 @@ def test_dragged_arrow_is_a_force_that_pushes_the_robot(shown):
     shown.viewer.show([0.4, -0.8])
     origin = shown.robot.pose([0.4, -0.8], session.frame)[:3, 3]
     assert eventually(lambda: page.looked is not None and np.allclose(page.looked.origin, origin))
-    page.dragged(SimpleNamespace(client_id=0, target=SimpleNamespace(position=origin + np.array([0.2, 0, 0]))))
+    page.on_drag(SimpleNamespace(client_id=0, target=SimpleNamespace(position=origin + np.array([0.2, 0, 0]))))
     np.testing.assert_allclose(session.force, [0.2 * page.drawing.newtons, 0, 0], atol=1e-9)
     g, J = shown.robot.gravity_force([0.4, -0.8]), shown.robot.jacobian([0.4, -0.8], session.frame)[3:]
     np.testing.assert_allclose(session.look().tau, g - J.T @ session.force, rtol=1e-12)  # the present joint forces

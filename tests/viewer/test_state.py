@@ -123,7 +123,7 @@ def test_loops_stay_closed_while_a_slider_moves(name):
         session.slide(0, session.values[0] + 0.05)
         look = session.look()
         assert session.trouble == "", value
-        assert look.open_by < 1e-9
+        assert look.closure_error < 1e-9
         np.testing.assert_allclose(look.loop_ends[:, 0], look.loop_ends[:, 1], atol=1e-9)
 
 
@@ -141,11 +141,11 @@ def test_loop_that_cannot_close_is_reported_and_shown_open():
     rocker = next(k for k, row in enumerate(session.sliders.rows) if row.joint == "rocker")
     session.slide(rocker, -1.0)
     assert "closure error" in session.trouble
-    assert session.look().open_by > 1e-3
+    assert session.look().closure_error > 1e-3
     assert np.linalg.norm(np.diff(session.look().loop_ends, axis=1)) > 1e-3
     session.slide(rocker, 0.0)
     assert session.trouble == ""
-    assert session.look().open_by < 1e-9
+    assert session.look().closure_error < 1e-9
 
 
 def test_motion_plays_scrubs_and_ends():

@@ -6,14 +6,14 @@ from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate
 
 
-def _own(model: Model) -> list[int]:
+def _joints_with_coordinates(model: Model) -> list[int]:
     return [i for i, _ in model.outward() if model.coupling[i] is None]
 
 
 def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
     """q ⊕ v dt: the configuration after time dt at constant velocity v, on the manifold."""
     out: list[Scalar] = []
-    for i in _own(model):
+    for i in _joints_with_coordinates(model):
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
         out.extend(j.integrate(q[k : k + j.nq], [x * dt for x in v[m : m + j.nv]]))
     return out
@@ -22,7 +22,7 @@ def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
 def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
     """q1 ⊖ q0: the velocity that leads from q0 to q1 in unit time."""
     out: list[Scalar] = []
-    for i in _own(model):
+    for i in _joints_with_coordinates(model):
         j, k = model.joint[i], model.q_start[i]
         out.extend(j.difference(q0[k : k + j.nq], q1[k : k + j.nq]))
     return out

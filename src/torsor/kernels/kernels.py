@@ -13,8 +13,8 @@ import numpy as np
 
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Kernel, Program, Scan, cache, shortest
-from torsor.compile.recorded import Recorded
+from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
+from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
@@ -132,10 +132,10 @@ class Kernels:
         cache.store(file, json.dumps(value).encode())
         return value
 
-    def recording(self, spec: Spec) -> Recorded:
+    def recording(self, spec: Spec) -> RecordedProgram:
         """The program of a spec, recorded when it is needed."""
         self._check(spec)
-        return Recorded(partial(self.program, spec), self._key(spec))
+        return RecordedProgram(partial(self.program, spec), self._key(spec))
 
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
@@ -144,14 +144,16 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
-            return DeferredInverse(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
+            return DeferredInverse(
+                matrix, spec.label, partial(record_shortest, [partial(self.evaluate, spec)], self.inputs(spec))
+            )
         return self.straight_program(spec)
 
     def straight_program(self, spec: Spec) -> Program:
         """The same, with every operation recorded."""
         rows = [self.table[name] for name, *_ in spec.quantities]
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
-        return shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), self.inputs(spec))
+        return record_shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), self.inputs(spec))
 
     def inputs(self, spec: Spec) -> list[Argument]:
         """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
@@ -247,7 +249,7 @@ class Kernels:
         return digest(self.subject) if self._origin is None else self._origin._subject_digest
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
-        """Whether the alternatives of a row are recorded too, and the shortest program is used."""
+        """Whether the alternatives of a row are recorded too, and the record_shortest program is used."""
         routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
         return bool(row.alternatives) and self.model.nv <= row.few and not routed
 

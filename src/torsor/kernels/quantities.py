@@ -13,7 +13,7 @@ from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
-from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, CONSTRAINED_INVERSE_DYNAMICS, PRESCRIBED_FORWARD_DYNAMICS
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
@@ -22,7 +22,9 @@ HYBRID = ("q", "v", "a", "tau", "prescribed")
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
     {
-        "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=DRIVES),
+        "inverse_dynamics": Quantity(
+            ("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+        ),
         "forward_dynamics": Quantity(
             ("q", "v", "tau"),
             alg.forward_dynamics,
@@ -51,18 +53,29 @@ QUANTITIES = Table(
             under_loops=CLOSED,
         ),
         "hybrid_acceleration": Quantity(
-            HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, acceleration=True, under_loops=DRIVEN
+            HYBRID,
+            alg.hybrid_acceleration,
+            joint_space=True,
+            lossy=True,
+            acceleration=True,
+            under_loops=PRESCRIBED_FORWARD_DYNAMICS,
         ),
-        "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
+        "hybrid_force": Quantity(
+            HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=PRESCRIBED_FORWARD_DYNAMICS
+        ),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
         "mass_matrix_inverse": Quantity(
-            ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
+            ("q",),
+            alg.mass_matrix_inverse,
+            joint_space=True,
+            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+            inverse_of="mass_matrix",
         ),
-        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
-        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
-        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),
-        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=DRIVES),
-        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=DRIVES),
+        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), friction_force),
         "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
