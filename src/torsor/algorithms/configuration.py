@@ -31,7 +31,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
 def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """N(q) v (nq): the rate of the coordinates as they are given, a quaternion of any length, at velocity v."""
     out: list[Scalar] = []
-    for i in _own(model):
+    for i in _joints_with_coordinates(model):
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
         out.extend(j.tangent(q[k : k + j.nq], v[m : m + j.nv]))
     return out
@@ -40,7 +40,7 @@ def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 def bracket(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """−ad_v (nv × nv): the rate of δ in q(t) ⊕ δ(t) at constant velocity, δ̇ = −v × δ, of joints with a quaternion; else 0."""
     rows: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for i in _own(model):
+    for i in _joints_with_coordinates(model):
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
         if j.nq != j.nv:  # v is a twist in the body's axes, and the columns of S are unit motions
             S = j.subspace(q[k : k + j.nq])

@@ -60,7 +60,7 @@ def rnea_derivatives(
     V, F = velocities(model, X, S, v), inward(model, X, F)  # F&O 3, 7
     by_q, by_v, dS = _changes(model, X, S, V, A, q, v, a)
     I, drive, spin = list(model.inertia), rotors.apparent_inertia(model), rotors.reflected_inertia(model)
-    B = rotors.spinning(model, [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)], v)
+    B = rotors.add_spin_coriolis(model, [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)], v)
     half = rotors.half_spin_rate(model, V)
     whole = {pair: f * 2 for pair, f in half.items()}
     dq, dv, M = (dict[tuple[int, int], list[list[Scalar]]]() for _ in range(3))

@@ -41,7 +41,7 @@ QUANTITIES = Table(
             alternatives=(partial(alg.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
             joint_space=True,
             lossy=True,
-            under_loops=DRIVES,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
         ),
         "forward_dynamics_derivatives": Quantity(
             ("q", "v", "tau"),
@@ -50,7 +50,7 @@ QUANTITIES = Table(
             alternatives=(partial(alg.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
             joint_space=True,
             lossy=True,
-            under_loops=CLOSED,
+            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
         ),
         "hybrid_acceleration": Quantity(
             HYBRID,
