@@ -6,7 +6,14 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
-from torsor.algorithms.configuration import configuration_rate, difference, integrate
+from torsor.algorithms.configuration import (
+    configuration_rate,
+    difference,
+    distance,
+    integrate,
+    interpolate,
+    velocity_from_rate,
+)
 from torsor.algorithms.coriolis import (
     christoffel_symbols,
     coriolis_matrix,
@@ -49,6 +56,7 @@ __all__ = [
     "crba",
     "damping_force",
     "difference",
+    "distance",
     "forward_dynamics",
     "forward_dynamics_by_factors",
     "gear_torque",
@@ -57,6 +65,7 @@ __all__ = [
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
+    "interpolate",
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
@@ -76,4 +85,5 @@ __all__ = [
     "twist",
     "velocity_force",
     "velocity_force_by_pair",
+    "velocity_from_rate",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
 from torsor.model.joints import Fixed
+from torsor.model.named_configurations import Configuration, keep_joints, make_configuration, merge, with_freed_joints
 from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
@@ -60,6 +61,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
     return d.with_note(
         "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
+        configurations=keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held)),
         joints=tuple(_hold(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
         rotors=tuple(r for r in d.rotors if r.name not in still),
@@ -110,6 +112,7 @@ def subtree(d: Description, link: str) -> Description:
         frames=tuple(f for f in d.frames if f.link in kept),
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
         rotors=tuple(r for r in d.rotors if r.joint in names),
+        configurations=keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names),
     )
 
 
@@ -118,7 +121,8 @@ def attach(
 ) -> Description:
     """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
 
-    ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.
+    ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.  Named configurations of
+    the same name become one.
     """
     link, X = _place(d, at)
     theirs, joints, motors = _places(other), [j.name for j in other.edges], [r.name for r in other.rotors]
@@ -142,6 +146,9 @@ def attach(
         parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
         return replace(x, name=names[x.name], parent=parent, child=child)
 
+    def move_configuration(c: Configuration) -> Configuration:
+        return Configuration(prefix + c.name, tuple((names[joint], values) for joint, values in c.values))
+
     def move_rotor(r: Rotor) -> Rotor:
         return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
 
@@ -156,6 +163,7 @@ def attach(
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
         loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
         rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
+        configurations=merge(d.configurations, [move_configuration(c) for c in keep_joints(other.configurations, joints)]),
     )
 
 
@@ -252,7 +260,8 @@ def rebase(d: Description, link: str) -> Description:
         links += extra
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
-    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d))
+    named = keep_joints(d.configurations, {j.name for j in joints})  # without the pose of the old base
+    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d), configurations=named)
 
 
 def with_base(d: Description, base: str) -> Description:
@@ -299,6 +308,16 @@ def _law_names(row: tuple[Any, ...]) -> str:
     return "+".join("none" if law is None else type(law).__name__ for law in row) or "none"
 
 
+def with_configuration(d: Description, name: str, values: Mapping[str, Any] | None) -> Description:
+    """The robot with a named configuration, which replaces one of that name; None removes it."""
+    known = [FLOATING_BASE, *(j.name for j in d.joints if j.kind.nq and j.mimic is None)]
+    for joint in values if isinstance(values, Mapping) else ():
+        if joint not in known and all(joint != j.name for j in d.joints):
+            raise UnknownName("joint", joint, known)
+    made = [] if values is None else [make_configuration(name, values)]
+    return replace(d, configurations=(*(c for c in d.configurations if c.name != name), *made))
+
+
 def without_loops(d: Description) -> Description:
     """The spanning tree alone."""
     return replace(d, loops=())
@@ -309,7 +328,11 @@ def without_couplings(d: Description) -> Description:
     freed = [j.name for j in d.joints if j.mimic is not None]
     if not freed:
         return d
-    return d.with_note(f"no longer coupled: {', '.join(freed)}", joints=tuple(replace(j, mimic=None) for j in d.joints))
+    return d.with_note(
+        f"no longer coupled: {', '.join(freed)}",
+        joints=tuple(replace(j, mimic=None) for j in d.joints),
+        configurations=with_freed_joints(d, freed),
+    )
 
 
 def _known_link(d: Description, name: str) -> Link:

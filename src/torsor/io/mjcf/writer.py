@@ -1,7 +1,7 @@
 """Writing MJCF that MuJoCo compiles to the same dynamics, and that is read back as the same robot.
 
-Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors.  Features
-without an equivalent in MJCF:
+Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors, named
+configurations keyframes.  Features without an equivalent in MJCF:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
   hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
@@ -32,6 +32,7 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.borrowing import possible
 from torsor.io.mjcf.inertia_words import inertial
 from torsor.io.mjcf.joint_words import attributes
+from torsor.io.mjcf.keyframes import keyframes
 from torsor.io.mjcf.shape_words import Assets, geom
 from torsor.io.mjcf.ties import equalities, motors, ties_of
 from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
@@ -109,7 +110,8 @@ class _Page:
         etree.SubElement(out, "compiler", angle="radian")
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
-        parts = (_defaults(self.geoms_written), self.assets.element, world, equalities(d, ends), motors(driven))
+        ties, keys = equalities(d, ends), keyframes(d, self.bodies)
+        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 
