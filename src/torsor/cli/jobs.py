@@ -49,8 +49,13 @@ Shown: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[
 
 def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
     """The state variables of --q, --v ..."""
-    names, rest = words.state_names(robot), words.neutral(robot)
-    values = {x: rest[x] if text is None else words.state(f"--{x}", text, names[x], rest[x]) for x, text in texts.items()}
+    names, values = words.state_names(robot), words.neutral(robot)
+    values = {x: values[x] for x in texts}
+    for x, text in texts.items():
+        if text is not None and x == "q":
+            values[x] = words.configuration(robot, "--q", text, values[x])
+        elif text is not None:
+            values[x] = words.state(f"--{x}", text, names[x], values[x])
     return StateFlags(values, tuple(x for x, text in texts.items() if text is not None))
 
 

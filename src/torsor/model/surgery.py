@@ -260,7 +260,9 @@ def rebase(d: Description, link: str) -> Description:
         links += extra
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
-    named = keep_joints(d.configurations, {j.name for j in joints})  # without the pose of the old base
+    named = keep_joints(d.configurations, {j.name for j in joints})
+    if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
+        note += "; named configurations lose the pose of the base"
     return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d), configurations=named)
 
 

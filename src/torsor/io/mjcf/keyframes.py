@@ -13,6 +13,8 @@ from torsor.io.mjcf.tree_words import Body, screw_pitch
 from torsor.io.mjcf.words import numbers
 from torsor.model.description import FLOATING_BASE, Description, Joint, Mimic
 from torsor.model.named_configurations import Configuration
+from torsor.spatial import Transform
+from torsor.spatial.recovery import quaternion_of
 
 #: MuJoCo's mjtObj of a keyframe
 KEY = 24
@@ -92,7 +94,7 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
             for step in body.steps:
                 q = _coordinates(step.joint, joints, given)
                 if step.piece.type == "free":
-                    qpos += _first(q, 3)
+                    qpos += _first(_in_world(step.joint, q), 3)
                 elif step.piece.type == "ball":
                     qpos += _first(q[-4:], 0)
                 elif step.joint.kind.name == "floating":
@@ -111,6 +113,14 @@ def _coordinates(j: Joint, joints: Mapping[str, Joint], given: Mapping[str, tupl
         return given.get(j.name, tuple(j.kind.neutral()))
     (leader,) = _coordinates(joints[j.mimic.joint], joints, given)
     return (j.mimic.multiplier * leader + j.mimic.offset,)
+
+
+def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:
+    """The pose of a free body in the world, where a floating joint's q is its pose in the joint frame."""
+    if j.origin == Transform.identity():
+        return q
+    R, p = (j.kind.transform(q) @ j.origin).pose
+    return (*p, *quaternion_of(R))
 
 
 def _first(q: tuple[float, ...], at: int) -> list[float]:
