@@ -111,8 +111,8 @@ def test_clip_with_limits_that_exclude_each_other_uses_the_leaders():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (PI, -PI), (-PI, -PI), (np.nextafter(PI, 0), np.nextafter(PI, 0)), (7.0, 7.0 - 2 * PI), (-4.0, 2 * PI - 4.0), (0.0, 0.0),
-        (1e3, 1e3 - 159 * 2 * PI), (np.nextafter(-PI, -4), PI),
+        (PI, -PI), (-PI, -PI), (np.nextafter(PI, 0), np.nextafter(PI, 0)), (7.0, 7.0 - 2 * PI), (-4.0, 2 * PI - 4.0),
+        (0.0, 0.0), (1e3, 1e3 - 159 * 2 * PI), (np.nextafter(-PI, -4), PI),
     ],
 )  # fmt: skip
 def test_wrap_brings_angles_without_limits_into_half_a_turn(given, expected):

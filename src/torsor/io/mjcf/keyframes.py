@@ -120,7 +120,7 @@ def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:
     if j.origin == Transform.identity():
         return q
     R, p = (j.kind.transform(q) @ j.origin).pose
-    return (*p, *quaternion_of(R))
+    return tuple(float(x) for x in (*p, *quaternion_of(R)))
 
 
 def _first(q: tuple[float, ...], at: int) -> list[float]:

@@ -26,7 +26,7 @@ class Joints:
         self.session = session
         self.note = gui.add_html("", visible=False)
         named = session.stage.robot.configurations
-        self.menu = gui.add_dropdown("Configuration", (NONE, *named), initial_value=NONE) if named else None
+        self.menu: Any = gui.add_dropdown("Configuration", (NONE, *named), initial_value=NONE) if named else None
         if self.menu is not None:
             self.menu.on_update(lambda event: self._choose(event, do))
         self.sliders = [self._slider(gui, k, row, do) for k, row in enumerate(session.sliders.rows)]
