@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 #: name=number between commas, or any other text; a name may have commas and equal signs of its own
 PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
-#: text that is a list of numbers
+#: text that is a list of numbers; text that cannot be numbers or joint=number
 NUMBERS = re.compile(r"[-+0-9.,e ]+")
+NAME = re.compile(r"(?!\s*[-+]?(?:nan|inf|infinity)\s*$)[^=,]*[A-Za-z_][^=,]*", re.IGNORECASE)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Q = Annotated[
     str | None,
@@ -78,8 +79,8 @@ def configuration(robot: Robot, option: str, text: str, rest: Any) -> np.ndarray
     named = robot.configurations
     if text.strip() in named:
         return robot.configuration(text.strip())
-    if named and "=" not in text and not NUMBERS.fullmatch(text):
-        raise Typed(f"{option}: {text!r} is neither numbers nor a configuration; the named ones are {', '.join(named)}")
+    if named and NAME.fullmatch(text):
+        raise Typed(f"{option}: there is no configuration named {text.strip()!r}; the names are {', '.join(named)}")
     return state(option, text, state_names(robot)["q"], rest)
 
 
