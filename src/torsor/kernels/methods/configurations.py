@@ -28,7 +28,7 @@ class Configurations(CompiledMechanism):
 
     @kernel_method
     def velocity_from_rate(self, q: ArrayLike, qdot: ArrayLike, *, out: Array | None = None) -> Array:
-        """v = N⁺(q) q̇, ``(nv,)``: the velocity at which the coordinates change by q̇; the inverse of configuration_rate.
+        """v = N⁺(q) q̇, ``(nv,)``: the velocity [rad/s, m/s] of the rate q̇ of the coordinates; inverse of configuration_rate.
 
         The part of q̇ that would change the length of a quaternion has no effect.
         """
@@ -36,23 +36,17 @@ class Configurations(CompiledMechanism):
 
     @kernel_method
     def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """|q1 ⊖ q0|: the length of the shortest way from q0 to q1, with radians and metres counted alike.
+        """|q1 ⊖ q0| = √Σ (q1 ⊖ q0)²: the length of the shortest way from q0 to q1 [rad, m], both units counted alike.
 
-        >>> import torsor as ts
-        >>> float(ts.robots.acrobot().distance([3.0, 0.0], [-3.0, 0.0]).round(4))  # continuous joints: the short way round
-        0.2832
+        Continuous joints and quaternions go the short way round; a revolute joint's turns count.
         """
         return self._run("distance", (q0, q1), out=out)
 
     @kernel_method
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: Array | None = None) -> Array:
-        """q0 ⊕ s (q1 ⊖ q0), ``(nq,)``: the configuration at a share s of the shortest way from q0 (s = 0) to q1 (s = 1).
+        """q0 ⊕ s (q1 ⊖ q0), ``(nq,)``: the configuration [rad, m] at a share s of the way from q0 (s = 0) to q1 (s = 1).
 
         The geodesic at constant velocity q1 ⊖ q0: straight for plain coordinates, about one axis for a quaternion, along one
         screw for a floating joint.  ``s`` may be a batch, and lie outside [0, 1].
-
-        >>> import numpy as np, torsor as ts
-        >>> ts.robots.two_link().interpolate([0.0, 0.0], [1.0, 2.0], np.linspace(0, 1, 5)).shape
-        (5, 2)
         """
         return self._run("interpolate", (q0, q1, s), out=out)
