@@ -119,3 +119,10 @@ def test_written_keyframes_without_the_pose_of_the_base_have_it_neutral():
     m = compile_model(write_mjcf(robot.description, meshes=False)).model
     assert m.key_qpos[0][:7].tolist() == [0, 0, 0, 1, 0, 0, 0]
     assert replace(robot.description, configurations=()) == bare.description
+
+
+def test_keyframes_of_very_many_joints_are_refused_before_mujoco_makes_room_for_them():
+    bodies = '<replicate count="50000"><body><joint/><geom size="1"/></body></replicate>'
+    text = f"<mujoco><worldbody>{bodies}</worldbody><keyframe>{'<key/>' * 100}</keyframe></mujoco>"
+    with pytest.raises(ts.errors.FileError, match="has 41 keyframes and 50000 joints, whose product is above 2000000"):
+        read_mjcf(text)
