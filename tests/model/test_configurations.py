@@ -205,6 +205,16 @@ def test_a_tolerance_that_is_none_is_refused(tolerance):
         mixed().within_limits(mixed().neutral(), tolerance)
 
 
+def test_limits_of_a_mimic_joint_with_symbols_are_refused_where_they_count():
+    import sympy
+
+    robot = gripper(sympy.Symbol("k"))
+    assert robot.lower.tolist() == [0.0]
+    assert 0 <= robot.random_configuration(0)[0] <= 1
+    with pytest.raises(ModelError, match="joint 'mimic': its mimic has symbols where limits need numbers"):
+        robot.clip([0.5])
+
+
 # -- named configurations ----------------------------------------------------------------------------------------------
 
 
@@ -285,6 +295,7 @@ def test_lock_removes_a_joints_part_and_configurations_without_any():
     q = robot.configuration("ready")
     locked = robot.lock({"panda_joint2": 0.1, "panda_finger_joint1": 0.02})
     assert locked.configurations == ("ready",)
+    assert locked.report[-1].endswith("; named configurations dropped, as none of their joints is left: open")
     assert locked.configuration("ready").tolist() == [q[0], *q[2:7]]
 
 

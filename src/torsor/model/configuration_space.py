@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.description import Description
-from torsor.model.limits import Limits
+from torsor.model.limits import Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
@@ -57,6 +57,10 @@ class ConfigurationSpace:
     def _limits(self) -> Limits:
         return Limits.of(self._description, self._model)
 
+    @cached_property
+    def _mimic_ranges(self) -> tuple[MimicRange, ...]:
+        return tuple(mimic_ranges(self._description, self._model))
+
     @property
     def lower(self) -> np.ndarray:
         """Lower joint limits [rad, m], ``(nq,)``, read-only; −inf for none, −1 for the entries of a quaternion.
@@ -93,7 +97,7 @@ class ConfigurationSpace:
         """
         if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
             raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
-        found = self._limits.within(self._checked(q), float(tolerance))
+        found = self._limits.within(self._checked(q), float(tolerance), self._mimic_ranges)
         return found if found.ndim else bool(found)
 
     def clip(self, q: ArrayLike) -> np.ndarray:
@@ -102,7 +106,7 @@ class ConfigurationSpace:
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._limits.clip(self._checked(q))
+        return self._limits.clip(self._checked(q), self._mimic_ranges)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
@@ -125,14 +129,11 @@ class ConfigurationSpace:
         """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform."""
         generator = np.random.default_rng(rng)
         shape = (size,) if isinstance(size, int) else tuple(size)
-        joints = {j.name: j for j in self._description.joints}
         q: list[np.ndarray] = []
         for i in self._own_joints():
-            kind, name = self._model.joint[i], self._model.joint_names[i]
-            j = joints.get(name)
-            lower = j.lower if j and j.lower else (-np.inf,) * kind.nq
-            upper = j.upper if j and j.upper else (np.inf,) * kind.nq
-            q += kind.random(generator, lower, upper, shape)
+            kind, start = self._model.joint[i], self._model.q_start[i]
+            mine = slice(start, start + kind.nq)
+            q += kind.random(generator, self.lower[mine].tolist(), self.upper[mine].tolist(), shape)
         return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
 
     def random_velocity(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> np.ndarray:

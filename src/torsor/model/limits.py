@@ -41,7 +41,6 @@ class Limits:
     effort: Array
     angles: tuple[int, ...]  # entries of q that may change by whole turns
     quaternions: tuple[slice, ...]
-    mimics: tuple[MimicRange, ...]
 
     @classmethod
     def of(cls, d: Description, model: Model) -> Limits:
@@ -58,23 +57,23 @@ class Limits:
         for array in (lower, upper, velocity, effort):
             array.flags.writeable = False
         angles = (model.q_start[i] + k for i in own if i not in leaders for k in model.joint[i].angles)
-        return cls(lower, upper, velocity, effort, tuple(angles), quaternions, tuple(_mimic_ranges(model, joints)))
+        return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
 
-    def within(self, q: Array, tolerance: float) -> Array:
+    def within(self, q: Array, tolerance: float, mimics: tuple[MimicRange, ...]) -> Array:
         """Whether every coordinate and every mimic joint is inside its limits; quaternions have none."""
         inside = (q >= self.lower - tolerance) & (q <= self.upper + tolerance)
         for part in self.quaternions:
             inside[..., part] = True
         good = inside.all(axis=-1)
-        for m in self.mimics:
+        for m in mimics:
             x = m.k * q[..., m.entry] + m.b
             good = good & (x >= m.lower - tolerance) & (x <= m.upper + tolerance)
         return np.asarray(good)
 
-    def clip(self, q: Array) -> Array:
+    def clip(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:
         """The nearest q inside the limits, with quaternions normalised."""
         lower, upper = self.lower.copy(), self.upper.copy()
-        for m in self.mimics:
+        for m in mimics:
             low, high = _on_leader(m)
             low, high = max(lower[m.entry], low), min(upper[m.entry], high)
             if low <= high:  # otherwise no q satisfies both, and the leader's own limits count
@@ -112,7 +111,9 @@ def _by_entry(rows: list[Row], label: str, size: str, none: float) -> Array:
     return np.array([x for j, kind, _ in rows for x in getattr(j, label, ()) or (none,) * getattr(kind, size)], dtype=float)
 
 
-def _mimic_ranges(model: Model, joints: dict[str, Joint]) -> Iterator[MimicRange]:
+def mimic_ranges(d: Description, model: Model) -> Iterator[MimicRange]:
+    """The limits of the mimic joints; ModelError for one that has symbols."""
+    joints = {j.name: j for j in d.joints}
     for i, c in enumerate(model.coupling):
         j = joints.get(model.joint_names[i])
         if c is None or j is None or not (j.lower or j.upper):

@@ -5,7 +5,7 @@ Every function is pure: it returns a new Description, whose report lists the cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,9 +59,11 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
         return d
     still = {r.name for r in d.rotors if r.joint in held}
     bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
+    named = keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held))
+    note = "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items())
     return d.with_note(
-        "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
-        configurations=keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held)),
+        note + _dropped(d.configurations, named),
+        configurations=named,
         joints=tuple(_hold(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
         rotors=tuple(r for r in d.rotors if r.name not in still),
@@ -105,14 +107,15 @@ def subtree(d: Description, link: str) -> Description:
     note = f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links"
     if freed:
         note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
+    named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names)
     return d.with_note(
-        note,
+        note + _dropped(d.configurations, named),
         links=tuple(x for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
         rotors=tuple(r for r in d.rotors if r.joint in names),
-        configurations=keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names),
+        configurations=named,
     )
 
 
@@ -335,6 +338,12 @@ def without_couplings(d: Description) -> Description:
         joints=tuple(replace(j, mimic=None) for j in d.joints),
         configurations=with_freed_joints(d, freed),
     )
+
+
+def _dropped(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
+    """Part of a note: the configurations that have no joint left."""
+    lost = [c.name for c in before if c.name not in {x.name for x in after}]
+    return f"; named configurations dropped, as none of their joints is left: {', '.join(lost)}" if lost else ""
 
 
 def _known_link(d: Description, name: str) -> Link:
