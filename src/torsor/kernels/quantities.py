@@ -98,7 +98,7 @@ QUANTITIES = Table(
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
-        "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate),
+        "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
         "reaction_wrenches": Quantity(
             ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
         ),
