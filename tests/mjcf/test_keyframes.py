@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.mjcf.test_random_trees import sayable
+from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.mjcf.twin import Twin
 from tests.tolerance import assert_close
 from tests.trees import random_tree
@@ -94,7 +94,7 @@ def test_bad_keyframes_are_refused_with_their_line(key, says):
 
 @given(st.integers(0, 10**6))
 def test_written_keyframes_are_the_same_configuration_in_mujoco(seed):
-    d = sayable(random_tree(seed, bodies=1 + seed % 6))
+    d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6))
     robot = Robot(d)
     q = robot.random_configuration(seed)
     robot = robot.with_configuration("here", q)
