@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from torsor.model.joints import custom as joints
     from torsor.robot.builder import Builder
     from torsor.robot.library import mechanisms, robots
-    from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
+    from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_srdf, save_urdf, to_mr
     from torsor.robot.robot import Robot
     from torsor.simulate import studies as sweeps
     from torsor.simulate.studies.sweep import sweep
@@ -62,7 +62,9 @@ _HOMES = {
         "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName",
     ),
     "torsor.robot.builder": ("Builder",),
-    "torsor.robot.loading": ("from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_urdf", "to_mr"),
+    "torsor.robot.loading": (
+        "from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_srdf", "save_urdf", "to_mr",
+    ),
     "torsor.robot.robot": ("Robot",),
     "torsor.simulate.studies": ("sweep",),
     "torsor.symbolic.lagrange": ("lagrange",),
@@ -144,6 +146,7 @@ __all__ = [
     "robots",
     "save",
     "save_loops",
+    "save_srdf",
     "save_urdf",
     "scalar",
     "simulate",

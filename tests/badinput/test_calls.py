@@ -14,13 +14,14 @@ from torsor.robot import Robot
 
 ROBOT = ts.robots.two_link()
 LINK = ROBOT.links[-1]
+NUMBERS = ("dt", "s")
 WORDS = {"frame": LINK, "frames": None, "expressed_in": "world"}
 METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
 
 
 def arguments(name):
     rng = np.random.default_rng(0)
-    return {x: (np.array(0.1) if x == "dt" else rng.normal(size=2)) for x in quantities.QUANTITIES[name].inputs}
+    return {x: (np.array(0.1) if x in NUMBERS else rng.normal(size=2)) for x in quantities.QUANTITIES[name].inputs}
 
 
 def call(name, values, **options):
@@ -101,7 +102,7 @@ def test_float32_and_integers_are_converted(name, k):
 def test_wrong_shape_error_names_argument_and_expected_shape(name, k):
     good = arguments(name)
     argument = list(good)[k]
-    if argument == "dt":
+    if argument in NUMBERS:
         pytest.skip("a number: any shape is a batch")
     for label, change in WRONG.items():
         values = [change(x) if i == k else x for i, x in enumerate(good.values())]
@@ -127,7 +128,7 @@ def test_nan_or_infinity_error_names_argument_and_index(name, k, bad):
     good = arguments(name)
     argument = list(good)[k]
     values = [np.copy(x) for x in good.values()]
-    values[k][... if argument == "dt" else 1] = bad
+    values[k][... if argument in NUMBERS else 1] = bad
     with pytest.raises(ts.ArgumentError, match=rf"^{argument}\[.*\] is -?(nan|inf)"):
         call(name, values)
     batch = [np.stack([x] * 5) for x in good.values()]

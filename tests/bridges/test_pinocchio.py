@@ -243,3 +243,26 @@ def test_ellipsoids_and_other_objects_are_refused(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pinocchio", None)
     with pytest.raises(MissingExtra, match=r"torsor\[pinocchio\]"):
         to_pinocchio(ts.robots.ur5())
+
+
+@pytest.mark.parametrize("name", ["panda", "quadruped", "cart_pole", "scara"])
+def test_named_configurations_are_reference_configurations(name):
+    robot = getattr(ts.robots, name)()
+    model = to_pinocchio(robot)
+    data = model.createData()
+    theirs = {item.key(): np.array(item.data()) for item in model.referenceConfigurations}
+    assert set(theirs) == set(robot.configurations)
+    link = robot.links[-1]
+    for word, q in theirs.items():
+        pin.framesForwardKinematics(model, data, q)
+        assert_close(data.oMf[model.getFrameId(link)].homogeneous, robot.pose(robot.configuration(word), link), floor=1)
+    back = from_pinocchio(model)
+    for word in robot.configurations:
+        assert_close(back.configuration(word), robot.configuration(word))
+
+
+def test_a_reference_configuration_of_a_wrong_size_is_refused():
+    model = to_pinocchio(ts.robots.ur5())
+    model.referenceConfigurations["bad"] = np.zeros(3)
+    with pytest.raises(ArgumentError, match="shape"):
+        from_pinocchio(model)

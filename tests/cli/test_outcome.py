@@ -54,6 +54,8 @@ BAD = {
     "torque two_link --q 1,2,3": (2, "--q takes 2 numbers, 3 given: joint1, joint2"),
     "torque two_link --q one,2": (2, "--q: 'one' is not a number"),
     "torque two_link --q joint3=1": (2, "--q: there is no 'joint3'; the names are joint1, joint2"),
+    "torque two_link --q up": (2, "--q: there is no configuration named 'up'; the names are home"),
+    "torque two_link --srdf auto": (2, "--srdf needs a file; two_link is a bundled robot"),
     "torque two_link --q nan": (2, "--q: every number must be finite, not nan"),
     "torque two_link --wrench tip": (2, "--wrench tip: write it as frame=mx,my,mz,fx,fy,fz"),
     "torque two_link --wrench tip=1": (2, "--wrench tip takes 6 numbers, 1 given"),

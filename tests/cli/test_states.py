@@ -43,6 +43,32 @@ def files(torsor):
         return stream.read()
 
 
+@pytest.mark.parametrize("command", ["torque", "accel", "mass", "pose", "jacobian", "explain"])
+def test_a_named_configuration_is_a_q(torsor, command):
+    more = ("--json", *(("--frame", "panda_hand") if command == "jacobian" else ()))
+    by_name = torsor(command, "panda", "--q", "ready", *more)
+    q = ",".join(map(repr, ts.robots.panda().configuration("ready").tolist()))
+    by_numbers = torsor(command, "panda", f"--q={q}", *more)
+    assert (by_name.code, by_name.err) == (0, "")
+    assert by_name.json == by_numbers.json
+
+
+def test_named_configurations_of_a_file_and_its_srdf(torsor):
+    robot = ts.robots.ur5().with_configuration("low", {"elbow_joint": 1.0})
+    ts.save(robot, "arm.urdf")
+    ts.save_srdf(robot, "arm.srdf")
+    ts.save(robot, "arm.mjcf")
+    found = [torsor("info", *words, "--samples", 1, "--json") for words in (("arm.urdf", "--srdf", "auto"), ("arm.mjcf",))]
+    assert [ended.json["configurations"] for ended in found] == [
+        {name: robot.configuration(name).tolist() for name in robot.configurations}
+    ] * 2
+    assert "configurations" in torsor("info", "arm.mjcf", "--samples", 1).out
+    start = torsor("simulate", "arm.urdf", "--srdf", "arm.srdf", "--q", "low", "--seconds", 0.01, "--json").json["start"]["q"]
+    assert start == robot.configuration("low").tolist()
+    aim = ("--control", "pd", "--target", "low", "--seconds", 0.01)
+    assert torsor("simulate", "arm.urdf", "--srdf", "auto", "--q", "low", *aim).code == 0
+
+
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("command", JOBS)
 def test_table_results_equal_the_library_bit_for_bit(torsor, files, command, file):

@@ -13,7 +13,7 @@ from tests.tolerance import assert_close
 NAMES = (
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "kinetic_energy", "momentum",
     "coriolis_matrix", "pose:frame2", "jacobian:frame2:body", "twist:frame2", "acceleration:frame2:world", "integrate",
-    "step", "difference", "configuration_rate", "reaction_wrenches",
+    "step", "difference", "configuration_rate", "reaction_wrenches", "distance", "interpolate", "velocity_from_rate",
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def shift(robot, kernel, state, steps, h):
 
 def change(robot, name, kernel, up, down, h):
     """(y(up) − y(down))/2h, of a configuration as a velocity."""
-    moves = {"integrate": (True,), "step": (True, False)}.get(name, (False,))
+    moves = {"integrate": (True,), "interpolate": (True,), "step": (True, False)}.get(name, (False,))
     rows = zip(moves, as_tuple(up), as_tuple(down), strict=True)
     return [(robot.difference(y, x) if q else np.subtract(x, y)) / (2 * h) for q, x, y in rows]
 

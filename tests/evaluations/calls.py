@@ -126,8 +126,10 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
             rows[name] = robot.random_configuration(rng, size=ROWS)
         elif name == "prescribed":
             rows[name] = (np.arange(ROWS * robot.nv).reshape(ROWS, robot.nv) % 2).astype(float)
-        elif name == "dt":
+        elif name in ("dt", "s"):
             rows[name] = rng.uniform(0.1, 0.5, ROWS)
+        elif name == "qdot":
+            rows[name] = rng.normal(size=(ROWS, robot.nq))
         else:
             rows[name] = rng.normal(size=(ROWS, 6 if name.startswith(("wrench", "base")) else robot.nv))
     return rows
@@ -144,7 +146,8 @@ def _takes_out(owner: type, method: str) -> bool:
 
 def _inputs(method: str) -> list[str]:
     """The arrays of a state that a method of a robot takes by position."""
-    return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in ("q", "q0", "q1", "v", "a", "tau", "dt")]
+    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "dt", "s")
+    return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in known]
 
 
 #: quantities with several results or special arguments; their subjects are below

@@ -46,8 +46,10 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
     for name in row_and_words(spec)[0].inputs:
         if name in ("q", "q0", "q1"):
             made.append(np.array([robot.random_configuration(rng) for _ in range(n)]))
-        elif name == "dt":
+        elif name in ("dt", "s"):
             made.append(rng.uniform(0.1, 0.5, size=n))
+        elif name == "qdot":
+            made.append(rng.normal(size=(n, robot.nq)))
         else:
             made.append(rng.normal(size=(n, robot.nv)))
     return made

@@ -32,9 +32,11 @@ from torsor.errors import TorsorError
 from torsor.io.dh.files import read_dh
 from torsor.io.loops_file import read_loops
 from torsor.io.mjcf import read_mjcf
+from torsor.io.srdf import with_srdf
 from torsor.io.urdf import read_urdf
 from torsor.logs import Log, Writer, read
 from torsor.model import Description
+from torsor.robot.builder import Builder
 from torsor.simulate import simulate
 from torsor.simulate.files import load_result
 from torsor.spatial.vector import flat
@@ -137,7 +139,7 @@ MJCF = [
 <position joint="k" kp="1" forcerange="-1 2"/></actuator>
 <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
 <sensor><jointpos joint="j"/></sensor>
-<keyframe><key time="1"/></keyframe>
+<keyframe><key time="1"/><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2 1 0 0 0 1 0 0 0" ctrl="0 1"/></keyframe>
 </mujoco>""",
     """<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
 <hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/>
@@ -194,6 +196,17 @@ LOOPS = [
   - {name: screw, type: helical, pitch: 0.1, parent: {link: world}, child: {link: b}}
 """
 ]
+SRDF = [
+    """<robot name="arm">
+<virtual_joint name="root" type="floating" parent_frame="world" child_link="base"/>
+<group name="arm"><joint name="j"/><chain base_link="base" tip_link="end"/></group>
+<group_state name="home" group="arm">
+<joint name="j" value="1.5"/><joint name="s" value="0 0 0 1"/>
+<joint name="root" value="0 0 1 0 0 0 1"/></group_state>
+<group_state name="home" group="hand"><joint name="k" value="-2e-3"/></group_state>
+<disable_collisions link1="base" link2="end" reason="Never"/>
+</robot>"""
+]
 CSV_LOG = ['# {"start": 5}\nt,q[a],q[b],v[a],note\n0,1,2,3,4\n0.1,1.5,2e-3,-3,nan\n"0.2",1,2,3,inf\n']
 
 
@@ -247,6 +260,14 @@ def scratch() -> Path:
     folder = tempfile.mkdtemp(prefix="torsor_fuzz", dir=memory if os.access(memory, os.W_OK) else None)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+def _srdf_reader() -> Callable[[bytes], object]:
+    """An SRDF, read for a robot with a spherical joint and a mimic joint, on a floating base."""
+    b = Builder("arm").link("base", mass=1.0).link("a", mass=1.0).link("b", mass=1.0).link("end", mass=1.0)
+    b = b.joint("j", "revolute", "base", "a").joint("s", "spherical", "a", "b").joint("k", "prismatic", "b", "end")
+    d = b.description("floating")
+    return lambda data: with_srdf(d, data)
 
 
 def _csv_log() -> Reader:
@@ -312,6 +333,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "dh csv": lambda: _text(DH, [b"a", b"alpha", b"mass", b"revolute", b"# name: x"], read_dh),
     "dh yaml": lambda: _text(DH_YAML, [b"a", b"alpha", b"mass", b"joints:", b"? "], read_dh),
     "loops": lambda: _text(LOOPS, [b"name", b"world", b"planar", b"universal", b"loops:"], read_loops),
+    "srdf": lambda: _text(SRDF, [b"j", b"s", b"k", b"root", b"home", b"floating", b"<joint/>", b"0 0 0 1"], _srdf_reader()),
     "csv": _csv_log,
     "npz": lambda: _log("npz"),
     "parquet": lambda: _log("parquet"),

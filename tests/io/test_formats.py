@@ -75,7 +75,8 @@ def test_load_passes_base_gravity_mimic_and_strict_to_every_reader(tmp_path):
         assert robot.description.base == "floating"
         assert robot.gravity.tolist() == [0, 0, -1.6]
     d = ts.robots.description("two_link")
-    tied = replace(d, joints=(d.joints[0], replace(d.joints[1], mimic=Mimic("joint1", 2.0)), *d.joints[2:]))
+    mimic = replace(d.joints[1], mimic=Mimic("joint1", 2.0))
+    tied = replace(d, joints=(d.joints[0], mimic, *d.joints[2:]), configurations=())
     for ending in (".urdf", ".mjcf"):
         save(ts.Robot(replace(tied, links=solid(tied))), tmp_path / f"tied{ending}")
         assert load(tmp_path / f"tied{ending}").nv == 1

@@ -35,6 +35,7 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )
+from torsor.model.named_configurations import Configuration
 from torsor.model.rotor import Rotor
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO, flat
@@ -82,7 +83,9 @@ def robot_with_joints(*names: str) -> Description:
     )
     rotors = (Rotor("rotor", "geared", "base", SPUN, 50),) if "geared" in chosen else ()
     frames = (NamedFrame("tip", links[-1].name, Transform(IDENTITY, Vec(0, 0, 1))),)
-    return Description("all", links, joints, frames, loops=loops, rotors=rotors, base="floating", gravity=Vec(0.0, 0.0, -1.62))
+    named = (Configuration("up", ((next(iter(chosen)), joints[0].kind.neutral()),)),) if joints[0].mimic is None else ()
+    more = {"loops": loops, "rotors": rotors, "configurations": named}
+    return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])

@@ -218,7 +218,6 @@ def test_report_counts_elements_that_are_ignored():
     for line in (
         "5 actuators ignored",
         "1 sensor ignored",
-        "1 keyframe ignored",
         "limit on the angle of a ball joint ignored: socket",
     ):
         assert line in report

@@ -32,6 +32,8 @@ METHODS = {
     "christoffel_symbols": (Q,),
     "integrate": (Q, V),
     "difference": (Q, V),
+    "distance": (Q, V),
+    "velocity_from_rate": (Q, V),
 }
 
 

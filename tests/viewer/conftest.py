@@ -22,6 +22,7 @@ def evil_arm():
         .joint(f"{EVIL}one", "revolute", "base", f"{EVIL}link1", axis=(0, 1, 0), lower=-2, upper=2)
         .joint(f"{EVIL}two", "revolute", f"{EVIL}link1", f"{EVIL}link2", axis=(0, 1, 0), xyz=(0, 0, 1))
         .frame(f"{EVIL}tip", f"{EVIL}link2", xyz=(0, 0, 1))
+        .configuration(f"{EVIL}home", {f"{EVIL}one": 1.5})
     )
     return built.build()
 

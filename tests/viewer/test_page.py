@@ -54,6 +54,17 @@ def test_script_moves_the_sliders_of_the_page(shown):
     assert eventually(lambda: first.get_attribute("aria-valuenow") == "-0.25")
 
 
+def test_menu_of_named_configurations_moves_the_sliders(shown):
+    shown.viewer.show([-0.25, 0.5])
+    menu = shown.page.get_by_label("Configuration").first
+    menu.click()
+    shown.page.get_by_role("option", name=f"{EVIL}home").click()
+    assert eventually(lambda: shown.viewer.session.values == [1.5, 0.0])
+    assert eventually(lambda: menu.input_value() == f"{EVIL}home")
+    shown.viewer.show([-0.25, 0.5])  # no longer the named one
+    assert eventually(lambda: menu.input_value() == "–")
+
+
 def test_viewer_page_plays_a_simulation_and_shows_its_plots(shown):
     shown.viewer.play(shown.robot.simulate([0.4, 0.0], [0.0, 0.0], 0.4, dt=2e-3, progress=False))
     assert eventually(lambda: not shown.viewer.session.playing)

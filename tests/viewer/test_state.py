@@ -266,3 +266,21 @@ def test_bars_stay_inside_their_box():
             width = float(piece.split("width:")[1].split("%")[0]) if "width:1px" not in piece[:40] else 0.0
             assert left >= -0.01
             assert left + width <= 100.02
+
+
+def test_session_goes_to_a_named_configuration_and_forgets_the_name_when_moved():
+    robot = ts.robots.panda()
+    session = Session(Stage(robot))
+    assert session.named == ""
+    session.choose("ready")
+    assert (session.named, session.q.tolist()) == ("ready", robot.configuration("ready").tolist())
+    session.slide(0, 0.5)
+    assert session.named == ""
+    with pytest.raises(ts.errors.UnknownName, match="there is no configuration named 'x'; valid names: ready"):
+        session.choose("x")
+
+
+def test_session_closes_the_loops_of_a_named_configuration():
+    session = Session(Stage(ts.mechanisms.four_bar().with_configuration("turned", {"crank": 0.5})))
+    session.choose("turned")
+    assert session.look().open_by < 1e-9

@@ -6,7 +6,14 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
-from torsor.algorithms.configuration import configuration_rate, difference, integrate
+from torsor.algorithms.configuration import (
+    configuration_rate,
+    difference,
+    distance,
+    integrate,
+    interpolate,
+    velocity_from_rate,
+)
 from torsor.algorithms.coriolis import (
     christoffel_symbols,
     coriolis_matrix,
@@ -51,6 +58,7 @@ __all__ = [
     "crba",
     "damping_force",
     "difference",
+    "distance",
     "forward_dynamics",
     "forward_dynamics_by_factors",
     "forward_dynamics_derivatives",
@@ -60,6 +68,7 @@ __all__ = [
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
+    "interpolate",
     "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_derivative",
@@ -81,4 +90,5 @@ __all__ = [
     "twist",
     "velocity_force",
     "velocity_force_by_pair",
+    "velocity_from_rate",
 ]

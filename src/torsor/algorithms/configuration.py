@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalar, Scalars, rate
+from torsor.scalar import Dual, Scalar, Scalars, rate, sqrt
 
 
 def _joints_with_coordinates(model: Model) -> list[int]:
@@ -52,11 +52,22 @@ def bracket(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     return rows
 
 
-def velocity(model: Model, q: Scalars, rates: Scalars) -> list[Scalar]:
-    """N⁺(q) q̇ (nv): the velocity at which the coordinates have these rates."""
-    return [rate(x) for x in difference(model, q, [Dual(x, dx) for x, dx in zip(q, rates, strict=True)])]
-
-
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """q̇ (nq), the rate of the coordinates: v itself for plain ones, ½ q ⊗ ω for a quaternion."""
     return [rate(x) for x in integrate(model, q, v, Dual(0, 1))]
+
+
+def velocity_from_rate(model: Model, q: Scalars, qdot: Scalars) -> list[Scalar]:
+    """v = N⁺(q) q̇ (nv), the velocity of a rate of the coordinates: q̇ itself for plain ones, 2 Im(q* ⊗ q̇) for a quaternion."""
+    here = integrate(model, q, [0] * model.nv, 1)  # quaternions normalised, as for configuration_rate
+    return [rate(x) for x in difference(model, here, [Dual(x, y) for x, y in zip(here, qdot, strict=True)])]
+
+
+def distance(model: Model, q0: Scalars, q1: Scalars) -> Scalar:
+    """|q1 ⊖ q0|: the length of the shortest way from q0 to q1, in the units of v."""
+    return sqrt(sum(x * x for x in difference(model, q0, q1)))
+
+
+def interpolate(model: Model, q0: Scalars, q1: Scalars, s: Scalar) -> list[Scalar]:
+    """q0 ⊕ s (q1 ⊖ q0): q0 at s = 0, q1 at s = 1, at constant velocity between."""
+    return integrate(model, q0, difference(model, q0, q1), s)

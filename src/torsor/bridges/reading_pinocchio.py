@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from torsor.bridges.pinocchio_joints import JointPart, library, parts, transform
+from torsor.bridges.states import pinocchio
 from torsor.errors import ArgumentError
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
@@ -23,6 +24,8 @@ _NO_LIMIT = 1e300
 def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     """The robot of a ``pinocchio.Model``: same tree, masses, limits, armature, damping, dry friction, gravity, joint names.
 
+    Its ``referenceConfigurations`` are ``robot.configurations``.
+
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
     joints is a named frame.  A free flyer at the root is the floating base.  Joints that Pinocchio composes, or has as three
     prismatic or revolute joints, are several joints: ``name_0``, ``name_1``, ....  Pinocchio ignores ``rotorInertia`` in its
@@ -38,7 +41,13 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     d = _PinocchioReader(pin, model).description()
     odd = warn_or_refuse(d, strict=strict)
     note = f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}"
-    return Robot(d.with_note(note) if odd else d)
+    robot = Robot(d.with_note(note) if odd else d)
+    named = {item.key(): np.array(item.data()) for item in model.referenceConfigurations}
+    if named:
+        back = pinocchio(robot, model).back
+        for name, q in named.items():
+            robot = robot.with_configuration(name, back.q(q))
+    return robot
 
 
 class _PinocchioReader:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
+from torsor.bridges.states import pinocchio
 from torsor.errors import ModelError
 from torsor.io.mjcf.attribute_values import unused_name
 from torsor.model.description import FLOATING_BASE, Description, Joint
@@ -27,6 +28,8 @@ ROOT = "root_joint"
 def to_pinocchio(robot: Robot) -> Any:
     """The ``pinocchio.Model`` of a robot: same tree, masses, limits, armature, damping, dry friction, gravity, names, frames.
 
+    Named configurations are its ``referenceConfigurations``.
+
     Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another; a
     cylindrical or universal one is composed of two; the joint of a floating base is called ``root_joint``.  Links and named
     frames are frames.  Pinocchio's model has no place for loops, geared rotors, friction laws and custom joint types: the
@@ -42,7 +45,12 @@ def to_pinocchio(robot: Robot) -> Any:
     if d.loops:
         raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse_rotors(robot.model, "Pinocchio")
-    return _PinocchioWriter(pin, robot).model
+    model = _PinocchioWriter(pin, robot).model
+    if robot.configurations:
+        there = pinocchio(robot, model)
+        for name in robot.configurations:
+            model.referenceConfigurations[name] = there.q(robot.configuration(name))
+    return model
 
 
 class _PinocchioWriter:

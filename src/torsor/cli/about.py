@@ -64,6 +64,8 @@ def _facts(robot: Robot, found: Survey) -> Any:
             ("cond M, neutral", _condition(found.neutral)),
             ("cond M, worst", f"{_condition(found.worst)}, of {found.samples} samples"),
         ]
+    if robot.configurations:
+        rows.append(("configurations", ", ".join(robot.configurations)))
     for row in rows:
         made.add_row(*row)
     return made
@@ -100,6 +102,7 @@ def _document(robot: Robot, found: Survey) -> dict[str, Any]:
     return {
         "robot": robot.name, "base": robot.description.base, "nq": robot.nq, "nv": robot.nv, "mass": robot.mass,
         "gravity": robot.gravity, "joints": joints, "links": links, "frames": robot.frames, "loops": robot.loops,
+        "configurations": {name: robot.configuration(name) for name in robot.configurations},
         "survey": found.to_dict(), "report": robot.report,
     }  # fmt: skip
 

@@ -49,10 +49,13 @@ Display: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], lis
 
 def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
     """The state variables of --q, --v ..."""
-    names, rest = option_values.state_names(robot), option_values.neutral(robot)
-    values = {
-        x: rest[x] if text is None else option_values.state(f"--{x}", text, names[x], rest[x]) for x, text in texts.items()
-    }
+    names, values = option_values.state_names(robot), option_values.neutral(robot)
+    values = {x: values[x] for x in texts}
+    for x, text in texts.items():
+        if text is not None and x == "q":
+            values[x] = option_values.configuration(robot, "--q", text, values[x])
+        elif text is not None:
+            values[x] = option_values.state(f"--{x}", text, names[x], values[x])
     return StateFlags(values, tuple(x for x, text in texts.items() if text is not None))
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 Start = Annotated[
     str | None,
     typer.Option(
-        "--q", metavar="NUMBERS", help="Initial configuration: 0,0,1 or joint=1,... (default: random within the limits)."
+        "--q",
+        metavar="NUMBERS|NAME",
+        help="Initial configuration: 0,0,1, joint=1,... or a named one (default: random within the limits).",
     ),
 ]
 Speed = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Initial velocity (default: zero).")]
@@ -27,7 +29,9 @@ Control = Annotated[
     Literal["none", "gravity", "pd"],
     typer.Option(help="Joint forces: none, gravity compensation g(q), or PD control to --target."),
 ]
-Target = Annotated[str | None, typer.Option(metavar="NUMBERS", help="Target configuration of --control pd (default: neutral).")]
+Target = Annotated[
+    str | None, typer.Option(metavar="NUMBERS|NAME", help="Target configuration of --control pd (default: neutral).")
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random initial state.")]
 Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joint limits are hard stops.")]
 Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 #: name=number between commas, or any other text; a name may have commas and equal signs of its own
 PAIR = re.compile(r"(?s)(.+?)=([^=,]*)(?:,|$)|(.+)")
+#: text that is a list of numbers; text that cannot be numbers or joint=number
+NUMBERS = re.compile(r"[-+0-9.,e ]+")
+NAME = re.compile(r"(?!\s*[-+]?(?:nan|inf|infinity)\s*$)[^=,]*[A-Za-z_][^=,]*", re.IGNORECASE)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Q = Annotated[
-    str | None, typer.Option("--q", metavar="NUMBERS", help="Configuration: 0,0,1 or joint=1,... (default: neutral).")
+    str | None,
+    typer.Option("--q", metavar="NUMBERS|NAME", help="Configuration: 0,0,1, joint=1,... or a named one (default: neutral)."),
 ]
 V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity (default: zero).")]
 A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration (default: zero).")]
@@ -68,6 +72,16 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
             raise UsageError(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
         values[list(names).index(name.strip())] = numbers(f"{option} {name.strip()}", value, 1)[0]
     return values
+
+
+def configuration(robot: Robot, option: str, text: str, rest: Any) -> np.ndarray:
+    """q by numbers, by joints, or by the name of a configuration of the robot."""
+    named = robot.configurations
+    if text.strip() in named:
+        return robot.configuration(text.strip())
+    if named and NAME.fullmatch(text):
+        raise UsageError(f"{option}: there is no configuration named {text.strip()!r}; the names are {', '.join(named)}")
+    return state(option, text, state_names(robot)["q"], rest)
 
 
 def names_among(text: str, names: Sequence[str]) -> list[str]:

@@ -39,6 +39,7 @@ Name = Annotated[
 Base = Annotated[Literal["fixed", "floating"] | None, _option("--base", help="Fixed or floating base.")]
 Gravity = Annotated[str | None, _option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²].")]
 Loops = Annotated[str | None, _option("--loops", metavar="FILE", help="File of loop joints; auto: the file beside ROBOT.")]
+Srdf = Annotated[str | None, _option("--srdf", metavar="FILE", help="SRDF with named configurations; auto: beside ROBOT.")]
 Mimic = Annotated[bool, _option("--mimic/--no-mimic", help="Mimic joints follow their leader, or have their own coordinates.")]
 Xacro = Annotated[
     str | None,
@@ -57,16 +58,17 @@ Roots = Annotated[list[str] | None, _option("--root", metavar="FOLDER", help="Fo
 
 
 def find(
-    robot: Name, base: Base = None, gravity: Gravity = None, loops: Loops = None, mimic: Mimic = True, xacro: Xacro = None,
-    root: Roots = None, kind: As = None, strict: Strict = False,
+    robot: Name, base: Base = None, gravity: Gravity = None, loops: Loops = None, srdf: Srdf = None, mimic: Mimic = True,
+    xacro: Xacro = None, root: Roots = None, kind: As = None, strict: Strict = False,
 ) -> Robot:  # fmt: skip
     """The robot of these words."""
     g = None if gravity is None else numbers("--gravity", gravity, 3)
     maker = bundled_robots().get(robot)
     if maker is None:
-        how = {"base": base, "gravity": g, "loops": True if loops == "auto" else loops, "mimic": mimic, "strict": strict}
+        beside = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
+        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **beside}
         return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
-    for option, word in (("--loops", loops), ("--xacro", xacro), ("--as", kind)):
+    for option, word in (("--loops", loops), ("--srdf", srdf), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
             raise UsageError(f"{option} needs a file; {robot} is a bundled robot")
     made = maker()

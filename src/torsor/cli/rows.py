@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -33,8 +32,6 @@ Array: TypeAlias = np.ndarray
 NUMBERS_IN_MEMORY = 1 << 23
 #: names of the state variables in error messages
 VARIABLE_NAMES = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
-#: text that is a list of numbers and not a file
-NUMBERS = re.compile(r"[-+0-9.,e ]+")
 
 
 def compute_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
@@ -133,7 +130,7 @@ def _format(path: str) -> str:
     word = "csv" if path == "-" else os.path.splitext(path)[1].lower().removeprefix(".")
     if word in FORMATS:
         return word
-    if NUMBERS.fullmatch(path):
+    if option_values.NUMBERS.fullmatch(path):
         raise UsageError(f"{path} is not a file of states; did you mean --q {path}?")
     raise UsageError(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
 

@@ -39,9 +39,9 @@ class Start(NamedTuple):
 def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
     """The initial state of --q and --v; by default a random configuration within half of the limits, at rest."""
     names, rng, says = option_values.state_names(robot), np.random.default_rng(seed), "from the state given"
-    middle = clip_to_limits(robot, robot.neutral())
+    middle = robot.clip(robot.neutral())
     if q is not None:
-        at = option_values.state("--q", q, names["q"], middle)
+        at = option_values.configuration(robot, "--q", q, middle)
         if robot.loops:
             at, says = robot.assemble(at, fixed=option_values.names_among(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
@@ -63,15 +63,6 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     return Start(at, speed, says)
 
 
-def clip_to_limits(robot: Robot, q: Array) -> Array:
-    """A configuration with every joint of one coordinate moved into its limits."""
-    q = np.array(q, dtype=float)
-    for joint in map(robot.joint, robot.joints):
-        if joint.mimic is None and len(joint.lower) == 1:
-            q[joint.q_slice] = np.clip(q[joint.q_slice], joint.lower, joint.upper)
-    return q
-
-
 def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..., Any] | None, str]:
     """τ(t, q, v) of a ``--control`` word, and its description: τ = M a + g with a = 0, or that of springs and dampers.
 
@@ -79,9 +70,9 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
     """
     if word == "none":
         return None, CONTROL_DESCRIPTIONS[word]
-    goal = rest = clip_to_limits(robot, robot.neutral())
+    goal = rest = robot.clip(robot.neutral())
     if target is not None:
-        goal = option_values.state("--target", target, option_values.state_names(robot)["q"], rest)
+        goal = option_values.configuration(robot, "--target", target, rest)
     tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops do not change τ = M a + g
     both, base = tree.kernel("mass_matrix", "gravity_force"), _base(robot)
 

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.algorithms import steps
-from torsor.algorithms.configuration import tangent, velocity
+from torsor.algorithms.configuration import tangent, velocity_from_rate
 from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
@@ -130,7 +130,7 @@ class OnManifold(NamedTuple):
         """The rates of all results."""
         values, changes = split(self.outputs, self.program.results), split(self.outputs, self.program.push(rates))
         rows = zip(self.outputs, values, changes, strict=True)
-        return flat([velocity(self.model, y, dy) if out.name in self.configurations else dy for out, y, dy in rows])
+        return flat([velocity_from_rate(self.model, y, dy) if out.name in self.configurations else dy for out, y, dy in rows])
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
@@ -140,7 +140,7 @@ class OnManifold(NamedTuple):
             moves = out.name in self.configurations
             size = self.model.nv if moves else out.size
             w = weights[start : start + size]
-            columns = (velocity(self.model, y, unit) for unit in units(out.size))
+            columns = (velocity_from_rate(self.model, y, unit) for unit in units(out.size))
             whole += [sum_products(dict(enumerate(c)), dict(enumerate(w))) for c in columns] if moves else w
             start += size
         return self.program.pull(whole)

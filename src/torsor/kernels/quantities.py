@@ -111,6 +111,9 @@ QUANTITIES = Table(
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
         "bracket": Quantity(("q", "v"), bracket),
+        "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
+        "distance": Quantity(("q0", "q1"), alg.distance),
+        "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
         "reaction_wrenches": Quantity(
             ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
         ),
@@ -121,14 +124,14 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
+    return {"q": q, "q0": q, "q1": q, "qdot": q, "s": (), "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
+    return {"q": of_q, "q0": of_q, "q1": of_q, "qdot": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
 
 
 def kernels_of(model: Model) -> Kernels:

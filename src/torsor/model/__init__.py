@@ -6,9 +6,11 @@ May import support, scalar and spatial.
 from torsor.model.assembly import assemble
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.model import Coupling, Frame, LoopRow, Model
+from torsor.model.named_configurations import Configuration
 from torsor.model.rotor import Rotor, RotorRow
 
 __all__ = [
+    "Configuration",
     "Coupling",
     "Description",
     "Frame",

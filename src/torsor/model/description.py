@@ -13,6 +13,7 @@ from typing import Any
 from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
+from torsor.model.named_configurations import Configuration, check_configurations
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
@@ -110,7 +111,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Description:
-    """A robot as described: see :class:`Link`, :class:`Joint`, :class:`Loop`, :class:`Rotor`."""
+    """A robot as described: see :class:`Link`, :class:`Joint`, :class:`Loop`, :class:`Rotor`, :class:`Configuration`."""
 
     name: str
     links: tuple[Link, ...]
@@ -118,6 +119,7 @@ class Description:
     frames: tuple[NamedFrame, ...] = ()
     loops: tuple[Loop, ...] = field(default=(), kw_only=True)
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
+    configurations: tuple[Configuration, ...] = field(default=(), kw_only=True)
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
@@ -194,6 +196,11 @@ def validate(d: Description) -> None:
     fixed_root = d.root if d.base == "fixed" else ""
     for loop in d.loops:
         _check_loop(loop, links, fixed_root)
+    if d.configurations:
+        _unique("configuration", [c.name for c in d.configurations])
+        kinds = {FLOATING_BASE: Floating(), **{j.name: j.kind for j in d.joints if j.kind.nq}}
+        leaders = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
+        check_configurations(d.configurations, kinds, leaders, [loop.name for loop in d.loops])
 
 
 def _unique(kind: str, names: list[str]) -> None:

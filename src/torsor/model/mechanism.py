@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import UnknownName
+from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, surgery
+from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.description import FLOATING_BASE
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
@@ -19,7 +20,7 @@ from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
 
 
-class Mechanism:
+class Mechanism(ConfigurationSpace):
     """A description and its numbered model.  Immutable and picklable; editing returns a new one."""
 
     def __init__(self, description: Description):
@@ -120,32 +121,6 @@ class Mechanism:
         self._model.frame(name)
         return FrameView.of(self, name)
 
-    # -- configurations --------------------------------------------------------------------------------------
-
-    def neutral(self) -> np.ndarray:
-        """The zero configuration, ``(nq,)``: zero coordinates [rad, m], identity rotations (0, 0, 0, 1)."""
-        return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
-
-    def random_configuration(
-        self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()
-    ) -> np.ndarray:
-        """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform."""
-        generator = np.random.default_rng(rng)
-        shape = (size,) if isinstance(size, int) else tuple(size)
-        joints = {j.name: j for j in self._description.joints}
-        q: list[np.ndarray] = []
-        for i in self._own_joints():
-            kind, name = self._model.joint[i], self._model.joint_names[i]
-            j = joints.get(name)
-            lower = j.lower if j and j.lower else (-np.inf,) * kind.nq
-            upper = j.upper if j and j.upper else (np.inf,) * kind.nq
-            q += kind.random(generator, lower, upper, shape)
-        return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
-
-    def _own_joints(self) -> list[int]:
-        """The joints that have their own coordinates."""
-        return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
-
     # -- surgery ---------------------------------------------------------------------------------------------
 
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
@@ -234,6 +209,24 @@ class Mechanism:
 
             laws = of_joints(laws, self._description.joints)
         return type(self)(surgery.with_friction(self._description, laws))
+
+    def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
+        """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.
+
+        It replaces one of the same name; None removes it.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_configuration("bent", {"joint2": 1.0}).configuration("bent")
+        array([0., 1.])
+        """
+        if q is None and name not in self.configurations:
+            raise UnknownName("configuration", name, self.configurations)
+        if q is not None and not isinstance(q, Mapping):
+            one = self._checked(q)
+            if one.ndim != 1:
+                raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
+            q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
+        return type(self)(surgery.with_configuration(self._description, name, q))
 
     def without_loops(self) -> Self:
         """The spanning tree alone, without its loops."""

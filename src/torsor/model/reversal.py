@@ -31,6 +31,14 @@ class ReversedJoint(JointType):
     def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
         return self.kind.nv
 
+    @property
+    def angles(self) -> tuple[int, ...]:  # type: ignore[override]  # a class variable elsewhere
+        return self.kind.angles
+
+    @property
+    def quaternion(self) -> slice:  # type: ignore[override]  # a class variable elsewhere
+        return self.kind.quaternion
+
     def transform(self, q: Scalars) -> Transform:
         return self.kind.transform(q).inverse
 

@@ -74,7 +74,11 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
     newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
     notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
-    return replace(d, links=tuple(links), joints=tuple(joints), loops=(*loops, *held), report=(*d.report, *notes))
+    if d.configurations:  # a joint that comes into the tree has no value in them
+        names = _some([c.name for c in d.configurations])
+        notes.append(f"named configurations dropped, as other joints have coordinates: {names}")
+    report = (*d.report, *notes)
+    return replace(d, links=tuple(links), joints=tuple(joints), loops=(*loops, *held), configurations=(), report=report)
 
 
 def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:

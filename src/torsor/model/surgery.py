@@ -5,13 +5,14 @@ Every function is pure: it returns a new Description, whose report lists the cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
 from torsor.model.joints import Fixed
+from torsor.model.named_configurations import Configuration, keep_joints, make_configuration, merge, with_freed_joints
 from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
@@ -58,8 +59,11 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
         return d
     still = {r.name for r in d.rotors if r.joint in held}
     bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
+    named = keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held))
+    note = "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items())
     return d.with_note(
-        "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
+        note + _dropped(d.configurations, named),
+        configurations=named,
         joints=tuple(_fix_joint(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
         rotors=tuple(r for r in d.rotors if r.name not in still),
@@ -103,13 +107,15 @@ def subtree(d: Description, link: str) -> Description:
     note = f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links"
     if freed:
         note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
+    named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names)
     return d.with_note(
-        note,
+        note + _dropped(d.configurations, named),
         links=tuple(x for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
         rotors=tuple(r for r in d.rotors if r.joint in names),
+        configurations=named,
     )
 
 
@@ -118,7 +124,8 @@ def attach(
 ) -> Description:
     """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
 
-    ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.
+    ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.  Named configurations of
+    the same name become one.
     """
     link, X = _place(d, at)
     theirs, joints, motors = _places(other), [j.name for j in other.edges], [r.name for r in other.rotors]
@@ -142,6 +149,9 @@ def attach(
         parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
         return replace(x, name=names[x.name], parent=parent, child=child)
 
+    def move_configuration(c: Configuration) -> Configuration:
+        return Configuration(prefix + c.name, tuple((names[joint], values) for joint, values in c.values))
+
     def move_rotor(r: Rotor) -> Rotor:
         return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
 
@@ -156,6 +166,7 @@ def attach(
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
         loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
         rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
+        configurations=merge(d.configurations, [move_configuration(c) for c in keep_joints(other.configurations, joints)]),
     )
 
 
@@ -254,7 +265,10 @@ def rebase(d: Description, link: str) -> Description:
         links += extra
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
-    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d))
+    named = keep_joints(d.configurations, {j.name for j in joints})
+    if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
+        note += "; named configurations lose the pose of the base"
+    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d), configurations=named)
 
 
 def with_base(d: Description, base: str) -> Description:
@@ -301,6 +315,16 @@ def _law_names(row: tuple[Any, ...]) -> str:
     return "+".join("none" if law is None else type(law).__name__ for law in row) or "none"
 
 
+def with_configuration(d: Description, name: str, values: Mapping[str, Any] | None) -> Description:
+    """The robot with a named configuration, which replaces one of that name; None removes it."""
+    known = [FLOATING_BASE, *(j.name for j in d.joints if j.kind.nq and j.mimic is None)]
+    for joint in values if isinstance(values, Mapping) else ():
+        if joint not in known and all(joint != j.name for j in d.joints):
+            raise UnknownName("joint", joint, known)
+    made = [] if values is None else [make_configuration(name, values)]
+    return replace(d, configurations=(*(c for c in d.configurations if c.name != name), *made))
+
+
 def without_loops(d: Description) -> Description:
     """The spanning tree alone."""
     return replace(d, loops=())
@@ -311,7 +335,17 @@ def without_couplings(d: Description) -> Description:
     freed = [j.name for j in d.joints if j.mimic is not None]
     if not freed:
         return d
-    return d.with_note(f"no longer coupled: {', '.join(freed)}", joints=tuple(replace(j, mimic=None) for j in d.joints))
+    return d.with_note(
+        f"no longer coupled: {', '.join(freed)}",
+        joints=tuple(replace(j, mimic=None) for j in d.joints),
+        configurations=with_freed_joints(d, freed),
+    )
+
+
+def _dropped(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
+    """Part of a note: the configurations that have no joint left."""
+    lost = [c.name for c in before if c.name not in {x.name for x in after}]
+    return f"; named configurations dropped, as none of their joints is left: {', '.join(lost)}" if lost else ""
 
 
 def _known_link(d: Description, name: str) -> Link:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.joint_arguments import Z, joint_type, loop_joint
 from torsor.model.joints import JointType
+from torsor.model.named_configurations import Configuration, make_configuration
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import arguments as read
@@ -44,6 +45,7 @@ class Builder:
         self._frames: list[NamedFrame] = []
         self._loops: list[Loop] = []
         self._rotors: list[Rotor] = []
+        self._configurations: list[Configuration] = []
 
     def link(
         self,
@@ -169,6 +171,18 @@ class Builder:
         self._rotors.append(make_rotor(name, joint, link, mass=mass, com=com, inertia=inertia, ratio=ratio, **place))
         return self
 
+    def configuration(self, name: str, values: Mapping[str, Any]) -> Builder:
+        """A named configuration, ``{"elbow": 0.5}`` [rad, m]: a number per joint, or one per coordinate; others are neutral.
+
+        The joint ``"floating_base"`` is a floating base's (x, y, z, qx, qy, qz, qw).
+
+        >>> arm = Builder("arm").link("base").link("arm", mass=1).joint("hinge", "revolute", "base", "arm")
+        >>> arm.configuration("up", {"hinge": 1.57}).build().configuration("up")
+        array([1.57])
+        """
+        self._configurations.append(make_configuration(name, values))
+        return self
+
     def description(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
         return Description(
@@ -178,6 +192,7 @@ class Builder:
             tuple(self._frames),
             loops=tuple(self._loops),
             rotors=tuple(self._rotors),
+            configurations=tuple(self._configurations),
             base=base,
             gravity=read.vector(gravity, "gravity"),
         )

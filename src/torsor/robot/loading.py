@@ -24,6 +24,7 @@ def load(
     mimic: bool = True,
     strict: bool = False,
     loops: str | PathLike[str] | bytes | bool | None = None,
+    srdf: str | PathLike[str] | bytes | bool | None = None,
     roots: Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
@@ -33,9 +34,11 @@ def load(
     ``base="floating"`` gives a floating base; ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` turns
     warnings into errors, for example for a physically impossible inertia.  ``loops`` is the file of the joints that close
     kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the file ``robot.loops.yaml`` beside ``robot.urdf``;
-    by default no loops file is read.  ``xacro_args`` (a dict, may be empty) runs a xacro file, which is a program: use only
-    files you trust; ``roots`` are folders in which it finds its packages, and MJCF and SDF the files they include.  ``gravity``
-    is in world axes [m/s²].  ``robot.report`` lists changed and ignored data.
+    by default no loops file is read.  ``srdf`` is an SRDF, whose group states become ``robot.configurations``
+    (:mod:`torsor.io.srdf`); ``srdf=True`` is the file ``robot.srdf`` beside ``robot.urdf``.  ``xacro_args`` (a dict, may be
+    empty) runs a xacro file, which is a program: use only files you trust; ``roots`` are folders in which it finds its
+    packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].  ``robot.report`` lists changed
+    and ignored data.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -59,6 +62,10 @@ def load(
         from torsor.io.loops_file import loops_path, with_loops
 
         d = with_loops(d, loops_path(source) if loops is True else loops)
+    if srdf is not None and srdf is not False:
+        from torsor.io import srdf as named
+
+        d = named.with_srdf(d, named.beside(source) if srdf is True else srdf)
     robot = Robot(d)
     return robot if gravity is None else robot.with_gravity(gravity)
 
@@ -75,7 +82,7 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None) 
     """Write the robot as URDF or MJCF, by its extension (``.urdf``, ``.mjcf``) or ``format=``; completely or not at all.
 
     URDF cannot express loops: they are written to ``robot.loops.yaml`` beside ``robot.urdf``, which
-    ``load(path, loops=True)`` reads.
+    ``load(path, loops=True)`` reads.  Named configurations are keyframes in MJCF, and left out of URDF: :func:`save_srdf`.
 
     >>> import tempfile, torsor as ts
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -100,6 +107,22 @@ def save_loops(robot: Robot, path: str | PathLike[str]) -> None:
     from torsor.io.loops_file import write_loops
 
     write_loops(robot.description, path)
+
+
+def save_srdf(robot: Robot, path: str | PathLike[str]) -> None:
+    """Write the robot's named configurations [rad, m] to an SRDF for ``load(..., srdf=path)``, MoveIt and Pinocchio.
+
+    >>> import tempfile, torsor as ts
+    >>> robot = ts.robots.panda()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(robot, f"{folder}/panda.urdf")
+    ...     save_srdf(robot, f"{folder}/panda.srdf")
+    ...     ts.load(f"{folder}/panda.urdf", srdf=True).configurations
+    ('ready',)
+    """
+    from torsor.io.srdf import write_srdf
+
+    write_srdf(robot.description, path)
 
 
 def from_mr(Mlist: Any, Glist: Any, Slist: Any, *, name: str = "robot", gravity: Scalars = EARTH) -> Robot:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: elements after all copies are made
 MOST_ELEMENTS = 200_000
+#: keyframes times joints: every keyframe has a number for each
+MOST_KEY_NUMBERS = 2_000_000
 #: attributes whose product is the number of objects an element creates, and the largest number allowed
 OBJECT_COUNTS: dict[str, tuple[tuple[str, ...], int]] = {
     "replicate": (("count",), 100_000), "flexcomp": (("count",), 10_000), "composite": (("count",), 10_000),
@@ -74,6 +76,8 @@ class Bounds:
     copies: list[float] = field(default_factory=list)  # of the elements around, each times those around it
     elements: float = 0
     size: int = 0
+    keys: float = 0
+    joints: float = 0
 
     def enter(self, t: Tag, word: str) -> None:
         around = self.copies[-1] if self.copies else 1
@@ -85,6 +89,10 @@ class Bounds:
         for name, largest in SIZES.items():
             if _product(t.element.get(name, "")) > largest:
                 raise t.fail(f"{name} is above the limit of {largest}")
+        self.keys += word == "key"
+        self.joints += around * made if word in ("joint", "freejoint", "flexcomp", "composite") else 0
+        if self.keys * self.joints > MOST_KEY_NUMBERS:
+            raise t.fail(f"has {self.keys:g} keyframes and {self.joints:g} joints, whose product is above {MOST_KEY_NUMBERS}")
         self.copies.append(around * made if word == "replicate" else around)
         if self.elements > MOST_ELEMENTS or self.copies[-1] > MOST_ELEMENTS:
             raise t.fail(f"has more than {MOST_ELEMENTS} elements with its copies, which is too many")

@@ -65,6 +65,7 @@ def _free(chosen: Selection, k: int, parent: str, child: str) -> Pieces:
     for n, (letter, along) in enumerate(zip("xyz", AXES, strict=True)):
         links.append(Link(chosen.fresh_link(f"{name}_{letter}_link")))
         slider = chosen.fresh_joint(f"{name}_{letter}")
+        chosen.sliders.setdefault(k, []).append(slider)
         joints.append(Joint(slider, Prismatic(along), parent, links[-1].name, **_losses(m, at + n, 1)))
         parent = links[-1].name
     joints.append(Joint(name, Spherical(), parent, child, **_losses(m, at + 3, 3)))

@@ -12,7 +12,8 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
 * Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
   ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
 * Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
-* Contacts, sensors, keyframes, cameras and plugins are counted in the report.
+* Keyframes are named configurations, by their ``qpos``; their velocities and controls are not read.
+* Contacts, sensors, cameras and plugins are counted in the report.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from torsor.io.mjcf.compiling import Source, compile_model
 from torsor.io.mjcf.equalities import read_loops, read_mimics
 from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_sites
 from torsor.io.mjcf.joints import read_joints
+from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
 from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
@@ -100,12 +102,12 @@ def translate(
             links += between
             joints += carrying
         links.append(Link(chosen.links[i], _inertia(m, i), read_geoms(chosen, i, mesh_frames or {})))
-    loops, frames = read_loops(chosen), read_sites(chosen)
+    loops, frames, named = read_loops(chosen), read_sites(chosen), read_keyframes(chosen, mimics)
     _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
     count_unused(chosen)
     d = Description(
-        _name(m, name), tuple(links), tuple(joints), frames, loops=loops,
+        _name(m, name), tuple(links), tuple(joints), frames, loops=loops, configurations=named,
         base="fixed" if chosen.floating is None else "floating",
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
         report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,

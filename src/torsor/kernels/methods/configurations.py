@@ -25,3 +25,28 @@ class Configurations(CompiledMechanism):
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
         return self._run("difference", (q0, q1), out=out)
+
+    @kernel_method
+    def velocity_from_rate(self, q: ArrayLike, qdot: ArrayLike, *, out: Array | None = None) -> Array:
+        """v = N⁺(q) q̇, ``(nv,)``: the velocity [rad/s, m/s] of the rate q̇ of the coordinates; inverse of configuration_rate.
+
+        The part of q̇ that would change the length of a quaternion has no effect.
+        """
+        return self._run("velocity_from_rate", (q, qdot), out=out)
+
+    @kernel_method
+    def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
+        """|q1 ⊖ q0| = √Σ (q1 ⊖ q0)²: the length of the shortest way from q0 to q1 [rad, m], both units counted alike.
+
+        Continuous joints and quaternions go the short way round; a revolute joint's turns count.
+        """
+        return self._run("distance", (q0, q1), out=out)
+
+    @kernel_method
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: Array | None = None) -> Array:
+        """q0 ⊕ s (q1 ⊖ q0), ``(nq,)``: the configuration [rad, m] at a share s of the way from q0 (s = 0) to q1 (s = 1).
+
+        The geodesic at constant velocity q1 ⊖ q0: straight for plain coordinates, about one axis for a quaternion, along one
+        screw for a floating joint.  ``s`` may be a batch, and lie outside [0, 1].
+        """
+        return self._run("interpolate", (q0, q1, s), out=out)

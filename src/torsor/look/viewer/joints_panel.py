@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
 #: decimals that a slider shows, and its smallest step [rad, m]
 DIGITS = 3
+#: the entry of the menu at a configuration without a name
+NONE = "–"
 
 
 class Joints:
-    """One slider each, a note if the loops do not close, buttons for the neutral and a random configuration."""
+    """One slider each, a note if the loops do not close, a menu of the named configurations, buttons for neutral and random."""
 
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):
         self.session = session
         self.note = gui.add_html("", visible=False)
+        named = session.stage.robot.configurations
+        self.menu: Any = gui.add_dropdown("Configuration", (NONE, *named), initial_value=NONE) if named else None
+        if self.menu is not None:
+            self.menu.on_update(lambda event: self._choose(event, do))
         self.sliders = [self._slider(gui, k, row, do) for k, row in enumerate(session.sliders.rows)]
         buttons = gui.add_button_group("Pose", ("neutral", "random"))
         buttons.on_click(lambda event: do(session.reset if event.target.value == "neutral" else session.shuffle))
@@ -42,8 +48,14 @@ class Joints:
 
         return slider
 
+    def _choose(self, event: Any, do: Callable[..., None]) -> None:
+        if event.client_id is not None and event.target.value != NONE:  # chosen by the user, not by an update
+            do(self.session.choose, event.target.value)
+
     def paint(self, look: DisplayedState) -> None:
-        """Set the sliders to the joints, and show the current error."""
+        """Set the sliders to the joints and the menu to the configuration, and show the current error."""
+        if self.menu is not None and self.menu.value != (self.session.named or NONE):
+            self.menu.value = self.session.named or NONE
         for slider, value in zip(self.sliders, self.session.values, strict=True):
             shown = min(max(round(value, DIGITS), slider.min), slider.max)
             if abs(shown - slider.value) > 0.5 * 10**-DIGITS:

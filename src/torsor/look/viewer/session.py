@@ -43,7 +43,7 @@ class Session:
         self.force: Array = np.zeros(3)
         self.track: Track | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
-        self.trouble = ""
+        self.trouble, self.named = "", ""  #: a message, and the named configuration that is shown
         self.wrenches: dict[str, Array] | None = None  #: of the simulation, while it is shown
         if q is None:
             self.reset()
@@ -71,8 +71,14 @@ class Session:
 
     def reset(self) -> None:
         """The configuration nearest to the neutral one within the limits; with loops the neutral one, which closes them."""
-        q = self.stage.robot.neutral()
-        self.show(q if self.stage.robot.loops else self.sliders.within(q))
+        robot = self.stage.robot
+        self.show(robot.neutral() if robot.loops else robot.clip(robot.neutral()))
+
+    def choose(self, name: str) -> None:
+        """A named configuration of the robot, with its loops closed if that can be."""
+        q, trouble = self.stage.close_loops(self.stage.robot.configuration(name))
+        self._rest(q, self.sliders.values(q), trouble)
+        self.named = name
 
     def shuffle(self, rng: np.random.Generator | int | None = None) -> None:
         """A random configuration within the limits, with its loops closed if that can be."""
@@ -81,6 +87,7 @@ class Session:
 
     def _rest(self, q: Array, values: list[float], trouble: str) -> None:
         self.q, self.values, self.trouble, self.playing, self.wrenches = q, values, trouble, False, None
+        self.named = ""
         self.v = self.a = np.zeros(self.stage.robot.nv)
 
     # -- a motion --------------------------------------------------------------------------------------------
@@ -98,7 +105,7 @@ class Session:
         self.time = float(np.clip(time, 0.0, self.track.duration))
         k = self.track.index(self.time)
         self.q, self.v, self.a = self.track.q[k], self.track.v[k], self.track.a[k]
-        self.values, self.trouble = self.sliders.values(self.q), ""
+        self.values, self.trouble, self.named = self.sliders.values(self.q), "", ""
         self.wrenches = {frame: F[k] for frame, F in self.track.wrenches.items()}
 
     def play(self) -> None:

@@ -72,11 +72,6 @@ class Sliders:
             out += _angles(mine[len(mine) - turned :]) if turned else []
         return out
 
-    def within(self, q: ArrayLike) -> Array:
-        """q with every slider inside its range: the neutral configuration of a Panda is not."""
-        pairs = zip(self.values(q), self.rows, strict=True)
-        return self.configuration([min(max(value, row.lower), row.upper) for value, row in pairs])
-
     def configuration(self, values: Sequence[float]) -> Array:
         """q from the values of the sliders."""
         q, rest = [], list(values)

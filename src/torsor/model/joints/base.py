@@ -26,13 +26,17 @@ class JointType(ABC):
     The joint frame is fixed in the parent; the body frame coincides with it at the neutral configuration.  Every method
     works over any scalar: no branch on a value, no arrays.  For a custom joint, define ``name``, ``nq``,
     ``nv``, ``transform`` and ``subspace``, plus ``subspace_rate`` if the subspace moves in the body, plus ``integrate``,
-    ``difference`` and ``neutral`` if its coordinates are not simply added, plus ``complement`` and ``coordinates`` if it is
-    to close a kinematic loop.
+    ``difference`` and ``neutral`` if its coordinates are not simply added (and ``quaternion`` if they are one), plus
+    ``complement`` and ``coordinates`` if it is to close a kinematic loop.
     """
 
     name: ClassVar[str]
     nq: ClassVar[int]
     nv: ClassVar[int]
+    #: entries of q that are angles: a whole turn more is the same configuration
+    angles: ClassVar[tuple[int, ...]] = ()
+    #: entries of q that are a quaternion
+    quaternion: ClassVar[slice] = slice(0, 0)
 
     def __post_init__(self) -> None:
         """Axes (``AXIS_FIELDS``) are unit vectors: one given as a tuple, list or array is normalised."""

@@ -18,6 +18,7 @@ class Cylindrical(JointType):
     axis: Vec
     name = "cylindrical"
     nq = nv = 2
+    angles = (0,)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]), self.axis * q[1])

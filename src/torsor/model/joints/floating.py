@@ -21,6 +21,7 @@ class Floating(JointType):
 
     name = "floating"
     nq, nv = 7, 6
+    quaternion = slice(3, 7)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(Quaternion.of(q[3:]).matrix, Vec(*q[:3]))

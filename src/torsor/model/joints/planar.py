@@ -22,6 +22,7 @@ class Planar(JointType):
     normal: Vec
     name = "planar"
     nq = nv = 3
+    angles = (2,)
 
     def transform(self, q: Scalars) -> Transform:
         x, y, _ = axes_about(self.normal)

@@ -18,6 +18,7 @@ class Revolute(JointType):
     axis: Vec
     name = "revolute"
     nq = nv = 1
+    angles = (0,)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(about(self.axis, q[0]), ZERO)

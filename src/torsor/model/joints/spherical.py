@@ -19,6 +19,7 @@ class Spherical(JointType):
 
     name = "spherical"
     nq, nv = 4, 3
+    quaternion = slice(0, 4)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform.of_pose(Quaternion.of(q).matrix, ZERO)

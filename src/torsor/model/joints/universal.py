@@ -22,6 +22,7 @@ class Universal(JointType):
     second_axis: Vec
     name = "universal"
     nq = nv = 2
+    angles = (0, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,6 +1,7 @@
 """Bundled robots: textbook examples, two classic arms, and four current machines.
 
 ``two_link()`` and the rest return a Robot; :func:`description` gives the same robot as data, and :func:`names` lists them.
+Each has named configurations: ``home``, ``ready`` or ``standing``; ``hanging`` and ``upright`` where it swings.
 The arguments of the textbook examples may be symbols, which gives the equations of motion of the book.
 """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from torsor.errors import UnknownName
 from torsor.io.dh import from_dh
 from torsor.model.description import Description
+from torsor.model.surgery import with_configuration
 from torsor.robot.builder import Builder
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Sym, Vec
@@ -104,6 +106,8 @@ def pendulum(*, m: Scalar = 1.0, L: Scalar = 1.0, I: Scalar = 0.0, g: Scalar = 9
         .link("bob", mass=m, com=(0, -L, 0), inertia=(0, 0, I))
         .joint("pivot", "revolute", "base", "bob")
         .frame("tip", "bob", xyz=(0, -L, 0))
+        .configuration("hanging", {"pivot": 0})
+        .configuration("upright", {"pivot": pi})
         .description(gravity=(0, -g, 0))
     )
 
@@ -122,6 +126,7 @@ def two_link(*, m1: Scalar = 1.0, m2: Scalar = 1.0, L1: Scalar = 1.0, L2: Scalar
         .joint("joint1", "revolute", "base", "link1")
         .joint("joint2", "revolute", "link1", "link2", xyz=(L1, 0, 0))
         .frame("tip", "link2", xyz=(L2, 0, 0))
+        .configuration("home", {"joint1": pi / 4, "joint2": pi / 2})
         .description(gravity=(0, -g, 0))
     )
 
@@ -143,6 +148,7 @@ def rp_arm(
         .joint("joint1", "revolute", "base", "link1")
         .joint("joint2", "prismatic", "link1", "link2", axis=(1, 0, 0), lower=0.0, upper=1.0)
         .frame("tip", "link2")
+        .configuration("home", {"joint2": 0.5})
         .description(gravity=(0, -g, 0))
     )
 
@@ -163,6 +169,7 @@ def cartesian(*, m1: Scalar = 3.0, m2: Scalar = 2.0, m3: Scalar = 1.0, g: Scalar
         .joint("joint2", "prismatic", "link1", "link2", axis=(0, 1, 0), lower=-0.5, upper=0.5)
         .joint("joint3", "prismatic", "link2", "link3", axis=(1, 0, 0), lower=-0.5, upper=0.5)
         .frame("tip", "link3")
+        .configuration("home", {"joint1": 0.5})
         .description(gravity=(0, 0, -g))
     )
 
@@ -195,6 +202,8 @@ def furuta(
         .joint("joint2", "revolute", "link1", "link2", xyz=(L1, 0, 0), axis=(1, 0, 0))
         .frame("b1", "link1", xyz=(L1, 0, 0))
         .frame("b2", "link2", xyz=(0, 0, L2))
+        .configuration("upright", {"joint2": 0})
+        .configuration("hanging", {"joint2": pi})
         .description(gravity=(0, 0, -g))
     )
 
@@ -214,6 +223,8 @@ def acrobot() -> Description:
         .joint("joint1", "continuous", "base", "link1", effort_limit=0.0)
         .joint("joint2", "continuous", "link1", "link2", xyz=(1.0, 0, 0))
         .frame("tip", "link2", xyz=(2.0, 0, 0))
+        .configuration("hanging", {"joint1": -pi / 2})
+        .configuration("upright", {"joint1": pi / 2})
         .description(gravity=(0, -9.8, 0))
     )
 
@@ -235,6 +246,8 @@ def cart_pole() -> Description:
         .joint("slide", "prismatic", "rails", "cart", axis=(1, 0, 0), lower=-2.4, upper=2.4, effort_limit=10.0)
         .joint("hinge", "continuous", "cart", "pole", axis=(0, 1, 0), effort_limit=0.0)
         .frame("tip", "pole", xyz=(0, 0, 2 * half))
+        .configuration("upright", {"hinge": 0})
+        .configuration("hanging", {"hinge": pi})
         .description(gravity=(0, 0, -9.8))
     )
 
@@ -258,6 +271,7 @@ def scara() -> Description:
         .joint("quill", "prismatic", "forearm", "quill", xyz=(0.3, 0, 0), axis=(0, 0, -1), lower=0.0, upper=0.25)
         .joint("wrist", "revolute", "quill", "spindle", rpy=(pi, 0, 0), lower=-pi, upper=pi)
         .frame("tip", "spindle", xyz=(0, 0, 0.3))
+        .configuration("home", {"elbow": pi / 2, "quill": 0.1})
         .description()
     )
 
@@ -276,7 +290,7 @@ def stanford_arm() -> Description:
     Two assumptions: the toolbox's centres of links 2 to 6 (6.447 m for the boom's) are ten times too far out for an arm of this
     size, and are taken as a slip in Paul's centimetres; the inertias are taken about the origin of the link frame, as Paul's
     pseudo-inertias are, so m c² comes off (2.51 kg·m² about its centre would make the boom a rod of 2.7 m).
-    Joint 3 has 12 to 50 inches of travel.  Frame ``end_effector`` is at the hand.
+    Joint 3 has 12 to 50 inches of travel; ``home`` is in the middle.  Frame ``end_effector`` is at the hand.
     """
     inch = 0.0254
     table = [  # d, alpha, mass, com [m], inertia about the link frame's origin, reflected rotor inertia, limits
@@ -296,7 +310,7 @@ def stanford_arm() -> Description:
         else:
             row |= {"lower": -limit, "upper": limit}
         rows.append(row)
-    return from_dh(rows, name="stanford_arm", tool_xyz=(0, 0, 0.263))
+    return with_configuration(from_dh(rows, name="stanford_arm", tool_xyz=(0, 0, 0.263)), "home", {"joint3": 31 * inch})
 
 
 @_bundle
@@ -308,6 +322,7 @@ def puma560() -> Description:
     robot" (ICRA 1994), as in Corke's Robotics Toolbox.  Armature G²J_m, damping G²B and dry friction |G|τ_c are those of the
     motors, reflected through their gears G; τ_c is the mean of both directions.  Link 1 has no mass there, only its inertia
     about the axis: no other parameter of it enters the equations.  Joint limits: Wang & Chen (IEEE Trans. RA 7(4), 1991).
+    ``ready`` is q_r of the Robotics Toolbox: the arm straight up.
     """
     table = [  # d, a, alpha, mass, com, inertia about the com, J_m, G, B, τ_c (both ways), limits [deg]
         (0.672, 0, pi / 2, 0, (0, 0, 0), (0, 0.35, 0), 200e-6, -62.6111, 1.48e-3, (0.395, 0.435), (-160, 160)),
@@ -328,7 +343,7 @@ def puma560() -> Description:
         }
         for d, a, alpha, mass, com, inertia, Jm, G, B, dry, (low, high) in table
     ]  # fmt: skip
-    return from_dh(rows, name="puma560")
+    return with_configuration(from_dh(rows, name="puma560"), "ready", {"joint2": pi / 2, "joint3": -pi / 2})
 
 
 # -- current machines, as their makers describe them: data/NOTICE.md has sources and licences ----------------
@@ -336,32 +351,42 @@ def puma560() -> Description:
 
 @_bundle
 def ur5() -> Description:
-    """Universal Robots UR5, 6 joints, fixed base: ``ur_description`` of ROS-Industrial (BSD), numbers unchanged."""
-    return _from_file("ur5.urdf")
+    """Universal Robots UR5, 6 joints, fixed base: ``ur_description`` of ROS-Industrial (BSD), numbers unchanged.
+
+    ``home``, the arm straight up, is the initial position of Universal Robots' own ROS 2 description.
+    """
+    return _from_file("ur5")
 
 
 @_bundle
 def panda() -> Description:
     """Franka Emika Panda, 7 joints and a two-finger hand (one joint and its mimic joint), fixed base.
 
-    ``franka_description`` of Franka Emika (Apache-2.0), numbers unchanged.
+    ``franka_description`` of Franka Emika (Apache-2.0), numbers unchanged.  ``ready`` is where libfranka's examples begin.
     """
-    return _from_file("panda.urdf")
+    return _from_file("panda")
 
 
 @_bundle
 def quadruped() -> Description:
-    """Solo 12 of the Open Dynamic Robot Initiative, 12 joints, floating base: ``robot_properties_solo`` (BSD-3-Clause)."""
-    return _from_file("solo12.urdf", base="floating")
+    """Solo 12 of the Open Dynamic Robot Initiative, 12 joints, floating base: ``robot_properties_solo`` (BSD-3-Clause).
+
+    ``standing`` is that of ``solo.srdf`` in example-robot-data.
+    """
+    return _from_file("solo12", base="floating")
 
 
 @_bundle
 def humanoid() -> Description:
-    """Unitree G1, 29 joints, floating base: ``g1_description`` of Unitree Robotics (BSD-3-Clause), rev 1.0."""
-    return _from_file("g1.urdf", base="floating")
+    """Unitree G1, 29 joints, floating base: ``g1_description`` of Unitree Robotics (BSD-3-Clause), rev 1.0.
+
+    ``standing`` has the default joint angles of Unitree's ``unitree_rl_gym``, at the height where its feet touch z = 0.
+    """
+    return _from_file("g1", base="floating")
 
 
 def _from_file(name: str, base: str = "fixed") -> Description:
-    from torsor.io.urdf import read_urdf  # here, so that the textbook robots need no XML parser
+    from torsor.io.srdf import with_srdf  # here, so that the textbook robots need no XML parser
+    from torsor.io.urdf import read_urdf
 
-    return read_urdf((DATA / name).read_bytes(), base=base)
+    return with_srdf(read_urdf((DATA / f"{name}.urdf").read_bytes(), base=base), (DATA / f"{name}.srdf").read_bytes())

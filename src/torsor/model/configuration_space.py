@@ -1,0 +1,164 @@
+"""Configurations of a mechanism: neutral, random and named ones, and the limits of its joints."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model.description import Description
+from torsor.model.limits import Limits, MimicRange, mimic_ranges
+from torsor.model.model import Model
+from torsor.model.named_configurations import entries
+from torsor.model.names import configuration_names
+from torsor.support.given import as_array
+
+
+class ConfigurationSpace:
+    """The configurations of a description and its numbered model."""
+
+    _description: Description
+    _model: Model
+
+    def neutral(self) -> np.ndarray:
+        """The zero configuration, ``(nq,)``: zero coordinates [rad, m], identity rotations (0, 0, 0, 1)."""
+        return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
+
+    # -- named configurations --------------------------------------------------------------------------------
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """Names of the configurations given with the robot: SRDF group states, MJCF keyframes, :meth:`with_configuration`."""
+        return tuple(c.name for c in self._description.configurations)
+
+    def configuration(self, name: str) -> np.ndarray:
+        """A named configuration, ``(nq,)`` [rad, m]; joints that it does not name are neutral.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.panda()
+        >>> robot.configurations, robot.configuration("ready").round(2)
+        (('ready',), array([ 0.  , -0.79,  0.  , -2.36,  0.  ,  1.57,  0.79,  0.  ]))
+        """
+        found = next((c for c in self._description.configurations if c.name == name), None)
+        if found is None:
+            raise UnknownName("configuration", name, self.configurations)
+        q = self.neutral()
+        for at, values in entries(found, self._model):
+            q[at] = values
+        return q
+
+    # -- limits ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _limits(self) -> Limits:
+        return Limits.of(self._description, self._model)
+
+    @cached_property
+    def _mimic_ranges(self) -> tuple[MimicRange, ...]:
+        return tuple(mimic_ranges(self._description, self._model))
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Lower joint limits [rad, m], ``(nq,)``, read-only; −inf for none, −1 for the entries of a quaternion.
+
+        The −1 is the range of a unit quaternion's entries, not a limit.  Limits of mimic joints are not in it: those are in
+        ``robot.joint(name).lower``; :meth:`within_limits` and :meth:`clip` respect them.
+        """
+        return self._limits.lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Upper joint limits [rad, m], ``(nq,)``, read-only; inf for none, 1 for the entries of a quaternion (see lower)."""
+        return self._limits.upper
+
+    @property
+    def velocity_limit(self) -> np.ndarray:
+        """Largest speeds of the joints [rad/s, m/s], ``(nv,)``, read-only; inf for none."""
+        return self._limits.velocity
+
+    @property
+    def effort_limit(self) -> np.ndarray:
+        """Largest joint forces [N·m, N], ``(nv,)``, read-only; inf for none."""
+        return self._limits.effort
+
+    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
+        """Whether lower − tolerance ≤ q ≤ upper + tolerance for all joints, mimic joints too: a bool, or an array for a batch.
+
+        Quaternions have no limits.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.panda()
+        >>> robot.within_limits(robot.neutral()), robot.within_limits(robot.configuration("ready"))
+        (False, True)
+        """
+        if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
+            raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
+        found = self._limits.within(self._checked(q), float(tolerance), self._mimic_ranges)
+        return found if found.ndim else bool(found)
+
+    def clip(self, q: ArrayLike) -> np.ndarray:
+        """q with every coordinate moved to the nearest value within its limits, ``(..., nq)``.
+
+        A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
+        normalised and otherwise stay.
+        """
+        return self._limits.clip(self._checked(q), self._mimic_ranges)
+
+    def wrap(self, q: ArrayLike) -> np.ndarray:
+        """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
+
+        Where that is outside the joint limits, the nearest turn within them; where no turn is within them, the angle stays.
+        Angles are those of revolute, continuous, cylindrical, universal and planar joints.  Helical joints stay (a turn moves
+        them along their axis), and so do joints that a mimic joint follows.
+
+        >>> import torsor as ts
+        >>> ts.robots.acrobot().wrap([7.0, -4.0]).round(4)
+        array([0.7168, 2.2832])
+        """
+        return self._limits.wrap(self._checked(q))
+
+    # -- random ----------------------------------------------------------------------------------------------
+
+    def random_configuration(
+        self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()
+    ) -> np.ndarray:
+        """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform."""
+        generator = np.random.default_rng(rng)
+        shape = (size,) if isinstance(size, int) else tuple(size)
+        q: list[np.ndarray] = []
+        for i in self._own_joints():
+            kind, start = self._model.joint[i], self._model.q_start[i]
+            mine = slice(start, start + kind.nq)
+            q += kind.random(generator, self.lower[mine].tolist(), self.upper[mine].tolist(), shape)
+        return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
+
+    def random_velocity(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> np.ndarray:
+        """``(*size, nv)``: uniform within ± ``velocity_limit``, and within ±1 [rad/s, m/s] where a joint has no limit."""
+        most = np.where(np.isfinite(self.velocity_limit), self.velocity_limit, 1.0)
+        shape = (size,) if isinstance(size, int) else tuple(size)
+        v: np.ndarray = np.random.default_rng(rng).uniform(-1.0, 1.0, (*shape, self._model.nv)) * most
+        return v
+
+    # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _own_joints(self) -> list[int]:
+        """The joints that have their own coordinates."""
+        return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
+
+    def _checked(self, q: ArrayLike) -> np.ndarray:
+        """One configuration or a batch, as an array of finite numbers with valid quaternions."""
+        nq = self._model.nq
+        array: np.ndarray = as_array("q", q, configuration_names(self._model), np.float64, f"an array of shape (..., {nq})")
+        if not array.ndim or array.shape[-1] != nq:
+            raise ArgumentError(f"q has shape {array.shape}, expected (..., {nq}): one configuration, or a batch of them")
+        if not np.isfinite(array).all():
+            place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            raise ArgumentError(f"q[{', '.join(map(str, place))}] is {array[place]}; all numbers must be finite")
+        for part in self._limits.quaternions:
+            if not array[..., part].any(axis=-1).all():
+                raise ArgumentError(f"q[..., {part.start}:{part.stop}] is a zero quaternion, which is not a rotation")
+        return array

@@ -1,0 +1,119 @@
+"""Named configurations of a robot, "home" and the like, by joint: so model editing keeps them where q changes its order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from torsor.errors import ModelError
+from torsor.model.joints import JointType
+from torsor.spatial import arguments as read
+from torsor.support.text import count
+
+if TYPE_CHECKING:
+    from torsor.model.description import Description, Joint
+    from torsor.model.model import Model
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A named configuration: the coordinates [rad, m, quaternions (x, y, z, w)] of some joints; the others are neutral.
+
+    ``values`` are pairs of a joint's name and its numbers, sorted by name.  The joint ``floating_base`` is a floating base;
+    its pose may be given while the base is fixed, and counts from ``robot.with_base("floating")`` on.
+    """
+
+    name: str
+    values: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(sorted(self.values)))
+
+
+def make_configuration(name: str, values: Any) -> Configuration:
+    """The configuration of ``{joint: number, or one per coordinate}``; the Description checks the joints' names."""
+    what = f"configuration {name!r}"
+    if not isinstance(values, Mapping):
+        raise ModelError(f'{what} must be a dict of joints, such as {{"elbow": 0.5}}, not {values!r}')
+    rows = []
+    for joint, given in values.items():
+        who, numbers = f"{what}: joint {joint!r}", read.plain(given)
+        numbers = numbers if isinstance(numbers, (list, tuple)) else [numbers]
+        if not all(map(read.is_number, numbers)):
+            raise ModelError(f"{who}: give a number, or one per coordinate, not {given!r}")
+        rows.append((joint, tuple(float(read.scalar(x, who)) for x in numbers)))
+    return Configuration(name, tuple(rows))
+
+
+def check_configurations(
+    configurations: Sequence[Configuration], kinds: Mapping[str, JointType], leaders: Mapping[str, str], loops: Collection[str]
+) -> None:
+    """Raise for joints without a coordinate, a wrong number of coordinates, or a zero quaternion.
+
+    ``kinds`` are the types of the joints by name, ``leaders`` the leaders of mimic joints.
+    """
+    for c in configurations:
+        for name, values in c.values:
+            what, kind = f"configuration {c.name!r}: joint {name!r}", kinds.get(name)
+            if kind is None:
+                why = "closes a loop and has no coordinate" if name in loops else "is fixed or not defined"
+                raise ModelError(f"{what} {why}")
+            if name in leaders:
+                raise ModelError(f"{what} is a mimic joint and has no coordinate; give its leader {leaders[name]!r}")
+            if len(values) != kind.nq:
+                raise ModelError(f"{what} ({kind.name}) has {count(kind.nq, 'coordinate')}, {len(values)} given")
+            if not all(math.isfinite(x) for x in values):
+                raise ModelError(f"{what}: its coordinates must be finite, not {values}")
+            if why := kind.fault(values):
+                raise ModelError(f"{what}: {why}")
+
+
+def entries(c: Configuration, model: Model) -> Iterator[tuple[slice, tuple[float, ...]]]:
+    """The place in q and the numbers of each joint; the pose of a base that is fixed has no place."""
+    number = {name: i for i, name in enumerate(model.joint_names)}
+    for name, values in c.values:
+        if name in number:
+            start = model.q_start[number[name]]
+            yield slice(start, start + len(values)), values
+
+
+# -- model editing -------------------------------------------------------------------------------------------------------
+
+
+def keep_joints(configurations: Iterable[Configuration], joints: Collection[str]) -> tuple[Configuration, ...]:
+    """The configurations of these joints alone; one that loses all its joints is dropped."""
+    out = []
+    for c in configurations:
+        values = tuple((name, x) for name, x in c.values if name in joints)
+        if values or not c.values:
+            out.append(replace(c, values=values))
+    return tuple(out)
+
+
+def with_freed_joints(d: Description, freed: Collection[str]) -> tuple[Configuration, ...]:
+    """The configurations with values for mimic joints that get their own coordinate: k q(leader) + b."""
+    if not freed or not d.configurations:
+        return d.configurations
+    joints = {j.name: j for j in d.joints}
+
+    def followed(j: Joint, given: Mapping[str, tuple[float, ...]]) -> float:
+        k, b = 1.0, 0.0
+        while j.mimic is not None:
+            k, b, j = k * j.mimic.multiplier, k * j.mimic.offset + b, joints[j.mimic.joint]
+        return k * given.get(j.name, (0.0,))[0] + b
+
+    out = []
+    for c in d.configurations:
+        given = dict(c.values)
+        out.append(replace(c, values=(*c.values, *((name, (followed(joints[name], given),)) for name in freed))))
+    return tuple(out)
+
+
+def merge(first: Sequence[Configuration], second: Sequence[Configuration]) -> tuple[Configuration, ...]:
+    """Those of two robots in one: configurations of the same name become one."""
+    out = {c.name: c for c in first}
+    for c in second:
+        out[c.name] = replace(c, values=(*out[c.name].values, *c.values)) if c.name in out else c
+    return tuple(out.values())
