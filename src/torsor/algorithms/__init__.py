@@ -6,6 +6,20 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
+from torsor.algorithms.centroidal import (
+    capture_point,
+    center_of_mass,
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_jacobian_rate,
+    center_of_mass_velocity,
+    centroidal_matrix,
+    centroidal_matrix_rate,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+    composite_inertia,
+    zero_moment_point,
+)
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.coriolis import (
     christoffel_symbols,
@@ -27,7 +41,7 @@ from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
-from torsor.algorithms.kinematics import center_of_mass, pose, poses
+from torsor.algorithms.kinematics import pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
@@ -42,8 +56,18 @@ __all__ = [
     "aba",
     "acceleration",
     "bias_force",
+    "capture_point",
     "center_of_mass",
+    "center_of_mass_acceleration",
+    "center_of_mass_jacobian",
+    "center_of_mass_jacobian_rate",
+    "center_of_mass_velocity",
+    "centroidal_matrix",
+    "centroidal_matrix_rate",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
     "christoffel_symbols",
+    "composite_inertia",
     "configuration_rate",
     "coriolis_matrix",
     "crba",
@@ -76,4 +100,5 @@ __all__ = [
     "twist",
     "velocity_force",
     "velocity_force_by_pair",
+    "zero_moment_point",
 ]

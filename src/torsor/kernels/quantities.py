@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms import steps
@@ -11,11 +13,24 @@ from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.part import part_of
 from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
+#: options of quantities that sum over links
+PART = ("below", "moving", "links")
+
+
+def _on_part(function: Callable[..., Any], model: Model, *state: Any, **chosen: Any) -> Any:
+    """An algorithm over the links of a part of the robot."""
+    return function(part_of(model, **chosen), *state)
+
+
+def _of_part(function: Callable[..., Any], *inputs: str) -> Quantity:
+    return Quantity(inputs, partial(_on_part, function), PART)
+
 
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
@@ -56,7 +71,18 @@ QUANTITIES = Table(
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "momentum": Quantity(("q", "v"), alg.momentum),
-        "center_of_mass": Quantity(("q",), alg.center_of_mass),
+        "center_of_mass": _of_part(alg.center_of_mass, "q"),
+        "center_of_mass_velocity": _of_part(alg.center_of_mass_velocity, "q", "v"),
+        "center_of_mass_acceleration": _of_part(alg.center_of_mass_acceleration, "q", "v", "a"),
+        "center_of_mass_jacobian": _of_part(alg.center_of_mass_jacobian, "q"),
+        "center_of_mass_jacobian_rate": _of_part(alg.center_of_mass_jacobian_rate, "q", "v"),
+        "centroidal_momentum": _of_part(alg.centroidal_momentum, "q", "v"),
+        "centroidal_momentum_rate": _of_part(alg.centroidal_momentum_rate, "q", "v", "a"),
+        "centroidal_matrix": _of_part(alg.centroidal_matrix, "q"),
+        "centroidal_matrix_rate": _of_part(alg.centroidal_matrix_rate, "q", "v"),
+        "composite_inertia": _of_part(alg.composite_inertia, "q"),
+        "zero_moment_point": _of_part(alg.zero_moment_point, "q", "v", "a", "height"),
+        "capture_point": _of_part(alg.capture_point, "q", "v", "height"),
         "pose": Quantity(("q",), alg.pose, ("frame",)),
         "poses": Quantity(("q",), alg.poses, ("frames",)),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
@@ -86,7 +112,7 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
+    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (), "height": (),
             "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Methods of Robot that are one compiled kernel each, by subject."""
 
+from torsor.kernels.methods.centroidal import Centroidal
 from torsor.kernels.methods.configurations import Configurations
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
@@ -7,5 +8,5 @@ from torsor.kernels.methods.kinematics import Kinematics
 __all__ = ["Computed", "HybridDynamics", "MotorTorques", "State"]
 
 
-class Computed(Dynamics, Kinematics, Configurations):
+class Computed(Dynamics, Kinematics, Centroidal, Configurations):
     """All methods of a robot that are one compiled kernel each."""
