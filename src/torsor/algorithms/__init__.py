@@ -43,6 +43,16 @@ from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, tw
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
+from torsor.algorithms.products import (
+    jacobian_transpose_product,
+    mass_factor_diagonal,
+    mass_factor_diagonal_by_factors,
+    mass_factor_product,
+    mass_factor_product_by_factors,
+    mass_matrix_product,
+    mass_matrix_solve,
+    mass_matrix_solve_by_factors,
+)
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.terms import (
@@ -84,11 +94,19 @@ __all__ = [
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
+    "jacobian_transpose_product",
     "kinetic_energy",
+    "mass_factor_diagonal",
+    "mass_factor_diagonal_by_factors",
+    "mass_factor_product",
+    "mass_factor_product_by_factors",
     "mass_matrix_by_link",
     "mass_matrix_inverse",
+    "mass_matrix_product",
     "mass_matrix_rate",
     "mass_matrix_rate_by_coriolis_matrix",
+    "mass_matrix_solve",
+    "mass_matrix_solve_by_factors",
     "momentum",
     "motor_torque",
     "pose",

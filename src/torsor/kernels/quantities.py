@@ -53,6 +53,22 @@ QUANTITIES = Table(
         "mass_matrix_inverse": Quantity(
             ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
         ),
+        "mass_matrix_product": Quantity(("q", "x"), alg.mass_matrix_product, joint_space=True),
+        "mass_matrix_solve": Quantity(
+            ("q", "x"),
+            alg.mass_matrix_solve,
+            alternatives=(alg.mass_matrix_solve_by_factors,),
+            joint_space=True,
+            acceleration=True,
+            under_loops=CLOSED,
+        ),
+        "mass_factor_product": Quantity(
+            ("q", "x"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,), joint_space=True
+        ),
+        "mass_factor_diagonal": Quantity(
+            ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,), joint_space=True
+        ),
+        "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, FRAME),
         "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
         "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
         "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),
@@ -112,14 +128,15 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (), "height": (),
-            "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
+    coordinates = {"q": q, "q0": q, "q1": q} | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "x"), v)
+    wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
+    return coordinates | wrenches | dict.fromkeys(("dt", "height"), ())
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
+    return {"q": of_q, "q0": of_q, "q1": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v, "x": of_v}
 
 
 def kernels_of(model: Model) -> Kernels:

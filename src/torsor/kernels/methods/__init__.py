@@ -4,9 +4,10 @@ from torsor.kernels.methods.centroidal import Centroidal
 from torsor.kernels.methods.configurations import Configurations
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
+from torsor.kernels.methods.products import Products
 
 __all__ = ["Computed", "HybridDynamics", "MotorTorques", "State"]
 
 
-class Computed(Dynamics, Kinematics, Centroidal, Configurations):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Configurations):
     """All methods of a robot that are one compiled kernel each."""
