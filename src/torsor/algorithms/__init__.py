@@ -42,6 +42,7 @@ from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import pose, poses
+from torsor.algorithms.manipulability import manipulability, payload_capacity
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.products import (
     jacobian_transpose_product,
@@ -96,6 +97,7 @@ __all__ = [
     "jacobian_rate",
     "jacobian_transpose_product",
     "kinetic_energy",
+    "manipulability",
     "mass_factor_diagonal",
     "mass_factor_diagonal_by_factors",
     "mass_factor_product",
@@ -109,6 +111,7 @@ __all__ = [
     "mass_matrix_solve_by_factors",
     "momentum",
     "motor_torque",
+    "payload_capacity",
     "pose",
     "poses",
     "potential_energy",

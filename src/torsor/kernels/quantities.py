@@ -103,6 +103,10 @@ QUANTITIES = Table(
         "poses": Quantity(("q",), alg.poses, ("frames",)),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
+        "manipulability": Quantity(
+            ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), under_loops=CLOSED
+        ),
+        "payload_capacity": Quantity(("q",), alg.payload_capacity, ("frame",), lenient=True, under_loops=DRIVES),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
         "step": Quantity(

@@ -5,9 +5,10 @@ from torsor.kernels.methods.configurations import Configurations
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
 from torsor.kernels.methods.products import Products
+from torsor.kernels.methods.quality import Quality
 
 __all__ = ["Computed", "HybridDynamics", "MotorTorques", "State"]
 
 
-class Computed(Dynamics, Products, Kinematics, Centroidal, Configurations):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations):
     """All methods of a robot that are one compiled kernel each."""
