@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -113,8 +113,13 @@ FEW = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "pose", "jacobian"
 
 
 def _robot(name: str) -> Callable[[], Robot]:
-    """A maker of equal robots that share no kernel."""
-    return lambda: Robot(ROBOTS[name]().description)
+    """A maker of equal robots that share no kernel; their joints have effort limits, which payload_capacity needs."""
+
+    def make() -> Robot:
+        d = ROBOTS[name]().description
+        return Robot(replace(d, joints=tuple(replace(j, effort_limit=(1e3,) * j.kind.nv) for j in d.joints)))
+
+    return make
 
 
 def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
@@ -126,8 +131,8 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
             rows[name] = robot.random_configuration(rng, size=ROWS)
         elif name == "prescribed":
             rows[name] = (np.arange(ROWS * robot.nv).reshape(ROWS, robot.nv) % 2).astype(float)
-        elif name == "dt":
-            rows[name] = rng.uniform(0.1, 0.5, ROWS)
+        elif name in ("dt", "height"):
+            rows[name] = rng.uniform(0.1, 0.5, ROWS) - (10 if name == "height" else 0)  # the ground is below the robots
         else:
             rows[name] = rng.normal(size=(ROWS, 6 if name.startswith(("wrench", "base")) else robot.nv))
     return rows
@@ -144,7 +149,8 @@ def _takes_out(owner: type, method: str) -> bool:
 
 def _inputs(method: str) -> list[str]:
     """The arrays of a state that a method of a robot takes by position."""
-    return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in ("q", "q0", "q1", "v", "a", "tau", "dt")]
+    arrays = ("q", "q0", "q1", "v", "a", "tau", "dt", "x", "wrench", "height")
+    return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in arrays]
 
 
 #: quantities with more than one result, or with arguments of their own kind: they have subjects of their own below
@@ -160,7 +166,8 @@ METHODS = [
 def _of_robot(robot: str, method: str) -> Subject:
     """A quantity, at the robot's frame and in the axes of its body where it has these words."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
-    words = {k: x for k, x in (("frame", FRAMES[robot]), ("expressed_in", "body")) if k in parameters and "frame" in parameters}
+    choices = {"frame": FRAMES[robot], "measure": "inverse_condition", "rows": LINEAR, "expressed_in": "body"}
+    words = {k: x for k, x in choices.items() if k in parameters and "frame" in parameters}
     spec = (method, *words.values())
     return Subject(
         f"{robot}.{method}", _robot(robot), method, _arrays(*_inputs(method)), words=words,

@@ -84,6 +84,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         wrench = {"frame2": [0.3, -0.2, 0.5, 1.0, -2.0, 0.7]}
         led = [float(k % 2) for k in range(m.nv)]
         known = {"q": q, "q0": q, "v": v, "a": a, "tau": a[::-1], "led": led, "dt": 0.3}
+        known |= {"x": a, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
         known["q1"] = robot.random_configuration(seed).tolist()
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
