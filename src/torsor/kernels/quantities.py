@@ -10,7 +10,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.friction import friction_force
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.quantity import Quantity, Table
+from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.part import part_of
@@ -19,8 +19,6 @@ from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
-#: options of quantities that sum over links
-PART = ("below", "moving", "links")
 
 
 def _on_part(function: Callable[..., Any], model: Model, *state: Any, **chosen: Any) -> Any:

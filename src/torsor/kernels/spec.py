@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.losses import NO_LOSSES, Losses
-from torsor.kernels.quantity import Quantity
+from torsor.kernels.quantity import PART, Quantity
 
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
 #: a tuple of names
@@ -54,15 +54,15 @@ def _labels(quantity: tuple[Any, ...]) -> Iterator[str]:
 
 
 def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Options in the order of a quantity's words: the name of one that is True, None for one not given; lists as tuples.
+    """Options in the order of a quantity's words: the name of one that is True, None for one that is False; lists as tuples.
 
     >>> as_words({"below": None, "moving": True, "links": None})
     (None, 'moving')
     """
-    words = [name if x is True else None if x is False else _hashable(x) for name, x in options.items()]
-    while words and words[-1] is None:
-        words.pop()
-    return tuple(words)
+    words = {name: name if x is True else None if x is False else _hashable(x) for name, x in options.items()}
+    while words and words[last := next(reversed(words))] is None and last in PART:
+        del words[last]
+    return tuple(words.values())
 
 
 def _hashable(x: Any) -> Any:

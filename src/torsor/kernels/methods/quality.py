@@ -7,6 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.manipulability import MEASURES
+from torsor.errors import UnknownName
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method
 
@@ -38,8 +40,10 @@ class Quality(CompiledMechanism):
         array([0., 1.])
         """
         self._model.frame(frame)
-        words = {"frame": frame, "measure": measure, "rows": rows, "expressed_in": expressed_in}
-        return self._with_words("manipulability", (q,), out, **words)
+        if not isinstance(measure, str) or measure not in MEASURES:
+            raise UnknownName("measure=", measure, MEASURES)
+        names = rows if isinstance(rows, str) else tuple(rows)
+        return self._kernels("manipulability", frame, measure, names, expressed_in)(q, out=out)
 
     @kernel_method
     def payload_capacity(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Any:
