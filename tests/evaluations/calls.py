@@ -353,7 +353,8 @@ def _accelerations(system: ConstrainedRobot) -> Arrays:
 CONSTRAINED: dict[str, tuple[str, ...]] = {
     "residual": ("q",), "jacobian": ("q",), "jacobian_rate": ("q", "v"), "drift": ("q", "v"), "slip": ("q", "v"),
     "forward_dynamics": ("q", "v", "tau"), "reactions": ("q", "v", "tau"), "projector": ("q",),
-    "acceleration_projector": ("q",), "impact": ("q", "v", "restitution"), "project_velocity": ("q", "v"),
+    "acceleration_projector": ("q",), "inverse_effective_mass": ("q",), "impact": ("q", "v", "restitution"),
+    "project_velocity": ("q", "v"),
 }  # fmt: skip
 OWNERS = {"four-bar": (_four_bar, "rocker"), "held ur5": (_held_arm, "tool0")}
 

@@ -172,7 +172,7 @@ def _over_mass(model: Model, x: Scalars) -> list[Scalar]:
 
 def _mass(model: Model, m: Scalar) -> Scalar:
     if isinstance(m, (int, float)) and m == 0:
-        raise ModelError(f"these links of robot {model.name!r} have no mass, and so no centre of mass; choose others")
+        raise ModelError(f"these links of robot {model.name!r} have no mass, and so no centre of mass; give them masses")
     return m
 
 

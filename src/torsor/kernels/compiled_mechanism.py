@@ -55,10 +55,10 @@ class CompiledMechanism(Mechanism):
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
-        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping``
-        and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
-        as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
-        of ``expressed_in``.
+        ``"jacobian:tool0:body"``, ``"center_of_mass:torso"`` (below that link), ``"center_of_mass::moving"``; or a tuple,
+        ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping`` and ``friction`` as for
+        :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics, as in the methods.
+        ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
