@@ -27,7 +27,7 @@ from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_ar
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
-    from torsor.simulate.parameters import Varied
+    from torsor.simulate.parameters import VariedConstant
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -138,7 +138,7 @@ def _check(robot: Robot, dt: Any) -> None:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 
 
-def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
+def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
     from torsor.simulate.parameters import variations
 
     return variations(robot, vary)

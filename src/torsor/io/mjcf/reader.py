@@ -101,7 +101,7 @@ def translate(
             joints += carrying
         links.append(Link(chosen.links[i], _inertia(m, i), read_geoms(chosen, i, mesh_frames or {})))
     loops, frames = read_loops(chosen), read_sites(chosen)
-    _joints_seen_otherwise(chosen, mimic)
+    _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
     count_unused(chosen)
     d = Description(
@@ -129,7 +129,7 @@ def _name(m: Any, otherwise: str) -> str:
     return given if given and given != _NAMELESS else otherwise or "robot"
 
 
-def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
+def _note_joint_differences(chosen: Selection, mimic: bool) -> None:
     m = chosen.m
     if m.opt.disableflags & NO_GRAVITY:
         chosen.notes.note("gravity is switched off by a flag, so", "zero")

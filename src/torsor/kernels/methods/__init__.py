@@ -2,13 +2,25 @@
 
 from torsor.kernels.methods.centroidal import Centroidal
 from torsor.kernels.methods.configurations import Configurations
+from torsor.kernels.methods.derivatives import (
+    Differentiation,
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+)
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
 from torsor.kernels.methods.products import Products
 from torsor.kernels.methods.quality import Quality
 
-__all__ = ["Computed", "HybridDynamics", "MotorTorques", "State"]
+__all__ = [
+    "Computed",
+    "ForwardDynamicsDerivatives",
+    "HybridDynamics",
+    "InverseDynamicsDerivatives",
+    "MotorTorques",
+    "State",
+]
 
 
-class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation):
     """All methods of a robot that are one compiled kernel each."""
