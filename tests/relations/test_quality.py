@@ -98,6 +98,17 @@ def test_manipulability_refuses_unknown_words():
     )
 
 
+@pytest.mark.parametrize("measure", ["yoshikawa", "inverse_condition", "asada"])
+def test_gradient_of_manipulability_equals_differences(measure):
+    """Along v, so that it holds for a floating base too."""
+    robot, h = ts.robots.quadruped(), 1e-6
+    q, name = robot.random_configuration(1), ("manipulability", "HR_FOOT", measure, ("vx", "vz"))
+    gradient, value = robot.derivative(name, by="q")(q), robot.kernel(name)
+    steps = h * np.eye(robot.nv)
+    expected = (value(robot.integrate(q, steps)) - value(robot.integrate(q, -steps))) / (2 * h)
+    assert_close(gradient, expected, 1e-8, floor=1)  # what differences are good for
+
+
 def test_velocity_and_force_ellipsoids_are_images_of_the_unit_ball():
     arm, q = ts.robots.ur5(), np.array([0.3, -1.0, 1.2, 0.4, 0.8, 0.1])
     J = arm.jacobian(q, "tool0")[3:]
