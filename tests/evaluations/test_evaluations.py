@@ -26,7 +26,7 @@ ROBOTS = {
 }
 assert any(ROBOTS["coupled tree"].model.coupling)
 SPECS = [
-    *(name for name, row in quantities.QUANTITIES.items() if not row.words),
+    *(name for name, row in quantities.QUANTITIES.items() if not row.words and not row.outputs),
     "pose:frame2", "poses", "poses:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
     "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
     "jacobian_transpose_product:frame2:world", "jacobian_transpose_product:frame2:body",

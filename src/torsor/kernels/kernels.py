@@ -145,9 +145,7 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
-            return DeferredInverse(
-                matrix, spec.label, partial(record_shortest, [partial(self.evaluate, spec)], self.inputs(spec))
-            )
+            return DeferredInverse(matrix, spec.label, partial(self.straight_program, spec))
         return self.straight_program(spec)
 
     def straight_program(self, spec: Spec) -> Program:
