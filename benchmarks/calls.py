@@ -279,7 +279,7 @@ MEASURES = (
     ),
     Measure("kinetic_energy", "robot.kinetic_energy(q, v{out})", "r = pin.computeKineticEnergy(model, data, x, y)", "r"),
     Measure("potential_energy", "robot.potential_energy(q{out})", "r = pin.computePotentialEnergy(model, data, x)", "r"),
-    Measure("center_of_mass", "robot.center_of_mass(q{out})", "r = pin.centerOfMass(model, data, x)", "r.copy()"),
+    Measure("center_of_mass", "robot.center_of_mass(q, moving=True{out})", "r = pin.centerOfMass(model, data, x)", "r.copy()"),
     Measure(
         "momentum", "robot.momentum(q, v{out})", "r = pin.computeCentroidalMomentum(model, data, x, y)",
         "about_origin(r, data.com[0])",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,16 +13,21 @@ import torsor as ts
 from torsor.kernels import quantities
 from torsor.robot import Robot
 
-ROBOT = ts.robots.two_link()
+#: a two-link arm with effort limits, which payload_capacity needs
+ARM = ts.robots.two_link().description
+ROBOT = Robot(replace(ARM, joints=tuple(replace(j, effort_limit=(100.0,) * j.kind.nv) for j in ARM.joints)))
 LINK = ROBOT.links[-1]
-NUMBERS = ("dt", "s")
-WORDS = {"frame": LINK, "frames": None, "expressed_in": "world"}
+WORDS = {"frame": LINK, "frames": None, "expressed_in": "world", "measure": "asada", "rows": ("vx", "vy")}
+WORDS |= {"below": "link2", "moving": True, "links": None}
+#: numbers, whose shape is a batch, and arrays of other sizes than q
+NUMBERS, SIZES = {"dt": 0.1, "s": 0.1, "height": -10.0}, {"wrench": 6}
 METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
 
 
 def arguments(name):
     rng = np.random.default_rng(0)
-    return {x: (np.array(0.1) if x in NUMBERS else rng.normal(size=2)) for x in quantities.QUANTITIES[name].inputs}
+    inputs = quantities.QUANTITIES[name].inputs
+    return {x: np.array(NUMBERS[x]) if x in NUMBERS else rng.normal(size=SIZES.get(x, 2)) for x in inputs}
 
 
 def call(name, values, **options):
@@ -109,7 +115,10 @@ def test_wrong_shape_error_names_argument_and_expected_shape(name, k):
         with pytest.raises(ts.ArgumentError) as error:
             call(name, values)
         text = str(error.value)
-        assert text.startswith(f"{argument} has shape {np.shape(values[k])}, expected (..., 2)"), (label, text)
+        assert text.startswith(f"{argument} has shape {np.shape(values[k])}, expected (..., {SIZES.get(argument, 2)})"), (
+            label,
+            text,
+        )
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -113,8 +113,13 @@ FEW = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "pose", "jacobian"
 
 
 def _robot(name: str) -> Callable[[], Robot]:
-    """A function that makes equal robots without shared kernels."""
-    return lambda: Robot(ROBOTS[name]().description)
+    """A function that makes equal robots without shared kernels; joints have effort limits, which payload_capacity needs."""
+
+    def make() -> Robot:
+        d = ROBOTS[name]().description
+        return Robot(replace(d, joints=tuple(replace(j, effort_limit=(1e3,) * j.kind.nv) for j in d.joints)))
+
+    return make
 
 
 def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
@@ -126,8 +131,8 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
             rows[name] = robot.random_configuration(rng, size=ROWS)
         elif name == "prescribed":
             rows[name] = (np.arange(ROWS * robot.nv).reshape(ROWS, robot.nv) % 2).astype(float)
-        elif name in ("dt", "s"):
-            rows[name] = rng.uniform(0.1, 0.5, ROWS)
+        elif name in ("dt", "s", "height"):
+            rows[name] = rng.uniform(0.1, 0.5, ROWS) - (10 if name == "height" else 0)  # the ground is below the robots
         elif name == "qdot":
             rows[name] = rng.normal(size=(ROWS, robot.nq))
         else:
@@ -146,7 +151,7 @@ def _takes_out(owner: type, method: str) -> bool:
 
 def _inputs(method: str) -> list[str]:
     """The arrays of a state that a method of a robot takes by position."""
-    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "dt", "s")
+    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "dt", "s", "x", "wrench", "height")
     return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in known]
 
 
@@ -163,7 +168,8 @@ METHODS = [
 def _of_robot(robot: str, method: str) -> Subject:
     """A quantity at the robot's frame, expressed in body axes where these options exist."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
-    words = {k: x for k, x in (("frame", FRAMES[robot]), ("expressed_in", "body")) if k in parameters and "frame" in parameters}
+    choices = {"frame": FRAMES[robot], "measure": "inverse_condition", "rows": LINEAR, "expressed_in": "body"}
+    words = {k: x for k, x in choices.items() if k in parameters and "frame" in parameters}
     spec = (method, *words.values())
     return Subject(
         f"{robot}.{method}", _robot(robot), method, _arrays(*_inputs(method)), words=words,
@@ -349,7 +355,8 @@ def _accelerations(system: ConstrainedRobot) -> Arrays:
 CONSTRAINED: dict[str, tuple[str, ...]] = {
     "residual": ("q",), "jacobian": ("q",), "jacobian_rate": ("q", "v"), "drift": ("q", "v"), "slip": ("q", "v"),
     "forward_dynamics": ("q", "v", "tau"), "reactions": ("q", "v", "tau"), "projector": ("q",),
-    "acceleration_projector": ("q",), "impact": ("q", "v", "restitution"), "project_velocity": ("q", "v"),
+    "acceleration_projector": ("q",), "inverse_effective_mass": ("q",), "impact": ("q", "v", "restitution"),
+    "project_velocity": ("q", "v"),
 }  # fmt: skip
 OWNERS = {"four-bar": (_four_bar, "rocker"), "held ur5": (_held_arm, "tool0")}
 

@@ -29,6 +29,10 @@ SPECS = [
     *(name for name, row in quantities.QUANTITIES.items() if not row.words and not row.outputs),
     "pose:frame2", "poses", "poses:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
     "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
+    "jacobian_transpose_product:frame2:world", "jacobian_transpose_product:frame2:body",
+    "manipulability:frame2:yoshikawa:linear", "manipulability:frame2:inverse_condition:linear", "manipulability:frame2:asada",
+    *(name for name, row in quantities.QUANTITIES.items() if "below" in row.words),
+    "center_of_mass:link2", "center_of_mass::moving", "centroidal_matrix:link1",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
 ]  # fmt: skip
 BATCH = 37  # not a multiple of any vector width
@@ -46,12 +50,12 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
     for name in row_and_words(spec)[0].inputs:
         if name in ("q", "q0", "q1"):
             made.append(np.array([robot.random_configuration(rng) for _ in range(n)]))
-        elif name in ("dt", "s"):
-            made.append(rng.uniform(0.1, 0.5, size=n))
+        elif name in ("dt", "s", "height"):
+            made.append(rng.uniform(0.1, 0.5, size=n) - (10 if name == "height" else 0))  # the ground is below the robots
         elif name == "qdot":
             made.append(rng.normal(size=(n, robot.nq)))
         else:
-            made.append(rng.normal(size=(n, robot.nv)))
+            made.append(rng.normal(size=(n, 6 if name == "wrench" else robot.nv)))
     return made
 
 
@@ -65,7 +69,7 @@ def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
 
 def conditioning(robot: Robot, spec: str, values: list) -> float:
     """Factor for rounding errors: cond(M) where M is inverted, otherwise 1."""
-    if spec not in ("forward_dynamics", "mass_matrix_inverse"):
+    if spec not in ("forward_dynamics", "mass_matrix_inverse", "mass_matrix_solve") and "asada" not in spec:
         return 1.0
     return float(np.linalg.cond(robot.mass_matrix(np.asarray(values[0]))))
 

@@ -94,6 +94,17 @@ def test_exported_c_test_program_returns_zero(name, tmp_path):
     assert header.read_text().count(";\n") == len(few)
 
 
+def test_parts_of_a_robot_and_measures_have_functions_of_their_own(tmp_path):
+    robot = ts.robots.ur5()
+    by_links = ("center_of_mass", None, None, ("forearm_link", "upper_arm_link"))
+    names = ("center_of_mass::moving", "centroidal_matrix:forearm_link", by_links, "capture_point", "mass_matrix_product")
+    names += ("jacobian_transpose_product:tool0", "manipulability:tool0:asada:linear", "payload_capacity:tool0")
+    header, source, test = export_c(robot, tmp_path / "r.c", *names)
+    run(CC, *FLAGS, source.name, test.name, "-o", "test", "-lm", cwd=tmp_path)
+    assert run("./test", cwd=tmp_path).count("ok\n") == len(names)
+    assert "void ur5_center_of_mass_moving(const double *q, double *out);" in header.read_text()
+
+
 def test_exported_c_test_program_detects_a_wrong_number(tmp_path):
     _, source, _ = export_c(ts.robots.two_link(), tmp_path / "arm", "gravity_force")
     text = source.read_text()

@@ -9,6 +9,8 @@ import pytest
 
 import torsor as ts
 from torsor.kernels import Losses, Spec
+from torsor.kernels.quantities import QUANTITIES
+from torsor.kernels.spec import as_words, split_name
 
 
 def test_spec_of_a_text_and_of_a_tuple_of_words_is_the_same():
@@ -86,3 +88,29 @@ def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():
     with pytest.raises(ts.ArgumentError, match=r"wrenches act on inverse_dynamics, .*not on mass_matrix, gravity_force"):
         robot.kernel("mass_matrix", "gravity_force", wrenches=("tool0",))
     robot.kernel("mass_matrix", "inverse_dynamics", wrenches=("tool0",))
+
+
+def test_label_keeps_the_place_of_an_omitted_word_and_joins_several_names():
+    words = [("center_of_mass",), ("center_of_mass", None, "moving"), ("center_of_mass", None, None, ("a", "b"))]
+    assert Spec(tuple(words)).labels == ["center_of_mass", "center_of_mass::moving", "center_of_mass:::a+b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"below": None, "moving": False, "links": None}, ()),
+        ({"below": None, "moving": True}, (None, "moving")),
+        ({"below": "a", "moving": False}, ("a",)),
+        ({"below": None, "moving": False, "links": ["a", "b"]}, (None, None, ("a", "b"))),
+        ({"frame": "a", "expressed_in": None}, ("a", None)),  # not an option of a part: refused later
+    ],
+)
+def test_options_as_words_are_those_that_were_given(options, words):
+    assert as_words(options) == words
+
+
+def test_name_with_an_empty_word_leaves_it_out():
+    assert split_name("center_of_mass::moving", QUANTITIES) == ("center_of_mass", None, "moving")
+    assert split_name(("center_of_mass", None, None, ("a",)), QUANTITIES) == ("center_of_mass", None, None, ("a",))
+    with pytest.raises(ts.ArgumentError, match="must be a name such as"):
+        split_name(("center_of_mass", 3), QUANTITIES)

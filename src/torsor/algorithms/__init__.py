@@ -6,6 +6,20 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
+from torsor.algorithms.centroidal import (
+    capture_point,
+    center_of_mass,
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_jacobian_rate,
+    center_of_mass_velocity,
+    centroidal_matrix,
+    centroidal_matrix_rate,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+    composite_inertia,
+    zero_moment_point,
+)
 from torsor.algorithms.configuration import (
     configuration_rate,
     difference,
@@ -35,8 +49,19 @@ from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
-from torsor.algorithms.kinematics import center_of_mass, pose, poses
+from torsor.algorithms.kinematics import pose, poses
+from torsor.algorithms.manipulability import manipulability, payload_capacity
 from torsor.algorithms.motors import gear_torque, motor_torque
+from torsor.algorithms.products import (
+    jacobian_transpose_product,
+    mass_factor_diagonal,
+    mass_factor_diagonal_by_factors,
+    mass_factor_product,
+    mass_factor_product_by_factors,
+    mass_matrix_product,
+    mass_matrix_solve,
+    mass_matrix_solve_by_factors,
+)
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import rnea_derivatives
@@ -51,8 +76,18 @@ __all__ = [
     "aba",
     "acceleration",
     "bias_force",
+    "capture_point",
     "center_of_mass",
+    "center_of_mass_acceleration",
+    "center_of_mass_jacobian",
+    "center_of_mass_jacobian_rate",
+    "center_of_mass_velocity",
+    "centroidal_matrix",
+    "centroidal_matrix_rate",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
     "christoffel_symbols",
+    "composite_inertia",
     "configuration_rate",
     "coriolis_matrix",
     "crba",
@@ -73,13 +108,23 @@ __all__ = [
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
+    "jacobian_transpose_product",
     "kinetic_energy",
+    "manipulability",
+    "mass_factor_diagonal",
+    "mass_factor_diagonal_by_factors",
+    "mass_factor_product",
+    "mass_factor_product_by_factors",
     "mass_matrix_by_link",
     "mass_matrix_inverse",
+    "mass_matrix_product",
     "mass_matrix_rate",
     "mass_matrix_rate_by_coriolis_matrix",
+    "mass_matrix_solve",
+    "mass_matrix_solve_by_factors",
     "momentum",
     "motor_torque",
+    "payload_capacity",
     "pose",
     "poses",
     "potential_energy",
@@ -91,4 +136,5 @@ __all__ = [
     "velocity_force",
     "velocity_force_by_pair",
     "velocity_from_rate",
+    "zero_moment_point",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from torsor.algorithms import rotors
-from torsor.algorithms.kinematics import composite_inertia, joints, velocities
+from torsor.algorithms.kinematics import joints, total_inertia, velocities
 from torsor.algorithms.rnea import inward
 from torsor.model.model import Model
+from torsor.model.part import part_of
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
 from torsor.spatial.motion import six_numbers
@@ -25,8 +26,8 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """P = −Σ mᵢ gᵀcᵢ, zero with every centre of mass at the world's origin."""
-    return -composite_inertia(model, q).h.dot(model.gravity)
+    """P = −Σ mᵢ gᵀcᵢ of all moving links, zero with every centre of mass at the world's origin."""
+    return -total_inertia(part_of(model, moving=True), q).h.dot(model.gravity)
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:

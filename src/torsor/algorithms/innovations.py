@@ -143,19 +143,6 @@ def half_transpose_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     return b.transpose_solve(_root_transpose_solve(b, x))
 
 
-def mass_matrix_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
-    """M x = (1 + HᵀφK) D (1 + HᵀφK)ᵀ x in O(N)."""
-    b = innovations(model, q)
-    return b.times(_root(b, _root_transpose(b, b.transpose_times(x))))
-
-
-def mass_matrix_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
-    """M⁻¹ x = (1 − HᵀψK)ᵀ D⁻¹ (1 − HᵀψK) x in O(N)."""
-    b = innovations(model, q)
-    y = b.solve(x)
-    return b.transpose_solve([c for place, D in b.blocks() for c in linear.solve(D, y[place])])
-
-
 def log_determinant(model: Model, q: Scalars) -> Scalar:
     """log det M = Σ log det D_i, since the other factors have ones on their diagonals."""
     return -sum((log(d) for _, (_, inverse) in innovations(model, q).blocks() for d in inverse), start=0)

@@ -61,17 +61,14 @@ def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -
     return found
 
 
-def center_of_mass(model: Model, q: Scalars) -> list[Scalar]:
-    """c = Σ m_i c_i / Σ m_i in the world, of all moving bodies (a fixed base is not included)."""
-    total = composite_inertia(model, q)
-    return list(total.h * (1 / total.m))
-
-
-def composite_inertia(model: Model, q: Scalars) -> Inertia:
-    """The inertia of all moving bodies, as one rigid body about the world's origin (F&O 9)."""
-    X, _ = joints(model, q)
+def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:
+    """I^C of each body, in its frame: its inertia and those of all bodies after it; the base's is that of the robot (F&O 9)."""
     I = list(model.inertia)
-    I[0] = Inertia.zero()
     for i, p in model.inward():
         I[p] = I[p] + X[i].T @ I[i]
-    return I[0]
+    return I
+
+
+def total_inertia(model: Model, q: Scalars) -> Inertia:
+    """The inertia of all bodies, the base included, as one rigid body about the world's origin."""
+    return composite_inertias(model, joints(model, q)[0])[0]

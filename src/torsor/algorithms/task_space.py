@@ -19,6 +19,7 @@ from torsor.algorithms.jacobian import jacobian as frame_jacobian
 from torsor.algorithms.jacobian import jacobian_rate as frame_jacobian_rate
 from torsor.algorithms.jacobian import twist as frame_twist
 from torsor.algorithms.kinematics import from_world, joints
+from torsor.algorithms.products import jacobian_transpose_product
 from torsor.algorithms.rnea import rnea
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.model import Model
@@ -90,7 +91,19 @@ def acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, a: Scal
 
 
 def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Scalar]:
-    """τ = Jᵀ F."""
+    """τ = Jᵀ F, of each target's own wrench."""
+    tau: list[Scalar] = [0] * model.nv
+    rest = list(F)
+    for t in targets:
+        own = dict(zip(t.rows, rest, strict=False))
+        rest = rest[len(t.rows) :]
+        part = jacobian_transpose_product(model, q, [own.get(name, 0) for name in TWIST], t.frame, t.expressed_in)
+        tau = [x + y for x, y in zip(tau, part, strict=True)]
+    return tau
+
+
+def _joint_force_by_jacobian(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Scalar]:
+    """Jᵀ F where J is needed anyway, for Λ."""
     return _times(list(zip(*jacobian(model, targets, q), strict=True)), F)
 
 
@@ -212,7 +225,7 @@ def null_space(model: Model, targets: Targets, q: Scalars, mass: Mass, route: st
 
 def velocity(model: Model, targets: Targets, q: Scalars, V: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """v = J̄ V: J⁻¹ V where J is square (MR 8.85)."""
-    return ROUTES[route](model, targets, q).solve(joint_force(model, targets, q, mass(V)))
+    return ROUTES[route](model, targets, q).solve(_joint_force_by_jacobian(model, targets, q, mass(V)))
 
 
 def inverse_dynamics(
@@ -221,7 +234,7 @@ def inverse_dynamics(
     """F = Λ V̇ + η = Λ (V̇ − V̇₀) (MR 8.89), and τ = JᵀF; A is V̇."""
     free = free_acceleration(model, targets, q, v, route)
     F = mass([x - y for x, y in zip(A, free, strict=True)])  # MR 8.89
-    return F, joint_force(model, targets, q, F)
+    return F, _joint_force_by_jacobian(model, targets, q, F)
 
 
 def inverse_dynamics_with_null_space_force(
@@ -233,7 +246,7 @@ def inverse_dynamics_with_null_space_force(
     """
     F, _ = inverse_dynamics(model, targets, q, v, A, mass, route)
     own = forward_dynamics(model, targets, q, v, tau, route)
-    lacking = joint_force(model, targets, q, mass([x - y for x, y in zip(A, own, strict=True)]))
+    lacking = _joint_force_by_jacobian(model, targets, q, mass([x - y for x, y in zip(A, own, strict=True)]))
     return F, [t + x for t, x in zip(tau, lacking, strict=True)]
 
 

@@ -14,7 +14,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import QUANTITIES, kernels_of
-from torsor.kernels.spec import Name, Spec, split_name
+from torsor.kernels.spec import Name, Spec, as_words, split_name
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
 from torsor.support.locks import new_lock
@@ -55,10 +55,10 @@ class CompiledMechanism(Mechanism):
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
-        ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping``
-        and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
-        as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
-        of ``expressed_in``.
+        ``"jacobian:tool0:body"``, ``"center_of_mass:torso"`` (below that link), ``"center_of_mass::moving"``; or a tuple,
+        ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping`` and ``friction`` as for
+        :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics, as in the methods.
+        ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
@@ -87,14 +87,14 @@ class CompiledMechanism(Mechanism):
         """The recorded program of a kernel: operations, counts, code."""
         return self.kernel(*names, damping=damping, friction=friction).program
 
-    def _losses(self, quantities: Sequence[tuple[str, ...]], damping: bool, friction: bool | None) -> Losses:
+    def _losses(self, quantities: Sequence[tuple[Any, ...]], damping: bool, friction: bool | None) -> Losses:
         """The losses included in these quantities; an error if the requested losses affect none of them."""
         losses = losses_of(self._model, damping, friction)
         if any(QUANTITIES[name].lossy for name, *_ in quantities):
             return losses
         if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
             names = ", ".join(name for name, row in QUANTITIES.items() if row.lossy)
-            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(':'.join(q) for q in quantities)}")
+            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(Spec(tuple(quantities)).labels)}")
         return NO_LOSSES
 
     def _run(
@@ -117,12 +117,16 @@ class CompiledMechanism(Mechanism):
         self._model.frame(key[1])
         return self._kernels(*key)(*values, out=out)
 
+    def _with_words(self, name: str, values: tuple, out: Array | None, **words: Any) -> Any:
+        """Call the kernel of a quantity with these options, in the order of its words."""
+        return self._kernels(name, *as_words(words))(*values, out=out)
+
     def _kernel_for(
         self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
         """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames."""
         own = () if name in PAIRS else QUANTITIES[name].words
-        quantities = PAIRS.get(name) or ((name, *(x for word, x in words.items() if word in own)),)
+        quantities = PAIRS.get(name) or ((name, *as_words({word: x for word, x in words.items() if word in own})),)
         losses = self._losses(quantities, damping, friction)
         if name == "step":
             refuse_sticking(self._model, losses, "one step")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: states in the file of test vectors
 VECTORS = 4
+#: numbers of test states that are drawn uniformly: steps [s], and a ground below the robot [m]
+BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
 #: quantities that external wrenches act on
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 
@@ -170,8 +172,8 @@ def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[s
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
     out: list[tuple[str, Kernel]] = []
-    for quantity in spec.quantities:
-        n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
+    for quantity, label in zip(spec.quantities, spec.labels, strict=True):
+        n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
         frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
         losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
         out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses))))
@@ -251,7 +253,7 @@ def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fus
         if a.name in ("q", "q0", "q1"):
             x = robot.random_configuration(rng, VECTORS)
         else:
-            x = rng.uniform(0.01, 0.1, VECTORS) if a.name == "dt" else rng.normal(size=(VECTORS, *a.shape))
+            x = rng.uniform(*BOUNDS[a.name], VECTORS) if a.name in BOUNDS else rng.normal(size=(VECTORS, *a.shape))
         states.append(x.astype(kind).astype(np.float64))
     expected = interpret(program, states)
     if not all(np.isfinite(x).all() for x in expected):

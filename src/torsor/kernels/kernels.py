@@ -23,6 +23,7 @@ from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import Spec
 from torsor.model import Model
+from torsor.model.part import part_of
 from torsor.model.refusals import refuse_loops, refuse_symbols
 from torsor.support.locks import new_lock
 
@@ -282,6 +283,8 @@ class Kernels:
                 if not words:
                     raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
                 self.model.frame(given["frame"])
+            if "below" in row.words:
+                part_of(self.model, **given)
             several = given.get("frames", ())
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)

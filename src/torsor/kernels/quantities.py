@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms import steps
@@ -10,14 +12,25 @@ from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
 from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.quantity import Quantity, Table
+from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.part import part_of
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, CONSTRAINED_INVERSE_DYNAMICS, PRESCRIBED_FORWARD_DYNAMICS
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
+
+
+def _on_part(function: Callable[..., Any], model: Model, *state: Any, **chosen: Any) -> Any:
+    """An algorithm over the links of a part of the robot."""
+    return function(part_of(model, **chosen), *state)
+
+
+def _of_part(function: Callable[..., Any], *inputs: str) -> Quantity:
+    return Quantity(inputs, partial(_on_part, function), PART)
+
 
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
@@ -71,6 +84,22 @@ QUANTITIES = Table(
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
             inverse_of="mass_matrix",
         ),
+        "mass_matrix_product": Quantity(("q", "x"), alg.mass_matrix_product, joint_space=True),
+        "mass_matrix_solve": Quantity(
+            ("q", "x"),
+            alg.mass_matrix_solve,
+            alternatives=(alg.mass_matrix_solve_by_factors,),
+            joint_space=True,
+            acceleration=True,
+            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+        ),
+        "mass_factor_product": Quantity(
+            ("q", "x"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,), joint_space=True
+        ),
+        "mass_factor_diagonal": Quantity(
+            ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,), joint_space=True
+        ),
+        "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, FRAME),
         "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
@@ -89,11 +118,28 @@ QUANTITIES = Table(
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "momentum": Quantity(("q", "v"), alg.momentum),
-        "center_of_mass": Quantity(("q",), alg.center_of_mass),
+        "center_of_mass": _of_part(alg.center_of_mass, "q"),
+        "center_of_mass_velocity": _of_part(alg.center_of_mass_velocity, "q", "v"),
+        "center_of_mass_acceleration": _of_part(alg.center_of_mass_acceleration, "q", "v", "a"),
+        "center_of_mass_jacobian": _of_part(alg.center_of_mass_jacobian, "q"),
+        "center_of_mass_jacobian_rate": _of_part(alg.center_of_mass_jacobian_rate, "q", "v"),
+        "centroidal_momentum": _of_part(alg.centroidal_momentum, "q", "v"),
+        "centroidal_momentum_rate": _of_part(alg.centroidal_momentum_rate, "q", "v", "a"),
+        "centroidal_matrix": _of_part(alg.centroidal_matrix, "q"),
+        "centroidal_matrix_rate": _of_part(alg.centroidal_matrix_rate, "q", "v"),
+        "composite_inertia": _of_part(alg.composite_inertia, "q"),
+        "zero_moment_point": _of_part(alg.zero_moment_point, "q", "v", "a", "height"),
+        "capture_point": _of_part(alg.capture_point, "q", "v", "height"),
         "pose": Quantity(("q",), alg.pose, ("frame",)),
         "poses": Quantity(("q",), alg.poses, ("frames",)),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
+        "manipulability": Quantity(
+            ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), under_loops=CONSTRAINED_FORWARD_DYNAMICS
+        ),
+        "payload_capacity": Quantity(
+            ("q",), alg.payload_capacity, ("frame",), lenient=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+        ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
         "step": Quantity(
@@ -124,14 +170,15 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    return {"q": q, "q0": q, "q1": q, "qdot": q, "s": (), "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
-            "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "x"), v)
+    wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
+    return coordinates | wrenches | dict.fromkeys(("dt", "s", "height"), ())
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return {"q": of_q, "q0": of_q, "q1": of_q, "qdot": of_q, "v": of_v, "v0": of_v, "a": of_v, "tau": of_v, "load": of_v}
+    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "x"), of_v)
 
 
 def kernels_of(model: Model) -> Kernels:

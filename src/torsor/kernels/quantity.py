@@ -9,6 +9,8 @@ from torsor.compile import Argument
 
 #: largest number of degrees of freedom at which alternative algorithms are recorded, to choose the shortest
 FEW = 20
+#: options of quantities that sum over links; None, or False, is as if not given
+PART = ("below", "moving", "links")
 
 
 class Quantity(NamedTuple):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.losses import NO_LOSSES, Losses
-from torsor.kernels.quantity import Quantity
+from torsor.kernels.quantity import PART, Quantity
 
-#: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon
-Name: TypeAlias = str | tuple[str, ...]
+#: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
+#: a tuple of names
+Name: TypeAlias = str | tuple[str | tuple[str, ...] | None, ...]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Spec:
     @property
     def labels(self) -> list[str]:
         """A name for each quantity, as errors and benchmarks print it."""
-        return [":".join(word for word in quantity if isinstance(word, str)) for quantity in self.quantities]
+        return [":".join(_labels(quantity)) for quantity in self.quantities]
 
     @property
     def label(self) -> str:
@@ -46,14 +47,44 @@ class Spec:
         return "+".join(self.labels)
 
 
-def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
-    """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes that many words."""
-    words_only = isinstance(name, tuple) and name and all(isinstance(word, str) for word in name)
+def _labels(quantity: tuple[Any, ...]) -> Iterator[str]:
+    """The words of a quantity in a label: an omitted one leaves its place empty; several names are joined by "+"."""
+    for word in filter(_is_word, quantity):
+        yield "+".join(word) if isinstance(word, tuple) else word or ""
+
+
+def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Options in the order of a quantity's words: the name of one that is True, None for one that is False; lists as tuples.
+
+    >>> as_words({"below": None, "moving": True, "links": None})
+    (None, 'moving')
+    """
+    words = {name: name if x is True else None if x is False else _hashable(x) for name, x in options.items()}
+    while words and words[last := next(reversed(words))] is None and last in PART:
+        del words[last]
+    return tuple(words.values())
+
+
+def _hashable(x: Any) -> Any:
+    return tuple(x) if isinstance(x, Iterable) and not isinstance(x, str) else x
+
+
+def _is_word(word: Any) -> bool:
+    return word is None or isinstance(word, str) or (isinstance(word, tuple) and all(isinstance(x, str) for x in word))
+
+
+def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[Any, ...]:
+    """``"jacobian:tool0:body"`` → ("jacobian", "tool0", "body"), if the table has it and it takes that many words.
+
+    A word left empty is not given: ``"center_of_mass::moving"`` → ("center_of_mass", None, "moving").
+    """
+    words_only = isinstance(name, tuple) and name and isinstance(name[0], str) and all(map(_is_word, name))
     if not isinstance(name, str) and not words_only:
         raise ArgumentError(
             f"a quantity must be a name such as 'mass_matrix' or 'pose:tool0', or a tuple of strings, not {name!r}"
         )
-    quantity, *words = name.split(":") if isinstance(name, str) else name
+    parts: Sequence[Any] = [word or None for word in name.split(":")] if isinstance(name, str) else name
+    quantity, *words = parts
     if quantity not in table:
         raise UnknownName("quantity", quantity, table)
     takes = table[quantity].words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.magnitudes import check_inertia, check_size
-from torsor.model.model import Coupling, Frame, LoopRow, Model
+from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
 from torsor.model.rotor import Rotor, RotorRow
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Transform, Vec
@@ -22,12 +22,13 @@ def assemble(d: Description) -> Model:
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
-    links = {link.name: link for link in d.links}
+    bodies = d.bodies
     mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
+    links: dict[str, LinkRow] = {}
     frames = {WORLD: Frame(0, Transform.identity())}
 
     todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
@@ -45,15 +46,12 @@ def assemble(d: Description) -> Model:
             body, X = len(parent) - 1, A.inverse
         check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
-        inertia[body] = inertia[body] + X.T @ links[j.child].inertia
+        links[j.child] = LinkRow(j.parent if links else "", X.T @ bodies[j.child])
+        inertia[body] = inertia[body] + links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
     for f in d.frames:
         body, X = frames[f.link]
         frames[f.name] = Frame(body, f.origin @ X)
-
-    for rotor in d.rotors:
-        body, X = frames[rotor.link]
-        inertia[body] = inertia[body] + X.T @ rotor.standing
 
     names = tuple("" if j is None else j.name for j in moved_by)
     for name, G in zip(names, inertia, strict=True):
@@ -78,6 +76,8 @@ def assemble(d: Description) -> Model:
         loops=tuple(_loop(loop, frames) for loop in d.loops),
         friction=tuple(() if j is None else j.laws for j in moved_by),
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
+        links=links,
+        effort_limit=tuple(() if j is None else tuple(j.effort_limit) for j in moved_by),
     )
 
 
@@ -92,7 +92,7 @@ def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
 def _rotor(r: Rotor, mount: Frame, names: tuple[str, ...]) -> RotorRow:
     """Its spin axis in the frame of the body that carries it."""
     u = Vec(*(tidy(x) for x in mount.X.E.T @ (r.origin.E.T @ r.axis)))
-    return RotorRow(r.name, names.index(r.joint), mount.body, u, r.spin_inertia, r.ratio)
+    return RotorRow(r.name, names.index(r.joint), mount.body, u, r.spin_inertia, r.ratio, r.link)
 
 
 Starts = tuple[int, ...]

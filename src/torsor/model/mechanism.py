@@ -13,6 +13,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, surgery
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.description import FLOATING_BASE
+from torsor.model.part import part_of
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
 from torsor.model.spanning import spanning_tree
@@ -94,7 +95,15 @@ class Mechanism(ConfigurationSpace):
     @cached_property
     def mass(self) -> Scalar:
         """Total mass of all links and rotors [kg], a fixed base included."""
-        total: Scalar = plain(sum(inertia.m for inertia in self._description.bodies.values()))
+        return self.total_mass()
+
+    def total_mass(self, *, below: str | None = None, moving: bool = False, links: Sequence[str] | None = None) -> Scalar:
+        """m = Σ m_i [kg] of all links and rotors, as ``robot.mass``, or of a part of the robot.
+
+        ``below="link"``: that link and all after it in the tree; ``links=[...]``: these links; ``moving=True`` leaves out what
+        is fixed to a fixed base.
+        """
+        total: Scalar = plain(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
         return total
 
     def joint(self, name: str) -> JointView:

@@ -7,7 +7,7 @@ every link and frame of the description is a :class:`Frame` on one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -32,6 +32,16 @@ class Frame(NamedTuple):
 
     body: int
     X: Transform
+
+
+class LinkRow(NamedTuple):
+    """A link of the description: the link before it ("" at the root), and its inertia in the frame of its body.
+
+    The rotors mounted on the link are included, as if they did not spin.
+    """
+
+    parent: str
+    inertia: Inertia
 
 
 class LoopRow(NamedTuple):
@@ -65,6 +75,8 @@ class Model:
     loops: tuple[LoopRow, ...] = ()
     rotors: tuple[RotorRow, ...] = ()
     friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
+    links: dict[str, LinkRow] = field(default_factory=dict)  # parents before their children
+    effort_limit: tuple[tuple[float, ...], ...] = ()  # per joint, one per degree of freedom; no entries: no limit
 
     # -- the tree --------------------------------------------------------------------------------------------
 

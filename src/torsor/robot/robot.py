@@ -297,6 +297,18 @@ class Robot(Computed):
 
         return understanding.acceleration_ellipsoid(self, q, frame, rows, expressed_in)
 
+    def velocity_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
+        """{J v : |v| = 1}: the velocities of a frame at unit joint velocities [m/s; rad/s for angular rows] (MR §5.4)."""
+        from torsor.look import explain as understanding
+
+        return understanding.velocity_ellipsoid(self, q, frame, rows, expressed_in)
+
+    def force_ellipsoid(self, q: ArrayLike, frame: str, rows: Any = "linear", expressed_in: str = "world") -> Ellipsoid:
+        """{F : |JᵀF| = 1}: the forces on a frame that unit joint forces balance [N; N·m for angular rows] (MR §5.4)."""
+        from torsor.look import explain as understanding
+
+        return understanding.force_ellipsoid(self, q, frame, rows, expressed_in)
+
     def symbolic(self, parameters: str = "symbols", form: str = "auto") -> ClosedForm:
         """τ = M(q) a + c(q, v) + g(q) as formulas: SymPy, LaTeX, Markdown, Python, C; also Γ, C and Jacobians (MR 8.10).
 

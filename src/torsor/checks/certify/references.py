@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ LARGEST_CUBIC = 12
 REFERENCE_STATES = 2
 #: where dt is an input: a step that turns joints by a good part of a radian
 STEP = 0.25
+#: where a height is an input: of the ground, below any robot [m]
+GROUND = -100.0
 
 
 def fifty_digits(spec: str, s: Samples) -> Comparison:
@@ -38,6 +41,8 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
         raise Skip("mpmath is not installed: pip install 'torsor[symbolic]'")
     if spec in ("motor_torque", "gear_torque") and not s.model.rotors:
         raise Skip("the robot has no rotors")
+    if spec == "payload_capacity" and not any(x < inf for row in s.model.effort_limit for x in row):
+        raise Skip("no joint has an effort limit")
     if spec == "christoffel_symbols" and s.model.nv > LARGEST_CUBIC:
         raise Skip(f"{s.model.nv}³ entries take minutes to compile")
     row = QUANTITIES[spec]
@@ -67,6 +72,12 @@ def _value(s: Samples, name: str) -> Array:
         return s.q
     if name == "q1":  # near q0, so that rounding does not decide which way round is shorter
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
+    if name == "x":
+        return s.a
+    if name == "wrench":
+        return np.resize(s.a, (len(s.q), 6))
+    if name == "height":
+        return np.full(len(s.q), GROUND)
     return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
 
 

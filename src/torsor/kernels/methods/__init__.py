@@ -1,5 +1,6 @@
 """Methods of Robot that are one compiled kernel each, by subject."""
 
+from torsor.kernels.methods.centroidal import Centroidal
 from torsor.kernels.methods.configurations import Configurations
 from torsor.kernels.methods.derivatives import (
     Differentiation,
@@ -8,6 +9,8 @@ from torsor.kernels.methods.derivatives import (
 )
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
+from torsor.kernels.methods.products import Products
+from torsor.kernels.methods.quality import Quality
 
 __all__ = [
     "Computed",
@@ -19,5 +22,5 @@ __all__ = [
 ]
 
 
-class Computed(Dynamics, Kinematics, Configurations, Differentiation):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation):
     """All methods of a robot that are one compiled kernel each."""

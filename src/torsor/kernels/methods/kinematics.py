@@ -15,11 +15,6 @@ class Kinematics(CompiledMechanism):
     """Poses, Jacobians, twists and accelerations of the frames of a mechanism."""
 
     @kernel_method
-    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """c = Σ m_i c_i / Σ m_i of all moving links [m], in the world frame; a fixed base is not included."""
-        return self._run("center_of_mass", (q,), out=out)
-
-    @kernel_method
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
         return self._at_frame(("pose", frame), (q,), out)

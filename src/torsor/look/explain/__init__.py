@@ -3,7 +3,14 @@
 Numbers and figures for one state, from the generic algorithms.  Figures need matplotlib: ``pip install 'torsor[plot]'``.
 """
 
-from torsor.look.explain.ellipsoids import Ellipsoid, acceleration_ellipsoid, mass_ellipsoid, torque_ellipsoid
+from torsor.look.explain.ellipsoids import (
+    Ellipsoid,
+    acceleration_ellipsoid,
+    force_ellipsoid,
+    mass_ellipsoid,
+    torque_ellipsoid,
+    velocity_ellipsoid,
+)
 from torsor.look.explain.explain import Explanation, TorqueTerm, explain
 from torsor.look.explain.newton_euler_table import NewtonEulerRow, NewtonEulerTable, newton_euler_table
 from torsor.look.explain.stacked import stacked_equations
@@ -16,8 +23,10 @@ __all__ = [
     "NewtonEulerRow",
     "acceleration_ellipsoid",
     "explain",
+    "force_ellipsoid",
     "mass_ellipsoid",
     "newton_euler_table",
     "stacked_equations",
     "torque_ellipsoid",
+    "velocity_ellipsoid",
 ]

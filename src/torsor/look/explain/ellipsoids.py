@@ -1,4 +1,4 @@
-"""Torque, acceleration and effective-mass ellipsoids (MR §8.1.3)."""
+"""Torque, acceleration and effective-mass ellipsoids (MR §8.1.3), velocity and force ellipsoids (MR §5.4)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SINGULAR = 1e-9
 #: and below this a configuration is near one: 10⁶ times the mass
 NEAR = 1e-3
+#: what the inverse of an ellipsoid is one of
+INVERSES = {"torque": "acceleration", "mass": "acceleration", "velocity": "force", "force": "velocity"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +59,10 @@ class Ellipsoid:
 
     @property
     def inverse(self) -> Ellipsoid:
-        """The ellipsoid of the inverse matrix: same axes, inverse lengths.  That of a mass is of acceleration, and back."""
+        """The ellipsoid of the inverse matrix: same axes, inverse lengths.  Of a mass it is one of acceleration, and back."""
         with np.errstate(divide="ignore"):
             lengths = 1.0 / self.lengths
-        what = {"torque": "acceleration", "mass": "acceleration"}.get(self.what, f"inverse of {self.what}")
+        what = INVERSES.get(self.what, f"inverse of {self.what}")
         return Ellipsoid(what, self.rows, self.axes[:, ::-1], lengths[::-1], self.report)
 
     def image(self, x: ArrayLike) -> np.ndarray:
@@ -155,13 +157,50 @@ def mass_ellipsoid(
     robot.model.frame(frame)
     L = _factor(robot, q)
     J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
-    axes, sigma, _ = np.linalg.svd(np.linalg.solve(L, J.T).T)
-    sigma = np.pad(sigma, (0, len(names) - len(sigma)))[::-1]  # the smallest first: the largest mass
-    axes = canonical_axes(sigma, axes[:, ::-1])
-    blocked = sigma <= SINGULAR * sigma[-1]
+    axes, sigma = _principal(np.linalg.solve(L, J.T).T)
     with np.errstate(divide="ignore"):
-        lengths = np.where(blocked, np.inf, sigma**-2.0)
-    return Ellipsoid("mass", names, axes, lengths, _report(frame, names, axes, sigma, blocked))
+        lengths = sigma**-2.0
+    return Ellipsoid("mass", names, axes, lengths, _report(frame, names, axes, sigma, "infinite effective mass"))
+
+
+def velocity_ellipsoid(
+    robot: Robot, q: ArrayLike, frame: str, rows: str | Sequence[str] = "linear", expressed_in: str = "world"
+) -> Ellipsoid:
+    """{J(q) v : |v| = 1}: the velocities of a frame at all unit joint velocities [m/s] (MR §5.4, manipulability ellipsoid).
+
+    Its semi-axes are the singular values of J, its ``matrix`` is (J Jᵀ)^½.  ``rows`` and ``expressed_in`` as for
+    :func:`mass_ellipsoid`; the product of the lengths is ``robot.manipulability``.  ``inverse`` is :func:`force_ellipsoid`.
+
+    >>> import numpy as np, torsor as ts
+    >>> velocity_ellipsoid(ts.robots.two_link(), np.radians([0, 90]), "tip", ("vx", "vy")).lengths.round(3)
+    array([1.618, 0.618])
+    """
+    return force_ellipsoid(robot, q, frame, rows, expressed_in).inverse
+
+
+def force_ellipsoid(
+    robot: Robot, q: ArrayLike, frame: str, rows: str | Sequence[str] = "linear", expressed_in: str = "world"
+) -> Ellipsoid:
+    """{F : |J(q)ᵀF| = 1}: the forces on a frame that unit joint forces balance [N] (MR §5.4).
+
+    Its axes are those of :func:`velocity_ellipsoid`, its semi-axes the inverse ones.  Where J loses rank, no joint force is
+    needed in the directions lost: the length is infinite, and the ``report`` names them.
+    """
+    refuse_loops(robot.model, "an ellipsoid of J", CONSTRAINED_FORWARD_DYNAMICS)
+    names = row_names(rows)
+    robot.model.frame(frame)
+    one_state(robot, q=q)
+    axes, sigma = _principal(robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]])
+    with np.errstate(divide="ignore"):
+        lengths = 1 / sigma
+    return Ellipsoid("force", names, axes, lengths, _report(frame, names, axes, sigma, "no velocity, any force"))
+
+
+def _principal(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (columns) and singular values of the rows of W, the smallest first; zero where the rows lose rank."""
+    axes, sigma, _ = np.linalg.svd(W)
+    sigma = np.pad(sigma, (0, len(W) - len(sigma)))[::-1]
+    return canonical_axes(sigma, axes[:, ::-1]), np.where(sigma <= SINGULAR * sigma[-1], 0.0, sigma)
 
 
 def acceleration_ellipsoid(
@@ -198,12 +237,13 @@ def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
         raise SingularError(f"the mass matrix of {robot.name!r} is not positive definite here: see robot.report") from None
 
 
-def _report(frame: str, names: tuple[str, ...], axes: np.ndarray, sigma: np.ndarray, blocked: np.ndarray) -> str:
+def _report(frame: str, names: tuple[str, ...], axes: np.ndarray, sigma: np.ndarray, consequence: str) -> str:
     def directions(which: np.ndarray) -> str:
         return "; ".join(f"({', '.join(f'{x:.3f}' for x in column + 0.0)})" for column in axes[:, which].T)
 
+    blocked = sigma == 0
     if blocked.any():
-        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}): infinite effective mass"
+        return f"singular: {frame!r} cannot move along {directions(blocked)} in ({', '.join(names)}): {consequence}"
     near = sigma < NEAR * sigma[-1]
     if near.any():
         return f"near singular: {frame!r} hardly moves along {directions(near)} in ({', '.join(names)})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
+from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
 from torsor.mechanics.constraints.null_space import in_mass_metric, in_metric
 from torsor.mechanics.constraints.rank import independent_rows
 from torsor.mechanics.constraints.solving import Inputs, Solver
@@ -30,27 +31,6 @@ from torsor.mechanics.constraints.solving import Inputs, Solver
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
-
-
-class ConstrainedMotion(NamedTuple):
-    """The acceleration and the multipliers: M a + h = τ + Aᵀλ, A a = −(Ȧv − ḃ)."""
-
-    a: np.ndarray  #: (..., nv)
-    multipliers: np.ndarray  #: λ (..., k), acting on the robot: F&O's sign, the opposite of MR's
-
-
-class Impact(NamedTuple):
-    """The velocity after an impact on the constraints, and the impulses: M (v⁺ − v⁻) = Aᵀι."""
-
-    v: np.ndarray  #: v⁺ (..., nv)
-    impulses: np.ndarray  #: ι (..., k) [N·s, N·m·s], acting on the robot
-
-
-class Stabilization(NamedTuple):
-    """Baumgarte's gains: φ̈ + 2 decay φ̇ + stiffness² φ = 0 in place of φ̈ = 0 [1/s]; equal ones are critically damped."""
-
-    decay: float = 10.0
-    stiffness: float = 10.0
 
 
 class ConstrainedRobot:
@@ -208,6 +188,13 @@ class ConstrainedRobot:
         K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
         CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
         return CK @ (K @ np.swapaxes(w.C, -1, -2))
+
+    def inverse_effective_mass(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """A M⁻¹Aᵀ, ``(..., k, k)``, symmetric bit for bit: the rows' accelerations under unit multipliers (Delassus' matrix).
+
+        One inward pass over the articulated bodies for each row, O(N k²) in all; M⁻¹ is not formed (F&O 21).
+        """
+        return self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
 
     def wrench(
         self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None

@@ -108,6 +108,13 @@ def _mass_matrix(held: ConstrainedModel, q: Any) -> Any:
     return crba(held.lean, q)
 
 
+def _inverse_effective_mass(held: ConstrainedModel, q: Any, t: Any = 0, route: str = "") -> Any:
+    """A M⁻¹Aᵀ: one inward pass for each row (F&O 21)."""
+    inverse = by_factors if route == "factors" or not held.model.local else by_articulated_bodies
+    A = held.rows(q, t=t).A
+    return inverse(held.lean, q).inverse_inertia(A) if A else Empty((0, 0))
+
+
 def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
     return _jacobian(held, q, t), jacobian(held.model, q, frame, "world")
 
@@ -236,6 +243,9 @@ QUANTITIES = Table(
         "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
         "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
+        "inverse_effective_mass": Quantity(
+            ("q",), _inverse_effective_mass, alternatives=(partial(_inverse_effective_mass, route="factors"),)
+        ),
         "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J")),
         "dynamics_terms": Quantity(DYNAMICS, partial(_terms, _system), outputs=TERMS),
         "impulse_terms": Quantity(IMPULSE, partial(_terms, _impact_terms), outputs=TERMS),

@@ -37,8 +37,6 @@ def _operator(function: Callable[..., Any], *inputs: str) -> Quantity:
 QUANTITIES = Table(
     "torsor.mechanics.operators.innovations:QUANTITIES",
     {
-        "mass_matrix_times": _operator(factorization.mass_matrix_times, "q", "x"),
-        "mass_matrix_solve": _operator(factorization.mass_matrix_solve, "q", "x"),
         "half_times": _operator(factorization.half_times, "q", "x"),
         "half_transpose_times": _operator(factorization.half_transpose_times, "q", "x"),
         "half_solve": _operator(factorization.half_solve, "q", "x"),
@@ -71,7 +69,7 @@ class Innovations:
         self.robot, self.q = robot, np.array(q, dtype=float)
         if self.q.ndim == 0 or self.q.shape[-1] != robot.nq:
             raise ArgumentError(f"q has shape {self.q.shape}, expected (..., {robot.nq})")
-        self._kernels = robot.kernels.of(QUANTITIES, {"x": (robot.nv,)})
+        self._kernels = robot.kernels.of(QUANTITIES)
 
     def __reduce__(self) -> tuple:
         return Innovations, (self.robot, self.q)
@@ -81,11 +79,11 @@ class Innovations:
 
     def times(self, x: ArrayLike) -> Array:
         """M x: the joint forces, or momenta, of accelerations, or velocities, x."""
-        return self._run("mass_matrix_times", x)
+        return self.robot.mass_matrix_product(self.q, x)
 
     def solve(self, x: ArrayLike) -> Array:
         """M⁻¹ x: the accelerations from rest of joint forces x."""
-        return self._run("mass_matrix_solve", x)
+        return self.robot.mass_matrix_solve(self.q, x)
 
     def half_times(self, x: ArrayLike) -> Array:
         """L x = (1 + HᵀφK) D^½ x, with M = L Lᵀ."""

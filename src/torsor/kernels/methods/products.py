@@ -1,0 +1,46 @@
+"""Methods of Robot: products with M, M⁻¹, the factors of M and Jᵀ, without forming the matrices."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.kernel_method import kernel_method
+
+
+class Products(CompiledMechanism):
+    """Products in O(N), for robots whose matrices are large or used once."""
+
+    @kernel_method
+    def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
+        """y = M(q) x, ``(nv,)`` [N·m, N for an acceleration x]: RNEA from rest without gravity, O(N)."""
+        return self._run("mass_matrix_product", (q, x), out=out)
+
+    @kernel_method
+    def mass_matrix_solve(self, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
+        """y = M(q)⁻¹ x, ``(nv,)`` [rad/s², m/s² for a joint force x]: the passes of ABA, O(N) (F&O 12–14)."""
+        return self._run("mass_matrix_solve", (q, x), out=out)
+
+    @kernel_method
+    def mass_factor_product(self, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
+        """y = L(q) x, ``(nv,)``, of M = LᵀDL, L unit lower triangular, in the units of x where all joints are of one kind.
+
+        vᵀM v = yᵀD y with y = L v; D is :meth:`mass_factor_diagonal`.  ``robot.innovations(q)`` has the square root of M and
+        its inverse (Featherstone 2005).
+        """
+        return self._run("mass_factor_product", (q, x), out=out)
+
+    @kernel_method
+    def mass_factor_diagonal(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """D(q) of M = LᵀDL, ``(nv,)`` [kg·m², kg]: the inertia at each joint with all joints after it free; det M = Π D."""
+        return self._run("mass_factor_diagonal", (q,), out=out)
+
+    @kernel_method
+    def jacobian_transpose_product(
+        self, q: ArrayLike, wrench: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
+    ) -> Array:
+        """τ = J(q)ᵀF, ``(nv,)`` [N·m, N]: the joint forces equivalent to a wrench F = (moment, force) on a frame (MR 5.26).
+
+        F is expressed as :meth:`jacobian` is: ``"world"`` axes at the frame's origin, ``"body"`` axes, or ``"space"``.
+        """
+        return self._at_frame(("jacobian_transpose_product", frame, expressed_in), (q, wrench), out)
