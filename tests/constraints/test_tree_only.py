@@ -11,7 +11,8 @@ from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
 #: words that some quantities need
-WORDS = {"pose": "pose:coupler", **{x: f"{x}:coupler" for x in ("jacobian", "jacobian_rate", "twist", "acceleration")}}
+FRAMED = ("jacobian", "jacobian_rate", "twist", "acceleration", "gyroscope", "accelerometer", "force_torque")
+WORDS = {"pose": "pose:coupler", **{x: f"{x}:coupler" for x in FRAMED}}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_every_joint_force_of_the_table_is_refused_under_loops():
     """Joint forces of the tree are those of the mechanism only for λ = 0; losses of a joint by itself are not concerned."""
     refused = {name for name, row in QUANTITIES.items() if row.under_loops}
     forces = {name for name in QUANTITIES if name.endswith(("_force", "_torque", "_dynamics"))}
-    others = {"mass_matrix_inverse", "reaction_wrenches", "hybrid_acceleration", "step"}
+    others = {"mass_matrix_inverse", "reaction_wrenches", "joint_torque_sensor", "hybrid_acceleration", "step"}
     assert refused == forces - {"damping_force", "friction_force"} | others
 
 

@@ -160,7 +160,9 @@ METHODS = [
 def _of_robot(robot: str, method: str) -> Subject:
     """A quantity, at the robot's frame and in the axes of its body where it has these words."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
+    at = {"at": FRAMES[robot]} if "at" in parameters and parameters["at"].annotation == "str" else {}  # of a sensor
     words = {k: x for k, x in (("frame", FRAMES[robot]), ("expressed_in", "body")) if k in parameters and "frame" in parameters}
+    words |= at
     spec = (method, *words.values())
     return Subject(
         f"{robot}.{method}", _robot(robot), method, _arrays(*_inputs(method)), words=words,

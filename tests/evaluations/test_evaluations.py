@@ -29,6 +29,7 @@ SPECS = [
     *(name for name, row in quantities.QUANTITIES.items() if not row.words),
     "pose:frame2", "poses", "poses:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
     "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
+    "gyroscope:frame2", "accelerometer:frame2", "force_torque:frame2",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
 ]  # fmt: skip
 BATCH = 37  # no multiple of any vector width

@@ -31,6 +31,7 @@ from torsor.algorithms.kinematics import center_of_mass, pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
+from torsor.algorithms.sensors import accelerometer, force_torque, gyroscope, joint_torque_sensor
 from torsor.algorithms.terms import (
     gravity_force_by_link,
     mass_matrix_by_link,
@@ -41,6 +42,7 @@ from torsor.algorithms.terms import (
 __all__ = [
     "aba",
     "acceleration",
+    "accelerometer",
     "bias_force",
     "center_of_mass",
     "christoffel_symbols",
@@ -49,17 +51,20 @@ __all__ = [
     "crba",
     "damping_force",
     "difference",
+    "force_torque",
     "forward_dynamics",
     "forward_dynamics_by_factors",
     "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
+    "gyroscope",
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
+    "joint_torque_sensor",
     "kinetic_energy",
     "mass_matrix_by_link",
     "mass_matrix_inverse",

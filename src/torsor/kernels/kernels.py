@@ -275,6 +275,10 @@ class Kernels:
                 if not words:
                     raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
                 self.model.frame(given["frame"])
+            if "at" in row.words:
+                if not words:
+                    raise ArgumentError(f"{name} needs a link, frame or joint: write '{name}:frame_name'")
+                self.model.cut(given["at"])
             several = given.get("frames", ())
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)

@@ -11,7 +11,7 @@ from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
-from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
+from torsor.model.refusals import CLOSED, DRIVEN, DRIVES, REACTIONS
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
@@ -76,9 +76,11 @@ QUANTITIES = Table(
         "integrate": Quantity(("q", "v", "dt"), alg.integrate),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
-        "reaction_wrenches": Quantity(
-            ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
-        ),
+        "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS),
+        "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",)),
+        "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",)),
+        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), under_loops=REACTIONS),
+        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, under_loops=REACTIONS),
     },
 )
 

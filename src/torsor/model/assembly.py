@@ -5,7 +5,7 @@ from __future__ import annotations
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.magnitudes import check_inertia, check_size
-from torsor.model.model import Coupling, Frame, LoopRow, Model
+from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
 from torsor.model.rotor import Rotor, RotorRow
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Transform, Vec
@@ -22,13 +22,14 @@ def assemble(d: Description) -> Model:
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
-    links = {link.name: link for link in d.links}
+    inertias = {link.name: link.inertia for link in d.links}
     mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
     frames = {WORLD: Frame(0, Transform.identity())}
+    links: dict[str, Joint] = {}  # each with its joint, after the link that carries it
 
     todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
     while todo:  # a stack and not a recursion: a rope has more links than Python has frames
@@ -45,7 +46,8 @@ def assemble(d: Description) -> Model:
             body, X = len(parent) - 1, A.inverse
         check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
-        inertia[body] = inertia[body] + X.T @ links[j.child].inertia
+        links[j.child] = j
+        inertia[body] = inertia[body] + X.T @ inertias[j.child]
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
     for f in d.frames:
         body, X = frames[f.link]
@@ -78,7 +80,23 @@ def assemble(d: Description) -> Model:
         loops=tuple(_loop(loop, frames) for loop in d.loops),
         friction=tuple(() if j is None else j.laws for j in moved_by),
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
+        links=_links(d, links),
     )
+
+
+def _links(d: Description, joints: dict[str, Joint]) -> dict[str, LinkRow]:
+    """The links with their joints and all that is mounted on them; the root has no parent, and no joint on a fixed base."""
+    bodies, frames, rotors = d.bodies, {name: [name] for name in joints}, {name: list[int]() for name in joints}
+    for f in d.frames:
+        frames[f.link].append(f.name)
+    for k, r in enumerate(d.rotors):
+        rotors[r.link].append(k)
+    rows = {}
+    for name, j in joints.items():
+        root = name == d.root
+        carried = tuple(frames[name]), tuple(rotors[name])
+        rows[name] = LinkRow("" if root and d.base == "fixed" else j.name, "" if root else j.parent, bodies[name], *carried)
+    return rows
 
 
 def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:

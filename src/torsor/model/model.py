@@ -7,7 +7,7 @@ every link and frame of the description is a :class:`Frame` on one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -32,6 +32,19 @@ class Frame(NamedTuple):
 
     body: int
     X: Transform
+
+
+class LinkRow(NamedTuple):
+    """A link as described: its joint or weld, the link that carries it (the root: none), and what it carries itself.
+
+    ``inertia`` is about the link's own frame, with its rotors as if they did not spin; ``rotors`` are numbers in the model.
+    """
+
+    joint: str
+    parent: str
+    inertia: Inertia
+    frames: tuple[str, ...]
+    rotors: tuple[int, ...] = ()
 
 
 class LoopRow(NamedTuple):
@@ -65,6 +78,7 @@ class Model:
     loops: tuple[LoopRow, ...] = ()
     rotors: tuple[RotorRow, ...] = ()
     friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
+    links: dict[str, LinkRow] = field(default_factory=dict)  # a link after the one that carries it
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -110,6 +124,28 @@ class Model:
             return self.frames[name]
         except (KeyError, TypeError):
             raise UnknownName("frame or link", name, self.frames) from None
+
+    def cut(self, at: str) -> tuple[str, Frame]:
+        """The link behind a cut, and the frame in which the wrench through it is given: of a link, a named frame or a joint.
+
+        A link or frame means the joint or weld that carries the link; a joint, also a fixed one, its child link.
+        """
+        for name, row in self.links.items():
+            if at in row.frames:
+                return name, self.frames[at]
+        for name, row in self.links.items():
+            if at == row.joint:
+                return name, self.frames[name]
+        names = [name for row in self.links.values() for name in (*row.frames, row.joint) if name]
+        raise UnknownName("link, frame or joint", at, names)
+
+    def welded(self, link: str) -> dict[str, LinkRow]:
+        """A link and the links welded to it on the side away from the base."""
+        body, found = self.frames[link].body, {link: self.links[link]}
+        for name, row in self.links.items():
+            if row.parent in found and self.frames[name].body == body:
+                found[name] = row
+        return found
 
     # -- vectors, by joint -----------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ CLOSED = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
 #: joints with a given acceleration are constraints in addition to the loops
 DRIVEN = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
 
+#: wrenches through the joints, by the forces of the loops
+REACTIONS = "robot.constrained().reactions(q, v, tau)"
+
 
 def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
     """Raise ArgumentError if the model has loops, which ``what`` would ignore; ``instead`` is the call that satisfies them."""

@@ -3,9 +3,10 @@
 from torsor.kernels.methods.configurations import Configurations
 from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
+from torsor.kernels.methods.sensors import Sensors
 
 __all__ = ["Computed", "HybridDynamics", "MotorTorques", "State"]
 
 
-class Computed(Dynamics, Kinematics, Configurations):
+class Computed(Dynamics, Kinematics, Configurations, Sensors):
     """All methods of a robot that are one compiled kernel each."""
