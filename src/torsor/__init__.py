@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from torsor.mechanics import constraints, flexible, large, operators, task
     from torsor.model import actuators
     from torsor.model.joints import custom as joints
+    from torsor.model.sensor import Sensor
     from torsor.robot.builder import Builder
     from torsor.robot.library import mechanisms, robots
     from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_urdf, to_mr
@@ -61,6 +62,7 @@ _HOMES = {
         "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
         "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName",
     ),
+    "torsor.model.sensor": ("Sensor",),
     "torsor.robot.builder": ("Builder",),
     "torsor.robot.loading": ("from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_urdf", "to_mr"),
     "torsor.robot.robot": ("Robot",),
@@ -111,6 +113,7 @@ __all__ = [
     "OutOfMemory",
     "Program",
     "Robot",
+    "Sensor",
     "SingularError",
     "TorsorError",
     "UnknownName",

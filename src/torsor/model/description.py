@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
@@ -16,6 +16,9 @@ from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
+
+if TYPE_CHECKING:
+    from torsor.model.sensor import Sensor
 
 INF = math.inf
 EARTH = Vec(0, 0, -9.81)
@@ -118,6 +121,7 @@ class Description:
     frames: tuple[NamedFrame, ...] = ()
     loops: tuple[Loop, ...] = field(default=(), kw_only=True)
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
+    sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)

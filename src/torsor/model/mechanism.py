@@ -14,6 +14,7 @@ from torsor.model import Description, Model, assemble, surgery
 from torsor.model.description import FLOATING_BASE
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
+from torsor.model.sensor import Sensor
 from torsor.model.spanning import spanning_tree
 from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
@@ -77,6 +78,11 @@ class Mechanism:
     def frames(self) -> tuple[str, ...]:
         """Every name a ``frame`` argument accepts: the world (unless a link is called that), the links, the named frames."""
         return tuple(self._model.frames)
+
+    @property
+    def sensors(self) -> dict[str, Sensor]:
+        """Sensors of the file (MJCF's ``<sensor>``) by name, for ``simulate(..., sensors=robot.sensors)``."""
+        return {name: s for name, s in self._description.sensors if s.fits(self._model)}
 
     @property
     def gravity(self) -> np.ndarray:

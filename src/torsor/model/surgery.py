@@ -156,6 +156,7 @@ def attach(
         frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
         loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
         rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
+        sensors=(*d.sensors, *((prefix + name, replace(s, at=names.get(s.at, s.at))) for name, s in other.sensors)),
     )
 
 

@@ -12,7 +12,8 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
 * Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
   ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
 * Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
-* Contacts, sensors, keyframes, cameras and plugins are counted in the report.
+* Sensors that torsor has too (gyro, accelerometer, force, torque, jointpos, jointvel, jointactuatorfrc) are ``robot.sensors``.
+* Contacts, other sensors, keyframes, cameras and plugins are counted in the report.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_si
 from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
+from torsor.io.mjcf.sensors import read_sensors
 from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
@@ -101,11 +103,12 @@ def translate(
             joints += carrying
         links.append(Link(chosen.links[i], _inertia(m, i), read_geoms(chosen, i, mesh_frames or {})))
     loops, frames = read_loops(chosen), read_sites(chosen)
+    sensors = read_sensors(chosen, mimics)
     _joints_seen_otherwise(chosen, mimic)
     count_left_out(chosen)
     count_unused(chosen)
     d = Description(
-        _name(m, name), tuple(links), tuple(joints), frames, loops=loops,
+        _name(m, name), tuple(links), tuple(joints), frames, loops=loops, sensors=sensors,
         base="fixed" if chosen.floating is None else "floating",
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
         report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,

@@ -15,7 +15,7 @@ from torsor.spatial import Transform
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
 #: MuJoCo's mjtObj, for objects looked up by name here
-BODY, JOINT, GEOM, SITE, MESH, EQUALITY = 1, 3, 5, 6, 10, 17
+BODY, JOINT, GEOM, SITE, MESH, EQUALITY, SENSOR = 1, 3, 5, 6, 10, 17, 20
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Selection:
     notes: Notes
     taken_links: set[str] = field(default_factory=set)
     taken_joints: set[str] = field(default_factory=set)
+    sites: dict[int, str] = field(default_factory=dict)  # frames of the sites that are read
 
     def fresh_link(self, word: str) -> str:
         return _fresh(word, self.taken_links)

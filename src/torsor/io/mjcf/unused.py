@@ -62,7 +62,6 @@ def count_unused(chosen: Selection) -> None:
     for count, what, why in (
         (m.nactuator, "actuator", control),
         (m.ntendon, "tendon", "coupling of joints by tendons is not read"),
-        (m.nsensor, "sensor", "sensors are not part of a rigid-body description"),
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),
         (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),
