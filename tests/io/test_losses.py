@@ -36,6 +36,7 @@ from torsor.model.joints import (
     Universal,
 )
 from torsor.model.rotor import Rotor
+from torsor.model.sensor import Sensor
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
@@ -82,7 +83,8 @@ def everything(*names: str) -> Description:
     )
     rotors = (Rotor("rotor", "geared", "base", SPUN, 50),) if "geared" in chosen else ()
     frames = (NamedFrame("tip", links[-1].name, Transform(IDENTITY, Vec(0, 0, 1))),)
-    return Description("all", links, joints, frames, loops=loops, rotors=rotors, base="floating", gravity=Vec(0.0, 0.0, -1.62))
+    more = {"rotors": rotors, "sensors": (("imu", Sensor("gyroscope", "tip")),)}
+    return Description("all", links, joints, frames, loops=loops, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])

@@ -23,9 +23,7 @@ def read_sensors(chosen: Selection, mimics: Container[int]) -> tuple[tuple[str, 
             of_joint = KINDS[kind].at == "joint"
             at = (chosen.joints if of_joint and k not in mimics else {} if of_joint else chosen.sites).get(k, "")
         if not at:
-            chosen.notes.note_ignored(
-                "sensor", "torsor has no such instrument, or its joint or site is not read"
-            )
+            chosen.notes.note_ignored("sensor", "torsor has no such instrument, or its joint or site is not read")
             continue
         name = name_of(m, SENSOR, s) or f"{kind}_{at}"
         while name in out:
