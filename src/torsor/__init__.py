@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from torsor.kernels import export
     from torsor.look import replay
     from torsor.mechanics import constraints, flexible, large, operators, task
-    from torsor.model import actuators
+    from torsor.model import actuators, forces
     from torsor.model.joints import custom as joints
     from torsor.model.sensor import Sensor
     from torsor.robot.builder import Builder
@@ -81,6 +81,7 @@ _SHORT = {
     "demo": "torsor.cli.demo",
     "export": "torsor.kernels.export",
     "flexible": "torsor.mechanics.flexible",
+    "forces": "torsor.model.forces",
     "joints": "torsor.model.joints.custom",
     "large": "torsor.mechanics.large",
     "logs": "torsor.io.logs",
@@ -127,6 +128,7 @@ __all__ = [
     "constraints",
     "export",
     "flexible",
+    "forces",
     "from_dh",
     "from_drake",
     "from_mr",

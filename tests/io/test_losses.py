@@ -22,6 +22,7 @@ from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.forces import Buoyancy, GravityCompensation
 from torsor.model.friction import Coulomb
 from torsor.model.joints import (
     Continuous,
@@ -83,7 +84,8 @@ def everything(*names: str) -> Description:
     )
     rotors = (Rotor("rotor", "geared", "base", SPUN, 50),) if "geared" in chosen else ()
     frames = (NamedFrame("tip", links[-1].name, Transform(IDENTITY, Vec(0, 0, 1))),)
-    more = {"rotors": rotors, "sensors": (("imu", Sensor("gyroscope", "tip")),)}
+    forces = (("base", GravityCompensation(0.5)), ("tip", Buoyancy(0.1)))
+    more = {"rotors": rotors, "forces": forces, "sensors": (("imu", Sensor("gyroscope", "tip")),)}
     return Description("all", links, joints, frames, loops=loops, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torsor.algorithms import rotors
+from torsor.algorithms.forces import with_carried_weight
 from torsor.algorithms.kinematics import composite_inertia, joints, velocities
 from torsor.algorithms.rnea import inward
 from torsor.model.model import Model
@@ -25,8 +26,8 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """P = −Σ mᵢ gᵀcᵢ, zero with every centre of mass at the world's origin."""
-    return -composite_inertia(model, q).h.dot(model.gravity)
+    """P = −Σ mᵢ gᵀcᵢ, zero with every centre of mass at the world's origin; weight that a force element carries is left out."""
+    return -composite_inertia(with_carried_weight(model), q).h.dot(model.gravity)
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:

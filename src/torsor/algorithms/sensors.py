@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from torsor.algorithms import rotors
+from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.jacobian import twist
 from torsor.algorithms.rnea import Bodies, inward, outward
 from torsor.algorithms.wrenches import on_bodies
@@ -64,7 +65,9 @@ def _through_weld(
     spinning = replace(model, rotors=tuple(model.rotors[k] for row in part.values() for k in row.rotors))
     I = sum((model.frames[name].X.T @ row.inertia for name, row in part.items()), start=Inertia.zero())
     total = I.inverse_dynamics(bodies.A[body])  # F&O 5
-    total = total - on_bodies(model, {name: f for name, f in wrenches.items() if name in own})[body]
+    f = on_bodies(model, {name: f for name, f in wrenches.items() if name in own})
+    here = replace(model, forces=tuple(row for row in model.forces if row.link in part))
+    total = total - add_element_wrenches(here, f, bodies.X, bodies.S, v)[body]
     total = total + rotors.add_rotor_spin(spinning, [Force.zero()] * len(F), bodies.A, v, a)[body]  # MR 8.110
     for name, row in model.links.items():
         child = model.frames[name].body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
+from torsor.model.forces import Element, ForceRow
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
@@ -81,7 +82,14 @@ def assemble(d: Description) -> Model:
         friction=tuple(() if j is None else j.laws for j in moved_by),
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
         links=_links(d, links),
+        forces=tuple(_force(d, name, element, frames) for name, element in d.forces),
     )
+
+
+def _force(d: Description, name: str, element: Element, frames: dict[str, Frame]) -> ForceRow:
+    """A force element with the mass whose weight it carries."""
+    link = next((f.link for f in d.frames if f.name == name), name)
+    return ForceRow(name, link, *frames[name], element, *element.carried(d.bodies[link]))
 
 
 def _links(d: Description, joints: dict[str, Joint]) -> dict[str, LinkRow]:

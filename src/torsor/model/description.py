@@ -18,6 +18,7 @@ from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
 
 if TYPE_CHECKING:
+    from torsor.model.forces import Element
     from torsor.model.sensor import Sensor
 
 INF = math.inf
@@ -121,6 +122,7 @@ class Description:
     frames: tuple[NamedFrame, ...] = ()
     loops: tuple[Loop, ...] = field(default=(), kw_only=True)
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
+    forces: tuple[tuple[str, Element], ...] = field(default=(), kw_only=True)  # force elements by link or frame
     sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
     base: str = "fixed"
     gravity: Vec = EARTH
@@ -189,6 +191,9 @@ def validate(d: Description) -> None:
         if f.link not in links:
             raise ModelError(f"frame {f.name!r} is on link {f.link!r}, which is not defined")
         check_size(f"frame {f.name!r}: origin", f.origin)
+    for name, element in d.forces:
+        if name not in links and not any(f.name == name for f in d.frames):
+            raise ModelError(f"{type(element).__name__} acts on link or frame {name!r}, which is not defined")
     for link in d.links:
         check_inertia(f"link {link.name!r}", link.inertia)
     check_size("gravity", d.gravity)

@@ -7,16 +7,17 @@ every link and frame of the description is a :class:`Frame` on one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
+from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
 from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
-from torsor.spatial.vector import flat
+from torsor.spatial.vector import ZERO, flat
 
 
 class Coupling(NamedTuple):
@@ -78,6 +79,7 @@ class Model:
     loops: tuple[LoopRow, ...] = ()
     rotors: tuple[RotorRow, ...] = ()
     friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
+    forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
     links: dict[str, LinkRow] = field(default_factory=dict)  # a link after the one that carries it
 
     # -- the tree --------------------------------------------------------------------------------------------
@@ -116,8 +118,15 @@ class Model:
         """Whether every constant is a number, and none a symbol."""
         laws = (getattr(law, "numeric", True) for row in self.friction for law in row)
         spins = tuple((r.axis, r.inertia, r.ratio) for r in self.rotors)
-        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins)
+        drags = tuple(
+            (row.m, row.h, getattr(row.element, "linear", ()), getattr(row.element, "quadratic", ())) for row in self.forces
+        )
+        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, drags)
         return all(laws) and all(isinstance(x, (int, float)) for x in constants)
+
+    def weightless(self) -> Model:
+        """The bodies alone: no gravity and no force elements."""
+        return replace(self, gravity=ZERO, forces=())
 
     def frame(self, name: str) -> Frame:
         try:

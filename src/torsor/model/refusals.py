@@ -34,6 +34,15 @@ def refuse_friction(model: Model, what: str) -> None:
         )
 
 
+def refuse_forces(model: Model, what: str) -> None:
+    """Raise ModelError if ``what``, made of a robot, does not support its force elements and would ignore them."""
+    if model.forces:
+        names = ", ".join(dict.fromkeys(row.name for row in model.forces))
+        raise ModelError(
+            f"{what} does not support the force elements of robot {model.name!r} ({names}); use robot.with_forces(None)"
+        )
+
+
 def refuse_symbols(model: Model, what: str, instead: str = "give it numbers") -> None:
     """Raise ArgumentError for a model with symbols if ``what`` needs numbers; ``instead`` takes symbols, or is advice."""
     if not model.is_numeric:

@@ -13,7 +13,7 @@ from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
 from torsor.simulate.modes import decide
-from torsor.simulate.system import ClosedLinkage, ElasticTree, System
+from torsor.simulate.system import ClosedLinkage, System
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -42,8 +42,6 @@ def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> d
         if quantity in FORCES and isinstance(system, ClosedLinkage):
             raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
                                 "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
-        if quantity in FORCES and isinstance(system, ElasticTree) and robot.rotors:
-            raise ArgumentError(f"{reading}: forces behind springs= are not recorded for a robot with rotors")
         if quantity in OF_ACCELERATION and system is not None and system.memories:
             raise ArgumentError(f"{reading}: accelerations under LuGre friction are not recorded; use another friction law")
     return dict(sensors)

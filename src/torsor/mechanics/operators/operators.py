@@ -16,7 +16,7 @@ from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
-from torsor.model.refusals import CLOSED, refuse_loops
+from torsor.model.refusals import CLOSED, refuse_forces, refuse_loops
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -195,6 +195,7 @@ def operators(
     if frame not in FRAMES:
         raise UnknownName("frame=", frame, FRAMES)
     refuse_loops(robot.model, "operators", CLOSED)
+    refuse_forces(robot.model, "operators")
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
     f = on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
