@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -46,7 +47,7 @@ class Twin:
     """A torsor model beside MuJoCo's, joint by joint in the same order; coupled joints have rows of their own in MuJoCo."""
 
     def __init__(self, model: Model, m: Any):
-        self.model, self.m, self.d = model, bare(m), mujoco.MjData(m)
+        self.model, self.m, self.d = replace(model, forces=()), bare(m), mujoco.MjData(m)
 
     def free(self, i: int) -> bool:
         """Whether MuJoCo has a body as free; else it has three sliders and a ball for a floating joint."""
