@@ -10,7 +10,12 @@ from torsor.kernels.kernel_method import kernel_method
 
 
 class Sensors(CompiledMechanism):
-    """Gyroscope, accelerometer, force/torque and joint torque of a mechanism."""
+    """Gyroscope, accelerometer, force/torque and joint torque of a mechanism.
+
+    >>> import torsor as ts
+    >>> ts.robots.two_link().accelerometer([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], "tip").round(2)
+    array([0.  , 9.81, 0.  ])
+    """
 
     @kernel_method
     def gyroscope(self, q: ArrayLike, v: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
@@ -22,10 +27,6 @@ class Sensors(CompiledMechanism):
         """y = Rᵀ(p̈ − g), ``(3,)``, of a frame's origin, in its own axes [m/s²]; an ideal accelerometer (MR 8.52).
 
         p̈ is the classical acceleration in the world.  At rest it reads 9.81 m/s² upwards, in free fall 0.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().accelerometer([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], "tip").round(2)
-        array([0.  , 9.81, 0.  ])
         """
         return self._at_frame(("accelerometer", frame), (q, v, a), out)
 
