@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
-from torsor.model.forces import Element, ForceRow
+from torsor.model.forces import ForceRow
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
@@ -82,14 +82,15 @@ def assemble(d: Description) -> Model:
         friction=tuple(() if j is None else j.laws for j in moved_by),
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
         links=_links(d, links),
-        forces=tuple(_force(d, name, element, frames) for name, element in d.forces),
+        forces=_forces(d, frames),
     )
 
 
-def _force(d: Description, name: str, element: Element, frames: dict[str, Frame]) -> ForceRow:
-    """A force element with the mass whose weight it carries."""
-    link = next((f.link for f in d.frames if f.name == name), name)
-    return ForceRow(name, link, *frames[name], element, *element.carried(d.bodies[link]))
+def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:
+    """The force elements, each with the mass whose weight it carries."""
+    bodies, carrier = d.bodies if d.forces else {}, {f.name: f.link for f in d.frames}
+    rows = ((name, carrier.get(name, name), element) for name, element in d.forces)
+    return tuple(ForceRow(name, link, *frames[name], x, *x.carried(bodies[link])) for name, link, x in rows)
 
 
 def _links(d: Description, joints: dict[str, Joint]) -> dict[str, LinkRow]:
@@ -99,11 +100,10 @@ def _links(d: Description, joints: dict[str, Joint]) -> dict[str, LinkRow]:
         frames[f.link].append(f.name)
     for k, r in enumerate(d.rotors):
         rotors[r.link].append(k)
-    rows = {}
+    rows, root, joint = {}, d.root, "" if d.base == "fixed" else FLOATING_BASE
     for name, j in joints.items():
-        root = name == d.root
-        carried = tuple(frames[name]), tuple(rotors[name])
-        rows[name] = LinkRow("" if root and d.base == "fixed" else j.name, "" if root else j.parent, bodies[name], *carried)
+        by = (joint, "") if name == root else (j.name, j.parent)
+        rows[name] = LinkRow(*by, bodies[name], tuple(frames[name]), tuple(rotors[name]))
     return rows
 
 
