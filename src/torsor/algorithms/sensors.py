@@ -62,8 +62,8 @@ def _through_weld(
     """Newton–Euler for the part of a body behind a weld, and the forces of the joints that this part carries (F&O 5, 7)."""
     body, part = model.frames[link].body, model.welded(link)
     own = {name for row in part.values() for name in row.frames}
-    spinning = replace(model, rotors=tuple(model.rotors[k] for row in part.values() for k in row.rotors))
-    I = sum((model.frames[name].X.T @ row.inertia for name, row in part.items()), start=Inertia.zero())
+    spinning = replace(model, rotors=tuple(r for r in model.rotors if r.link in part))
+    I = sum((row.inertia for row in part.values()), start=Inertia.zero())
     total = I.inverse_dynamics(bodies.A[body])  # F&O 5
     f = on_bodies(model, {name: f for name, f in wrenches.items() if name in own})
     here = replace(model, forces=tuple(row for row in model.forces if row.link in part))

@@ -23,14 +23,14 @@ def assemble(d: Description) -> Model:
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
-    inertias = {link.name: link.inertia for link in d.links}
+    bodies, on_link = d.bodies, _frames_by_link(d)
     mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
     frames = {WORLD: Frame(0, Transform.identity())}
-    links: dict[str, Joint] = {}  # each with its joint, after the link that carries it
+    links: dict[str, LinkRow] = {}
 
     todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
     while todo:  # a stack and not a recursion: a rope has more links than Python has frames
@@ -47,16 +47,13 @@ def assemble(d: Description) -> Model:
             body, X = len(parent) - 1, A.inverse
         check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
-        links[j.child] = j
-        inertia[body] = inertia[body] + X.T @ inertias[j.child]
+        by = (j.name, j.parent) if links else (FLOATING_BASE if d.base == "floating" else "", "")
+        links[j.child] = LinkRow(by[1], X.T @ bodies[j.child], by[0], on_link[j.child])
+        inertia[body] = inertia[body] + links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
     for f in d.frames:
         body, X = frames[f.link]
         frames[f.name] = Frame(body, f.origin @ X)
-
-    for rotor in d.rotors:
-        body, X = frames[rotor.link]
-        inertia[body] = inertia[body] + X.T @ rotor.standing
 
     names = tuple("" if j is None else j.name for j in moved_by)
     for name, G in zip(names, inertia, strict=True):
@@ -81,7 +78,7 @@ def assemble(d: Description) -> Model:
         loops=tuple(_loop(loop, frames) for loop in d.loops),
         friction=tuple(() if j is None else j.laws for j in moved_by),
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
-        links=_links(d, links),
+        links=links,
         forces=_forces(d, frames),
     )
 
@@ -93,18 +90,12 @@ def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:
     return tuple(ForceRow(name, link, *frames[name], x, *x.carried(bodies[link])) for name, link, x in rows)
 
 
-def _links(d: Description, joints: dict[str, Joint]) -> dict[str, LinkRow]:
-    """The links with their joints and all that is mounted on them; the root has no parent, and no joint on a fixed base."""
-    bodies, frames, rotors = d.bodies, {name: [name] for name in joints}, {name: list[int]() for name in joints}
+def _frames_by_link(d: Description) -> dict[str, tuple[str, ...]]:
+    """The frames of each link, its own first."""
+    found = {link.name: [link.name] for link in d.links}
     for f in d.frames:
-        frames[f.link].append(f.name)
-    for k, r in enumerate(d.rotors):
-        rotors[r.link].append(k)
-    rows, root, joint = {}, d.root, "" if d.base == "fixed" else FLOATING_BASE
-    for name, j in joints.items():
-        by = (joint, "") if name == root else (j.name, j.parent)
-        rows[name] = LinkRow(*by, bodies[name], tuple(frames[name]), tuple(rotors[name]))
-    return rows
+        found[f.link].append(f.name)
+    return {name: tuple(frames) for name, frames in found.items()}
 
 
 def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
@@ -118,7 +109,7 @@ def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:
 def _rotor(r: Rotor, mount: Frame, names: tuple[str, ...]) -> RotorRow:
     """Its spin axis in the frame of the body that carries it."""
     u = Vec(*(tidy(x) for x in mount.X.E.T @ (r.origin.E.T @ r.axis)))
-    return RotorRow(r.name, names.index(r.joint), mount.body, u, r.spin_inertia, r.ratio)
+    return RotorRow(r.name, names.index(r.joint), mount.body, u, r.spin_inertia, r.ratio, r.link)
 
 
 Starts = tuple[int, ...]

@@ -36,16 +36,15 @@ class Frame(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link as described: its joint or weld, the link that carries it (the root: none), and what it carries itself.
+    """A link of the description: the link before it ("" at the root), its inertia in the frame of its body, its joint or weld.
 
-    ``inertia`` is about the link's own frame, with its rotors as if they did not spin; ``rotors`` are numbers in the model.
+    The rotors mounted on the link are included, as if they did not spin.  ``frames`` are its own frame and those on it.
     """
 
-    joint: str
     parent: str
     inertia: Inertia
-    frames: tuple[str, ...]
-    rotors: tuple[int, ...] = ()
+    joint: str = ""
+    frames: tuple[str, ...] = ()
 
 
 class LoopRow(NamedTuple):
@@ -80,7 +79,7 @@ class Model:
     rotors: tuple[RotorRow, ...] = ()
     friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
     forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
-    links: dict[str, LinkRow] = field(default_factory=dict)  # a link after the one that carries it
+    links: dict[str, LinkRow] = field(default_factory=dict)  # parents before their children
 
     # -- the tree --------------------------------------------------------------------------------------------
 

@@ -64,6 +64,7 @@ class RotorRow(NamedTuple):
     axis: Vec  # u, in the mount's frame
     inertia: Scalar  # J, about u
     ratio: Scalar  # G
+    link: str = ""  # the link it is mounted on
 
     @property
     def momentum(self) -> Vec:

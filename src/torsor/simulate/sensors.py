@@ -95,12 +95,16 @@ def rollout_readings(
     t: Array,
     q: Array,
     v: Array,
+    *beside: Array,
 ) -> dict[str, Array]:
-    """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows."""
+    """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows.
+
+    ``beside`` are recorded states after q and v.
+    """
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),))
-        values = kernels.kernel(spec)(q, v, *(_at_rows(f, every, t) for f in feeds))
+        values = kernels.kernel(spec)(q, v, *beside, *(_at_rows(f, every, t) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
