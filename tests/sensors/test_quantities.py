@@ -174,3 +174,22 @@ def test_force_torque_of_an_unknown_name_names_those_there_are():
         robot.kernel("force_torque:joint3")
     with pytest.raises(ts.ArgumentError, match="needs a link, frame or joint"):
         robot.kernel("force_torque")
+
+
+def test_force_torque_at_a_weld_counts_rotors_mounted_behind_it():
+    def arm(weld):
+        body = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.25)}
+        made = ts.Builder("arm").link("base").link("upper", **body).link("plate", **body).link("lower", **body)
+        made = made.joint("j1", "revolute", "base", "upper", axis=(0, 1, 0)).joint(
+            "weld", weld, "upper", "plate", xyz=(0.1, 0, 0)
+        )
+        made = made.joint("j2", "revolute", "plate", "lower", axis=(1, 0, 0), xyz=(0, 0.4, 0))
+        made = made.rotor(
+            "r2", "j2", "plate", mass=0.3, inertia=(0.01, 0.01, 0.02), ratio=30.0, axis=(0, 0, 1), xyz=(0, 0.1, 0)
+        )
+        return made.rotor("r1", "j1", "base", mass=0.3, inertia=(0.01, 0.02, 0.01), ratio=20.0, axis=(0, 1, 0)).build()
+
+    fixed, loose = arm("fixed"), arm("prismatic")
+    q, v, a = state(fixed, 7)
+    Q, V, A = (np.insert(x, 1, 0.0) for x in (q, v, a))
+    assert_close(fixed.force_torque(q, v, a, "weld"), loose.reaction_wrenches(Q, V, A)[1])
