@@ -14,6 +14,7 @@ import numpy as np
 import torsor as ts
 from benchmarks.timing import QUICK, Contest, Effort, pinned
 from torsor.bridges import modern_robotics as compat
+from torsor.bridges.modern_robotics.deferred_compilation import STATES_BEFORE_COMPILING
 from torsor.io.mr_lists import to_mr
 
 GOAL = 1000
@@ -46,7 +47,7 @@ def contests() -> Iterator[Contest]:
 
 def warmed(contest: Contest) -> Contest:
     """Past the calls after which machine code is made, so that none of them is timed."""
-    for _ in range(2 * compat.recorded.PATIENCE if contest.extra["evaluations"] == 1 else 2):
+    for _ in range(2 * STATES_BEFORE_COMPILING if contest.extra["evaluations"] == 1 else 2):
         eval(contest.ours, dict(contest.names))
     return contest
 

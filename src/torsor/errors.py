@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""A text with escapes in place of characters that a terminal obeys instead of showing them; ``keep`` stays as it is.
+    r"""A text with escapes in place of characters that control a terminal instead of being shown; ``keep`` stays as it is.
 
     Control characters (ESC, U+009B), marks that turn the direction of writing (U+202E), line separators (U+2028) and the like:
     names come from files, and must not move the cursor or hide a part of a line.  Names themselves are never changed.
@@ -20,14 +20,14 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
-class _Printed:
+class _PrintableMessage:
     """A message that is safe to print, with all quoted names escaped."""
 
     def __str__(self) -> str:
         return printable(super().__str__(), keep="\n")
 
 
-class TorsorError(_Printed, Exception):
+class TorsorError(_PrintableMessage, Exception):
     """Base class of all errors of torsor."""
 
 
@@ -113,9 +113,9 @@ class OutOfMemory(TorsorError, MemoryError):
     """A program too large to be compiled in the available memory."""
 
 
-class ModelWarning(_Printed, UserWarning):
+class ModelWarning(_PrintableMessage, UserWarning):
     """A physically impossible model, which is loaded nevertheless."""
 
 
-class CacheWarning(_Printed, UserWarning):
+class CacheWarning(_PrintableMessage, UserWarning):
     """The disk cache could not be used; results are unaffected."""

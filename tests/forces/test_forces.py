@@ -244,3 +244,16 @@ def test_certificate_of_a_robot_with_forces_is_that_of_its_bodies():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert robot.verify(2, peers=False).passed
+
+
+@given(seed=st.integers(0, 10**6))
+def test_derivatives_of_random_trees_equal_dual_numbers(seed):
+    robot = loaded_tree(seed, bodies=3)
+    q, v, a = (x.tolist() for x in state(robot, seed))
+    found, n = alg.inverse_dynamics_derivatives(robot.model, q, v, a), range(robot.nv)
+    units = [[int(j == k) for k in n] for j in n]
+    by_q = [[rate(x) for x in alg.rnea(robot.model, alg.integrate(robot.model, q, e, Dual(0, 1)), v, a)] for e in units]
+    by_v = [[rate(x) for x in alg.rnea(robot.model, q, [Dual(x, y) for x, y in zip(v, e, strict=True)], a)] for e in units]
+    for block, columns in ((found.q, by_q), (found.v, by_v)):
+        expected = np.array(columns, float).T
+        assert_close(np.array(block, float), expected, scale=max(np.abs(expected).max(), 10))

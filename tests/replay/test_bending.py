@@ -1,4 +1,4 @@
-"""Elastic robots on pages: links that bend, motors ahead of their links."""
+"""Elastic robots on replay pages: links that bend, and motor angles that differ from link angles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.flexible import FlexibleRobot, Spring
-from torsor.look.replay.film import film_of
+from torsor.look.replay.replay_data import replay_data_of
 from torsor.look.scene.elastic import PIECES
 from torsor.look.scene.loops import transform_points
 from torsor.mechanics.flexible import beam
@@ -15,7 +15,7 @@ from torsor.simulate.flexible_links import FlexibleResult
 
 
 def test_beams_are_cut_into_pieces_that_bend(vibration):
-    film, arm = film_of(vibration, "auto", (), 30), vibration.robot
+    film, arm = replay_data_of(vibration, "auto", (), 30), vibration.robot
     q = vibration.at(film.times)
     last = film.poses[:, film.links.index(f"link1/piece{PIECES}")]
     tip = transform_points(last, np.array([0.5 / PIECES, 0, 0]))
@@ -31,20 +31,20 @@ def test_number_of_images_follows_the_slowest_vibration():
     slowest = stiff.frequencies(stiff.neutral(), joints="locked")[0] / (2 * np.pi)
     assert slowest > 10
     still = FlexibleResult(stiff, [0.0, 1.0], np.zeros((2, 3)))
-    assert len(film_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
+    assert len(replay_data_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
 
 
-def test_elastic_robot_at_rest_sags():
+def test_replay_of_an_elastic_robot_at_rest_shows_its_static_deflection():
     arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
-    film = film_of(arm, "auto", (), 30)
-    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # by a unit of each mode
+    film = replay_data_of(arm, "auto", (), 30)
+    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # deflection per unit of each mode
     assert film.poses[0, film.links.index("link2"), 1] == pytest.approx(arm.equilibrium(arm.neutral())[2:] @ ends, rel=1e-9)
 
 
-def test_motors_of_elastic_joints_are_ahead_of_their_links():
+def test_replay_of_elastic_joints_shows_motor_angles_ahead_of_links():
     arm = ts.robots.two_link()
     run = arm.simulate([0.3, 0.2], [0.0, 0.0], 0.3, [5.0, 1.0], springs=Spring(stiffness=40.0, rotor_inertia=0.5))
-    film = film_of(run, "auto", (), 30)
+    film = replay_data_of(run, "auto", (), 30)
     for k, (joint, child) in enumerate((("joint1", "link1"), ("joint2", "link2"))):
         motor, link = (film.poses[-1, film.links.index(name)] for name in (f"{joint}/motor", child))
         angle = 2 * (np.arctan2(motor[5], motor[6]) - np.arctan2(link[5], link[6]))  # both turn about z

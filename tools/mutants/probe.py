@@ -210,14 +210,14 @@ def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:
             kind = m.joint[i]
             qi = [float(x) for x in kind.random(rng, (-1.0,) * kind.nq, (1.0,) * kind.nq)]
             joint = joining.Joint(kind.transform(qi) @ m.offset[i], kind.subspace(qi), [0.1] * kind.nv, draw(kind.nv))
-            parts.append((joint, joining.six(joining.ArticulatedInertia.of(m.inertia[i])), Vector(draw(6)), m.inertia[i]))
+            parts.append((joint, joining.to_matrix(joining.ArticulatedInertia.of(m.inertia[i])), Vector(draw(6)), m.inertia[i]))
         whole = joining.EMPTY
         for joint, J, P, _ in reversed(parts):
-            whole, gains = joining.onto_joint(joint, J, P, whole)
+            whole, gains = joining.join_to_joint(joint, J, P, whole)
             yield f"{seed} inward", lambda s=whole, g=gains: [*s, g.acceleration(Motion.of(P), Force.of(P[::-1]))]
-        first, _ = joining.onto_joint(*parts[0][:3])
+        first, _ = joining.join_to_joint(*parts[0][:3])
         for joint, J, P, _ in parts[1:]:
-            first, held = joining.onto_segment(first, J, P, joining.onto_joint(joint, J, P)[0])
+            first, held = joining.join_to_segment(first, J, P, joining.join_to_joint(joint, J, P)[0])
             yield f"{seed} outward", lambda s=first, h=held: [*s, *h]
         (above, _, _, Iu), (joint, J, P, I) = parts[:2]
         Zu, Z = (constraint_force.force_basis(x.S, x.m) for x in (above, joint))

@@ -23,6 +23,7 @@ from torsor.algorithms.dynamics import (
     mass_matrix_inverse,
     velocity_force,
 )
+from torsor.algorithms.dynamics_derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
@@ -31,6 +32,7 @@ from torsor.algorithms.kinematics import center_of_mass, pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
+from torsor.algorithms.rnea_derivatives import rnea_derivatives
 from torsor.algorithms.sensors import accelerometer, force_torque, gyroscope, joint_torque_sensor
 from torsor.algorithms.terms import (
     gravity_force_by_link,
@@ -54,6 +56,7 @@ __all__ = [
     "force_torque",
     "forward_dynamics",
     "forward_dynamics_by_factors",
+    "forward_dynamics_derivatives",
     "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
@@ -61,6 +64,7 @@ __all__ = [
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
@@ -77,6 +81,7 @@ __all__ = [
     "potential_energy",
     "reaction_wrenches",
     "rnea",
+    "rnea_derivatives",
     "torque_terms",
     "twist",
     "velocity_force",

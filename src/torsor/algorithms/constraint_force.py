@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.algorithms.joining import NONE, six
+from torsor.algorithms.joining import ZERO_MATRIX, to_matrix
 from torsor.scalar import Scalar, Scalars, sqrt, where
 from torsor.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, factor, solve
 from torsor.spatial.linear import dot
@@ -55,7 +55,7 @@ def force_basis(S: Subspace, m: Scalars) -> Matrix:
 
 def inverse(I: Inertia) -> Callable[[Force], Motion]:
     """F ↦ I⁻¹F of a rigid body that has mass and extent."""
-    factors = factor(six(ArticulatedInertia.of(I)))
+    factors = factor(to_matrix(ArticulatedInertia.of(I)))
     return lambda F: Motion.of(solve(factors, six_numbers(F)))
 
 
@@ -94,7 +94,7 @@ def eliminate(D: Matrix, r: Vector, C: Matrix, Cn: Matrix) -> tuple[tuple[Matrix
     W = Matrix(zip(*(solve(F, column) for column in C.T), strict=True))  # D⁻¹C
     Wn = Matrix(zip(*(solve(F, row) for row in Cn), strict=True))  # D⁻¹Cnᵀ
     x = Vector(solve(F, r))
-    return (C.T @ W, C.T @ x), (Cn @ Wn, Cn @ x), NONE - Cn @ W
+    return (C.T @ W, C.T @ x), (Cn @ Wn, Cn @ x), ZERO_MATRIX - Cn @ W
 
 
 def recover(D: Matrix, r: Vector) -> Vector:

@@ -24,7 +24,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     dS = [Subspace([V[i].cross(s) + d for s, d in zip(S[i], dS[i], strict=True)]) for i in range(len(S))]
     I = list(model.inertia)
     B = [BodyCoriolis.of(G, Vi) for G, Vi in zip(model.inertia, V, strict=True)]
-    B, spin, turned = rotors.spinning(model, B, v), rotors.reflected_inertia(model), rotors.half_spin_rate(model, V)
+    B, spin, turned = rotors.add_spin_coriolis(model, B, v), rotors.reflected_inertia(model), rotors.half_spin_rate(model, V)
     C: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F1 = [I[i] @ d + B[i] @ s for s, d in zip(S[i], dS[i], strict=True)]

@@ -34,14 +34,14 @@ class Field(NamedTuple):
         m = self.model
         return integrate(m, q[: m.nq], w[: m.nv], 1) + [x + y for x, y in zip(q[m.nq :], w[m.nv :], strict=True)]
 
-    def away(self, q0: Scalars, q: Scalars) -> list[Scalar]:
+    def difference(self, q0: Scalars, q: Scalars) -> list[Scalar]:
         """q ⊖ q₀."""
         n = self.model.nq
         return difference(self.model, q0[:n], q[:n]) + [y - x for x, y in zip(q0[n:], q[n:], strict=True)]
 
-    def rate_from(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+    def difference_rate(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         """d/dt (q ⊖ q₀) at velocity v."""
-        return [rate(x) for x in self.away(q0, _moving(q, self.configuration_rate(q, v)))]
+        return [rate(x) for x in self.difference(q0, _with_rate(q, self.configuration_rate(q, v)))]
 
     def configuration_rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇."""
@@ -57,7 +57,7 @@ class Field(NamedTuple):
 
     def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
         """ṗ = Ṁ v + M a."""
-        return [rate(x) for x in self.momentum(_moving(q, self.configuration_rate(q, v)), _moving(v, a))]
+        return [rate(x) for x in self.momentum(_with_rate(q, self.configuration_rate(q, v)), _with_rate(v, a))]
 
     def velocity(self, q: Scalars, p: Scalars) -> list[Scalar]:
         """M⁻¹ p."""
@@ -81,5 +81,5 @@ class Field(NamedTuple):
         return out
 
 
-def _moving(x: Scalars, dx: Scalars) -> list[Dual]:
+def _with_rate(x: Scalars, dx: Scalars) -> list[Dual]:
     return [Dual(a, b) for a, b in zip(x, dx, strict=True)]

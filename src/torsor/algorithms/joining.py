@@ -44,9 +44,9 @@ from torsor.spatial.motion import six_numbers
 #: relative rounding error allowed in a diagonal entry: some 6² units in the last place
 ROUNDING = 4e-15
 
-ONE = Matrix([int(i == j) for j in range(6)] for i in range(6))
-NONE = Matrix([0] * 6 for _ in range(6))
-STILL = Vector([0] * 6)
+IDENTITY = Matrix([int(i == j) for j in range(6)] for i in range(6))
+ZERO_MATRIX = Matrix([0] * 6 for _ in range(6))
+ZERO_VECTOR = Vector([0] * 6)
 
 
 class Segment(NamedTuple):
@@ -60,7 +60,7 @@ class Segment(NamedTuple):
 
 
 #: the segment without bodies: its tip is its head
-EMPTY = Segment(ONE, NONE, STILL, NONE, STILL)
+EMPTY = Segment(IDENTITY, ZERO_MATRIX, ZERO_VECTOR, ZERO_MATRIX, ZERO_VECTOR)
 
 
 class Joint(NamedTuple):
@@ -92,7 +92,7 @@ class InnerBody(NamedTuple):
     b: Vector
 
 
-def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
+def join_to_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
     """A joint, the body it carries (articulated inertia J, bias force P), and the rest beyond: one segment.
 
     The step of the articulated-body algorithm at a joint, F&O 12–13, for any load on the tip.  With ``rest`` empty the tip is
@@ -105,14 +105,16 @@ def onto_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tup
     UD = solve(D, U)
     reach = [[s.dot(Force.of(row)) for s in S] for row in rest.Y]  # Y S
     reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
-    rows = [X.T @ _less(Force.of(row), k, UD) for row, k in zip(rest.Y, reach, strict=True)]
+    rows = [X.T @ _subtract_products(Force.of(row), k, UD) for row, k in zip(rest.Y, reach, strict=True)]
     Y = Matrix(map(six_numbers, rows))  # Y (1 − S D⁻¹Uᵀ) X
     Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
     b = rest.b + Vector(dot(row, u) for row in reach)
-    return Segment(Y, Phi, b, six(X.T @ Ia), Vector(six_numbers(X.T @ pa))), Gains(u, [X.T @ w for w in UD], solve(D, list(S)))
+    return Segment(Y, Phi, b, to_matrix(X.T @ Ia), Vector(six_numbers(X.T @ pa))), Gains(
+        u, [X.T @ w for w in UD], solve(D, list(S))
+    )
 
 
-def onto_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, InnerBody]:
+def join_to_segment(first: Segment, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, InnerBody]:
     """A segment, more inertia J and bias force P at its tip, and the rest beyond: one segment.
 
     With A_j = Y A − Φ (J A_j + P) + b and G = (1 + ΦJ)⁻¹Φ, the body between obeys A_j = (1 − GJ)(Y A + b) − G P.
@@ -160,13 +162,13 @@ def from_matrix(J: Matrix) -> ArticulatedInertia:
     return ArticulatedInertia(Sym.of(J), Mat(*(Vec(*row[3:]) for row in J[:3])), Sym.of([row[3:] for row in J[3:]]))
 
 
-def six(J: ArticulatedInertia) -> Matrix:
+def to_matrix(J: ArticulatedInertia) -> Matrix:
     """A symmetric 6×6 from its blocks."""
     upper = [[*i, *h] for i, h in zip(J.I.rows, J.H, strict=True)]
     return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
 
 
-def _less(row: Force, k: Scalars, UD: Sequence[Force]) -> Force:
+def _subtract_products(row: Force, k: Scalars, UD: Sequence[Force]) -> Force:
     """row − Σ k_d UD_d"""
     for kd, column in zip(k, UD, strict=True):
         row = row - column * kd

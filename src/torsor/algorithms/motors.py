@@ -28,5 +28,5 @@ def gear_torque(
 
     It includes the torque for mimic joints of this joint and for the joint's armature.
     """
-    tau, turning = rnea(model, q, v, a, wrenches), rotors.turning(model, outward(model, q, v, a).A, a)
+    tau, turning = rnea(model, q, v, a, wrenches), rotors.rotor_acceleration_forces(model, outward(model, q, v, a).A, a)
     return [tau[model.v_start[r.joint]] - t for r, t in zip(model.rotors, turning, strict=True)]  # MR 8.111

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from torsor.algorithms import rotors
 from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.kinematics import joints
-from torsor.algorithms.wrenches import on_bodies
+from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Acceleration, Force, Inertia, Motion, Subspace, Transform
 
 
 class Bodies(NamedTuple):
-    """Of each body, in its own frame: X from its parent, its joint's subspace S, its acceleration A (with ω), the force F."""
+    """Per body, in its own frame: X from its parent, its joint's subspace S, its acceleration A (with ω), the force F."""
 
     X: list[Transform]
     S: list[Subspace]
@@ -55,7 +55,7 @@ def outward(
     base_acceleration: Scalars | None = None,
 ) -> Bodies:
     """From the base to the tips: motion of each body, and the force it needs, minus the wrenches on it (F&O 3–5)."""
-    qs, vs, rates, f = model.configuration(q), model.rates(v), model.rates(a), on_bodies(model, wrenches)
+    qs, vs, rates, f = model.configuration(q), model.rates(v), model.rates(a), wrenches_on_bodies(model, wrenches)
     V0, A0 = (Motion.of(x) if x else Motion.zero() for x in (base_velocity, base_acceleration))
     X, S = joints(model, q)  # MR 8.50
     f = add_element_wrenches(model, f, X, S, v, V0)

@@ -39,7 +39,7 @@ def add_rotor_spin(model: Model, F: Sequence[Force], A: Sequence[Acceleration], 
     return out
 
 
-def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]:
+def rotor_acceleration_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]:
     """G J (u·α_b + G a_i), one per rotor: joint force that accelerates the rotor (MR 8.112, times G)."""
     rates = model.rates(a)
     return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent for r in model.rotors]
@@ -48,7 +48,7 @@ def turning(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]
 def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Scalar]]:
     """Joint forces that accelerate the drives: armature × acceleration, plus the force for the rotor (MR 8.112)."""
     out = model.rotor_forces(a)
-    for r, t in zip(model.rotors, turning(model, A, a), strict=True):
+    for r, t in zip(model.rotors, rotor_acceleration_forces(model, A, a), strict=True):
         out[r.joint] = [out[r.joint][0] + t]
     return out
 
@@ -91,7 +91,7 @@ def spin_in_child(spin: Spin, i: int, p: int, X: Transform) -> Force | None:
 # -- the Coriolis matrix -------------------------------------------------------------------------------------------------
 
 
-def spinning(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCoriolis]:
+def add_spin_coriolis(model: Model, B: Sequence[BodyCoriolis], v: Scalars) -> list[BodyCoriolis]:
     """B[b] − ½[H]: the spin H = J G v_i u counts as angular momentum of the mount."""
     out, vs = list(B), model.rates(v)
     for r in model.rotors:

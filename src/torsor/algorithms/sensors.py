@@ -9,7 +9,7 @@ from torsor.algorithms import rotors
 from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.jacobian import twist
 from torsor.algorithms.rnea import Bodies, inward, outward
-from torsor.algorithms.wrenches import on_bodies
+from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia
@@ -65,7 +65,7 @@ def _through_weld(
     spinning = replace(model, rotors=tuple(r for r in model.rotors if r.link in part))
     I = sum((row.inertia for row in part.values()), start=Inertia.zero())
     total = I.inverse_dynamics(bodies.A[body])  # F&O 5
-    f = on_bodies(model, {name: f for name, f in wrenches.items() if name in own})
+    f = wrenches_on_bodies(model, {name: f for name, f in wrenches.items() if name in own})
     here = replace(model, forces=tuple(row for row in model.forces if row.link in part))
     total = total - add_element_wrenches(here, f, bodies.X, bodies.S, v)[body]
     total = total + rotors.add_rotor_spin(spinning, [Force.zero()] * len(F), bodies.A, v, a)[body]  # MR 8.110

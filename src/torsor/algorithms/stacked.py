@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.algorithms.kinematics import joints, subspace_rates, velocities
-from torsor.algorithms.wrenches import on_bodies
+from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
 from torsor.model.refusals import refuse_forces
 from torsor.model.rotor import refuse_rotors
@@ -144,7 +144,7 @@ def stacked_equations(
     bodies = range(1, len(model.parent))
     first = [(i, X[i]) for i in bodies if model.parent[i] == 0]
     L = _stack(len(bodies), {(i, j): six_by_six(Y.__matmul__) for i in bodies for j, Y in _from_ancestors(model, X, i)})
-    f = on_bodies(model, wrenches)
+    f = wrenches_on_bodies(model, wrenches)
     return StackedEquations(
         A=_columns(model, S),
         A_rate=_columns(model, subspace_rates(model, q, v)),

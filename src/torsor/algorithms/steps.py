@@ -36,9 +36,9 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar
     """Runge–Kutta: four evaluations, fourth order."""
     half = dt / 2
     v1, a1 = list(v), f.acceleration(q, v, t)
-    v2, a2 = _stage(f, q, v, v1, a1, later(t, half), half)
-    v3, a3 = _stage(f, q, v, v2, a2, later(t, half), half)
-    v4, a4 = _stage(f, q, v, v3, a3, later(t, dt), dt)
+    v2, a2 = _stage(f, q, v, v1, a1, time_after(t, half), half)
+    v3, a3 = _stage(f, q, v, v2, a2, time_after(t, half), half)
+    v4, a4 = _stage(f, q, v, v3, a3, time_after(t, dt), dt)
     sixth = dt / 6
     mean = [(x1 + 2 * (x2 + x3) + x4) * sixth for x1, x2, x3, x4 in zip(v1, v2, v3, v4, strict=True)]
     return f.add(q, mean), [x + (x1 + 2 * (x2 + x3) + x4) * sixth for x, x1, x2, x3, x4 in zip(v, a1, a2, a3, a4, strict=True)]
@@ -47,7 +47,7 @@ def runge_kutta_4(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar
 def _stage(f: Field, q: Scalars, v: Scalars, rate: Scalars, a: Scalars, t: Scalar | None, dt: Scalar) -> State:
     """The rates of θ and v at a fraction of the step."""
     there, fast = f.add(q, scale(rate, dt)), plus(v, a, dt)
-    return f.rate_from(q, there, fast), f.acceleration(there, fast, t)
+    return f.difference_rate(q, there, fast), f.acceleration(there, fast, t)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Midpoint:
 
     def __call__(self, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
         def iteration(w: Scalars) -> list[Scalar]:
-            a = f.acceleration(f.add(q, scale(w, dt / 2)), w, later(t, dt / 2))
+            a = f.acceleration(f.add(q, scale(w, dt / 2)), w, time_after(t, dt / 2))
             return [*self.improved(f, q, v, w, a, dt), *a]
 
         once, w, a = repeatable(iteration), list(v), []
@@ -162,7 +162,7 @@ def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Scalar | Non
     return step_named(integrator)(f.record_once() if several else f, q, v, t, dt)
 
 
-def later(t: Scalar | None, dt: Scalar) -> Scalar | None:
+def time_after(t: Scalar | None, dt: Scalar) -> Scalar | None:
     """t + dt; None if the field does not depend on time."""
     return None if t is None else t + dt
 

@@ -28,7 +28,7 @@ from torsor.spatial.vector import IDENTITY
 
 #: the rows of a frame's twist
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
-WORDS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
+ROW_SETS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
 
 Rows = Sequence[Scalars]
 Mass = Callable[[Scalars], list[Scalar]]
@@ -47,10 +47,10 @@ Targets = Sequence[Target]
 
 def row_names(rows: str | Sequence[str]) -> tuple[str, ...]:
     """``"linear"``, ``"angular"``, ``"all"``, or names among wx wy wz vx vy vz, as a tuple of names."""
-    names = WORDS.get(rows, (rows,)) if isinstance(rows, str) else tuple(rows)
+    names = ROW_SETS.get(rows, (rows,)) if isinstance(rows, str) else tuple(rows)
     for name in names:
         if name not in TWIST:
-            raise UnknownName("row of a twist", name, (*TWIST, *WORDS))
+            raise UnknownName("row of a twist", name, (*TWIST, *ROW_SETS))
     if not names or len(set(names)) < len(names):
         raise ArgumentError(f"rows must be different rows of a twist, at least one; {names} given")
     return names
@@ -223,7 +223,7 @@ def inverse_dynamics(
     return F, joint_force(model, targets, q, F)
 
 
-def inverse_dynamics_beside(
+def inverse_dynamics_with_null_space_force(
     model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars, mass: Mass, route: str
 ) -> tuple[list[Scalar], list[Scalar]]:
     """F as in :func:`inverse_dynamics`, and JᵀF + N τ: τ acts in the null space of the task.

@@ -10,7 +10,7 @@ from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
 
 
-def on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
+def wrenches_on_bodies(model: Model, wrenches: Mapping[str, Scalars] | None) -> list[Force]:
     """f[i] (F&O's f^x): external wrench on body i, in its frame.  Wrenches on the base do no work."""
     f = [Force.zero() for _ in model.parent]
     for name, F in (wrenches or {}).items():

@@ -113,7 +113,9 @@ class Convention:
         return out
 
     def _state(self, q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
-        return together(check_states(q, self.robot.nq, "q"), *(check_states(x, self.robot.nv, "v, a or tau") for x in vectors))
+        return broadcast_together(
+            check_states(q, self.robot.nq, "q"), *(check_states(x, self.robot.nv, "v, a or tau") for x in vectors)
+        )
 
 
 class InverseConvention:
@@ -162,7 +164,7 @@ class InverseConvention:
 
     def _state(self, Q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
         there = self._there
-        return together(check_states(Q, there.nq, "Q"), *(check_states(x, there.nv, "V, A or TAU") for x in vectors))
+        return broadcast_together(check_states(Q, there.nq, "Q"), *(check_states(x, there.nv, "V, A or TAU") for x in vectors))
 
 
 def check_states(x: ArrayLike, size: int, name: str) -> Array:
@@ -175,7 +177,7 @@ def check_states(x: ArrayLike, size: int, name: str) -> Array:
     return array
 
 
-def together(*arrays: Array) -> tuple[Array, ...]:
+def broadcast_together(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, broadcast to equal leading axes."""
     try:
         shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))

@@ -22,7 +22,7 @@ from torsor.spatial.vector import AXES, IDENTITY, ZERO
 Array: TypeAlias = np.ndarray
 
 
-def _same(x: Array) -> Array:
+def _identity(x: Array) -> Array:
     return x
 
 
@@ -30,8 +30,8 @@ def _same(x: Array) -> Array:
 class Kind:
     """Conversions of q in both directions; T(q) (..., n, n), None where it is 1; Ṫ v (..., n), None where it is 0."""
 
-    q: Callable[[Array], Array] = _same
-    q_back: Callable[[Array], Array] = _same
+    q: Callable[[Array], Array] = _identity
+    q_back: Callable[[Array], Array] = _identity
     T: Callable[[Array], Array] | None = None
     drift: Callable[[Array, Array], Array] | None = None
 
@@ -138,21 +138,21 @@ def _from_rpy(Q: Array) -> Array:
 BALL_RPY = Kind(_to_rpy, _from_rpy, from_quaternion)
 
 
-def _table(q: Array) -> Array:
+def _to_body_axes(q: Array) -> Array:
     """Rᵀ(θ) on (x, y), 1 on θ."""
     c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
     return read.matrix(((c, s, 0), (-s, c, 0), (0, 0, 1)))
 
 
-def _table_drift(q: Array, v: Array) -> Array:
-    u = _times(_table(q), v)
+def _body_axes_drift(q: Array, v: Array) -> Array:
+    u = _times(_to_body_axes(q), v)
     return np.stack([u[..., 1] * v[..., 2], -u[..., 0] * v[..., 2], np.zeros_like(v[..., 2])], axis=-1)
 
 
 #: Pinocchio's planar joint: (x, y, cos θ, sin θ), and the velocity in axes of the moving body; torsor's is in fixed axes
-PUCK = Kind(
+PLANAR_IN_BODY_AXES = Kind(
     lambda q: np.concatenate([q[..., :2], CIRCLE.q(q[..., 2:])], axis=-1),
     lambda Q: np.concatenate([Q[..., :2], CIRCLE.q_back(Q[..., 2:])], axis=-1),
-    _table,
-    _table_drift,
+    _to_body_axes,
+    _body_axes_drift,
 )

@@ -50,7 +50,7 @@ _ROWS: dict[str, list[JointType]] = {
     "Translation": [Prismatic(a) for a in AXES],
     "SphericalZYX": [Revolute(AXES[2]), Revolute(AXES[1]), Revolute(AXES[0])],
 }
-_WHOLE: dict[str, JointType] = {
+_JOINTS_WITHOUT_AXIS: dict[str, JointType] = {
     **{f"R{x}": Revolute(a) for x, a in zip("XYZ", AXES, strict=True)},
     **{f"RUB{x}": Continuous(a) for x, a in zip("XYZ", AXES, strict=True)},
     **{f"P{x}": Prismatic(a) for x, a in zip("XYZ", AXES, strict=True)},
@@ -85,8 +85,8 @@ def parts(joint: Any, name: str) -> list[JointPart]:
 
 
 def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
-    if word in _WHOLE:
-        return _WHOLE[word]
+    if word in _JOINTS_WITHOUT_AXIS:
+        return _JOINTS_WITHOUT_AXIS[word]
     if word == "Universal":
         return Universal(unit(inner.axis1), unit(inner.axis2))
     if word == "Mimic":
@@ -122,18 +122,21 @@ def _by_subspace(joint: Any, scale: float) -> JointType:
 def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, Mat]:
     """(Pinocchio's joint, R): the joint, in axes R of the joint frame.  ``plain``: a continuous joint by its angle."""
     if isinstance(kind, Continuous) and not plain:
-        letter = _letter(kind.axis)
+        letter = _axis_letter(kind.axis)
         if letter:
             return getattr(pin, f"JointModelRUB{letter}")(), IDENTITY
         return pin.JointModelRUBZ(), _axes(kind.axis)  # about any axis there is one, but Python cannot make it
     if isinstance(kind, Revolute):
-        return _about(pin, "R", "RevoluteUnaligned", kind.axis), IDENTITY
+        return _joint_about_axis(pin, "R", "RevoluteUnaligned", kind.axis), IDENTITY
     if isinstance(kind, Prismatic):
-        return _about(pin, "P", "PrismaticUnaligned", kind.axis), IDENTITY
+        return _joint_about_axis(pin, "P", "PrismaticUnaligned", kind.axis), IDENTITY
     if isinstance(kind, Helical):
-        return _about(pin, "H", "HelicalUnaligned", kind.axis, float(kind.pitch)), IDENTITY
+        return _joint_about_axis(pin, "H", "HelicalUnaligned", kind.axis, float(kind.pitch)), IDENTITY
     if isinstance(kind, Cylindrical):
-        parts = _about(pin, "R", "RevoluteUnaligned", kind.axis), _about(pin, "P", "PrismaticUnaligned", kind.axis)
+        parts = (
+            _joint_about_axis(pin, "R", "RevoluteUnaligned", kind.axis),
+            _joint_about_axis(pin, "P", "PrismaticUnaligned", kind.axis),
+        )
         return _row(pin, parts), IDENTITY
     if isinstance(kind, Universal):
         return pin.JointModelUniversal(numbers(kind.axis), numbers(kind.second_axis)), IDENTITY
@@ -146,8 +149,8 @@ def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, M
     raise ModelError(f"{who}: Pinocchio has no joint for {type(kind).__name__}")
 
 
-def _about(pin: Any, short: str, long: str, axis: Vec, *more: float) -> Any:
-    letter = _letter(axis)
+def _joint_about_axis(pin: Any, short: str, long: str, axis: Vec, *more: float) -> Any:
+    letter = _axis_letter(axis)
     if letter:
         return getattr(pin, f"JointModel{short}{letter}")(*more)
     return getattr(pin, f"JointModel{long}")(numbers(axis), *more)
@@ -160,7 +163,7 @@ def _row(pin: Any, joints: Sequence[Any]) -> Any:
     return out
 
 
-def _letter(axis: Vec) -> str:
+def _axis_letter(axis: Vec) -> str:
     return next((x for x, a in zip("XYZ", AXES, strict=True) if tuple(axis) == tuple(a)), "")
 
 

@@ -17,7 +17,7 @@ from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 
 #: numbers from here on mean "no limit" in Pinocchio
-_ENDLESS = 1e300
+_NO_LIMIT = 1e300
 
 
 def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
@@ -35,13 +35,13 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     pin = library("reading a model of Pinocchio")
     if not isinstance(model, pin.Model):
         raise ArgumentError(f"model must be a pinocchio.Model, not {type(model).__name__}")
-    d = _Reading(pin, model).description()
+    d = _PinocchioReader(pin, model).description()
     odd = warn_or_refuse(d, strict=strict)
     note = f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}"
     return Robot(d.with_note(note) if odd else d)
 
 
-class _Reading:
+class _PinocchioReader:
     """State of reading: the names of links, and the links and joints so far."""
 
     def __init__(self, pin: Any, model: Any):
@@ -58,7 +58,7 @@ class _Reading:
         m = self.model
         for i in range(m.njoints):
             if i or not self.floating:
-                self._carry(i)
+                self._add_joints_of_body(i)
                 self.links.append(Link(self.names[i], _inertia(m.inertias[i])))
         if np.any(np.asarray(m.rotorInertia) != 0):
             self.notes.note("rotorInertia is not used, as in Pinocchio's own algorithms", "give it as armature")
@@ -97,7 +97,7 @@ class _Reading:
                 out[i] = name
         return out
 
-    def _carry(self, i: int) -> None:
+    def _add_joints_of_body(self, i: int) -> None:
         """The joints of body i, with massless links between them if there are several."""
         m = self.model
         if i == 0 or (i == 1 and self.floating):
@@ -110,11 +110,11 @@ class _Reading:
             child = self.names[i] if last else f"{part.name}_link"
             if not last:
                 self.links.append(Link(child))
-            fields = self._follower(i) if i in self.leader else self._fields(joint, part)
+            fields = self._mimic_fields(i) if i in self.leader else self._fields(joint, part)
             self.joints.append(Joint(part.name, part.kind, parent, child, part.placement @ X, **fields))
             parent, X = child, Transform.identity()
 
-    def _follower(self, i: int) -> dict[str, Any]:
+    def _mimic_fields(self, i: int) -> dict[str, Any]:
         inner = self.model.joints[i].extract()
         leader = self.leader[i]
         name = self.model.names[leader]
@@ -132,7 +132,7 @@ class _Reading:
         out: dict[str, Any] = {}
         for word, values in (rows | losses).items():
             row = np.roll(values, 3) if isinstance(kind, Floating) else np.asarray(values)
-            numbers = tuple(float(x) if abs(x) < _ENDLESS else float(np.copysign(np.inf, x)) for x in row)
+            numbers = tuple(float(x) if abs(x) < _NO_LIMIT else float(np.copysign(np.inf, x)) for x in row)
             if (word in losses and any(numbers)) or (word in rows and np.isfinite(numbers).any()):
                 out[word] = numbers
         if "friction" in out and np.any(np.asarray(m.lowerDryFrictionLimit[v]) != -np.asarray(m.upperDryFrictionLimit[v])):

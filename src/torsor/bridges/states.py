@@ -28,7 +28,7 @@ from torsor.bridges.kinds import (
     FREE_LINEAR_FIRST,
     FREE_MIXED,
     FREE_WORLD,
-    PUCK,
+    PLANAR_IN_BODY_AXES,
     SAME,
     W_FIRST,
     Kind,
@@ -45,7 +45,7 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
     """The states of a robot as a ``pinocchio.Model`` of the same robot has them."""
     from torsor.bridges.pinocchio_joints import parts
 
-    kinds = {"FreeFlyer": FREE_LINEAR_FIRST, "Planar": PUCK}
+    kinds = {"FreeFlyer": FREE_LINEAR_FIRST, "Planar": PLANAR_IN_BODY_AXES}
     found = _Matching(robot, "Pinocchio")
     for i in range(1, model.njoints):
         name, joint = model.names[i], model.joints[i]
@@ -137,12 +137,12 @@ class _Matching:
         self._pieces = _pieces(robot)
 
     def match(self, name: str, kind: Kind, their_q: Any, their_v: Any) -> None:
-        """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_words`)."""
+        """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_elements`)."""
         if name in self.robot.joints:
             joint = self.robot.joint(name)
             self._seen.add(name)
             if joint.mimic is not None:
-                self._follow(name, their_q, their_v)
+                self._match_mimic(name, their_q, their_v)
                 return
             q, v = range(self.robot.nq)[joint.q_slice], range(self.robot.nv)[joint.v_slice]
         elif name in self._pieces:
@@ -168,7 +168,7 @@ class _Matching:
             kind = free_body_in_world(kind, model.offset[i])
         self.match(FLOATING_BASE if base else name, kind, their_q, their_v)
 
-    def _follow(self, name: str, their_q: Any, their_v: Any) -> None:
+    def _match_mimic(self, name: str, their_q: Any, their_v: Any) -> None:
         model = self.robot.model
         coupling = model.coupling[model.joint_names.index(name)]
         assert coupling is not None
@@ -189,11 +189,11 @@ class _Matching:
 
 
 def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
-    """Names that :func:`torsor.io.mjcf.joint_words.pieces` gives to parts of a joint → joint, coordinates, factor and offset.
+    """Names that :func:`torsor.io.mjcf.joint_elements.pieces` gives to parts of a joint → joint, coordinates, factor, offset.
 
     A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
-    from torsor.io.mjcf.joint_words import pieces
+    from torsor.io.mjcf.joint_elements import pieces
     from torsor.model.joints import Helical, Planar, Universal
     from torsor.model.joints.cylindrical import Cylindrical
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
 from torsor.errors import ModelError
-from torsor.io.mjcf.words import fresh
+from torsor.io.mjcf.attribute_values import unused_name
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
 from torsor.model.refusals import refuse_forces, refuse_symbols
@@ -43,10 +43,10 @@ def to_pinocchio(robot: Robot) -> Any:
         raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse_rotors(robot.model, "Pinocchio")
     refuse_forces(robot.model, "Pinocchio")
-    return _Making(pin, robot).model
+    return _PinocchioWriter(pin, robot).model
 
 
-class _Making:
+class _PinocchioWriter:
     """A model under construction: where each link is, as a joint's number and the transform to it."""
 
     def __init__(self, pin: Any, robot: Robot):
@@ -57,7 +57,7 @@ class _Making:
         self.place: dict[str, tuple[int, Transform]] = {}
         leaders = {j.mimic.joint for j in d.joints if j.mimic}
         self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
-        self.root = fresh(ROOT, {j.name for j in d.joints})
+        self.root = unused_name(ROOT, {j.name for j in d.joints})
         root = Floating() if d.base == "floating" else Fixed()
         self.joint(Joint(FLOATING_BASE, root, "", d.root), 0, Transform.identity())
         for j in _in_order(d):
@@ -94,7 +94,7 @@ class _Making:
     def couple(self) -> None:
         """Followers last: each takes its own coordinates out of the model."""
         ours = self.robot.model
-        self.refuse_what_pinocchio_gets_wrong()
+        self.refuse_pinocchio_bugs()
         losses = {"armature": np.square, "damping": np.square, "lowerDryFrictionLimit": np.abs, "upperDryFrictionLimit": np.abs}
         for i, _ in ours.outward():
             c = ours.coupling[i]
@@ -109,7 +109,7 @@ class _Making:
             for word, value in kept.items():  # losses of a mimic joint are added to its leader
                 getattr(self.model, word)[self.model.joints[a].idx_v] += value
 
-    def refuse_what_pinocchio_gets_wrong(self) -> None:
+    def refuse_pinocchio_bugs(self) -> None:
         """Bugs of Pinocchio 4.1: helical mimic joints give wrong forces or crash, composed joints crash beside mimic joints."""
         ours = self.robot.model
         followers = [i for i, c in enumerate(ours.coupling) if c is not None]
@@ -173,7 +173,7 @@ def _losses(model: Any, joint: int, j: Joint) -> None:
     for word, values in (("armature", j.armature), ("damping", j.damping), ("upperDryFrictionLimit", j.friction)):
         if values:
             row = np.array(values, float)
-            _refuse_on_a_table(j.name, j.kind, word, row)
+            _refuse_planar_values(j.name, j.kind, word, row)
             if isinstance(j.kind, Floating):
                 row = np.roll(row, 3)
             getattr(model, word)[at : at + len(row)] = row
@@ -182,7 +182,7 @@ def _losses(model: Any, joint: int, j: Joint) -> None:
         model.lowerDryFrictionLimit[at : at + n] = -model.upperDryFrictionLimit[at : at + n]
 
 
-def _refuse_on_a_table(name: str, kind: JointType, word: str, row: np.ndarray) -> None:
+def _refuse_planar_values(name: str, kind: JointType, word: str, row: np.ndarray) -> None:
     """Refuse values in the fixed axes of a planar joint: Pinocchio uses the moving body's axes; equal damping is the same."""
     if isinstance(kind, Planar) and (row[0] != row[1] if word == "damping" else row[:2].any()):
         raise ModelError(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from torsor.cli.option_values import A, Json, Q, V, Wrench
 from torsor.cli.robots import on_robot
-from torsor.cli.words import A, Json, Q, V, Wrench
 
 if TYPE_CHECKING:
     from torsor.look.explain import Explanation
@@ -110,19 +110,21 @@ def explain(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Joint forces by their causes: inertia, Coriolis, gravity, ..."""
-    from torsor.cli import words
-    from torsor.cli.jobs import state_from_flags, unsaid
+    from torsor.cli import option_values
+    from torsor.cli.jobs import defaults_note, state_from_flags
     from torsor.cli.out import emit
 
     flags = state_from_flags(robot, q=q, v=v, a=a)
     state = flags.values
-    if joint is not None and joint not in words.state_names(robot)["v"]:
-        raise words.Typed(f"--joint: there is no {joint!r}; the names are {', '.join(words.state_names(robot)['v'])}")
-    found = robot.explain(state["q"], state["v"], state["a"], words.wrenches(robot, wrench))
+    if joint is not None and joint not in option_values.state_names(robot)["v"]:
+        raise option_values.UsageError(
+            f"--joint: there is no {joint!r}; the names are {', '.join(option_values.state_names(robot)['v'])}"
+        )
+    found = robot.explain(state["q"], state["v"], state["a"], option_values.wrenches(robot, wrench))
     names = found.coordinates if joint is None else (joint,)
     causes = [{"kind": p.kind, "cause": p.cause, "tau": p.tau} for p in found.parts]
     document = {"robot": robot.name, "coordinates": found.coordinates, **state, "parts": causes, "tau": found.tau}
-    emit(json, document, *unsaid(robot, ("q", "v", "a"), flags), *_explanation_rows(found, names, parts))
+    emit(json, document, *defaults_note(robot, ("q", "v", "a"), flags), *_explanation_rows(found, names, parts))
 
 
 def _explanation_rows(found: Explanation, names: tuple[str, ...], every: bool) -> list[Any]:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from torsor.cli.about import explain, info
+from torsor.cli.check_verify import check, verify
 from torsor.cli.converting import convert, export
 from torsor.cli.dynamics import accel, mass, torque
 from torsor.cli.examples import EXAMPLES
-from torsor.cli.helping import WIDEST, Command, Group
-from torsor.cli.judging import check, verify
+from torsor.cli.help_text import WIDEST, Command, Group
 from torsor.cli.kinematics import jacobian, pose
 from torsor.cli.motion import simulate, view
 from torsor.cli.showing import demo

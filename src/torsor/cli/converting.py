@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from torsor.cli.option_values import Json
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -30,7 +30,7 @@ Format = Annotated[
 ]
 LOOPS = "torsor accel and simulate support loops"
 #: functions exported as code by default
-USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
+DEFAULT_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
 ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
 
 
@@ -40,18 +40,20 @@ def export(
 ) -> None:
     """Code in C or Python, a URDF or MJCF, or Modern Robotics' lists."""
     from torsor.cli.out import emit
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import UsageError
     from torsor.compile.text.names import identifier
     from torsor.io.shared.losses import losses
     from torsor.kernels.quantities import QUANTITIES as EVERY
 
     if to not in ("c", "python") and quantity:
-        raise Typed(f"--quantity is for code; --to {to} writes the robot itself")
+        raise UsageError(f"--quantity is for code; --to {to} writes the robot itself")
     path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a robot's name must not act as a path
-    usual, lost = list(USUAL), list[str]()
+    usual, lost = list(DEFAULT_FUNCTIONS), list[str]()
     if robot.loops and not quantity and to in ("c", "python"):
-        usual = [x for x in USUAL if not EVERY[x].under_loops]
-        lost = [f"{x}, which exported code would compute without the loops; {LOOPS}" for x in USUAL if x not in usual]
+        usual = [x for x in DEFAULT_FUNCTIONS if not EVERY[x].under_loops]
+        lost = [
+            f"{x}, which exported code would compute without the loops; {LOOPS}" for x in DEFAULT_FUNCTIONS if x not in usual
+        ]
     specs = tuple(quantity or usual)
     if to == "c":
         files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]
@@ -61,38 +63,38 @@ def export(
         files, lost = [_lists(robot, path)], losses(robot.description, "mr")
     else:
         files, lost = _save(robot, path, to)
-    emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _wrote(files, lost))
+    emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _report_written(files, lost))
 
 
 @on_robot
 def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
     """Convert a file to another format; list lost or changed data."""
     from torsor.cli.out import emit
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import UsageError
 
     if to is None and not out.lower().endswith((".urdf", ".mjcf")):
-        raise Typed(f"{out} has no known extension: use .urdf or .mjcf, or give --to")
+        raise UsageError(f"{out} has no known extension: use .urdf or .mjcf, or give --to")
     files, lost = _save(robot, out, to)
     lost = [*robot.report, *lost]
-    emit(json, {"robot": robot.name, "files": files, "lost": lost}, _wrote(files, lost))
+    emit(json, {"robot": robot.name, "files": files, "lost": lost}, _report_written(files, lost))
 
 
 def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
     """The written files, and the data they cannot express, one line each."""
     from lxml import etree
 
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import UsageError
     from torsor.io.formats import writer
-    from torsor.io.loops_file import beside
+    from torsor.io.loops_file import loops_path
     from torsor.robot.loading import save
 
     ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
     if ending and format and ending != format:
-        raise Typed(f"{path} has the extension of {ending.upper()}, but --to is {format}")
+        raise UsageError(f"{path} has the extension of {ending.upper()}, but --to is {format}")
     save(robot, path, format=format)
-    loops = [str(beside(path))] if robot.loops and writer(path, format).name == "urdf" else []
-    said = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
-    return [path, *loops], [line for line in said if not line.startswith("written by torsor")]
+    loops = [str(loops_path(path))] if robot.loops and writer(path, format).name == "urdf" else []
+    comments = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
+    return [path, *loops], [line for line in comments if not line.startswith("written by torsor")]
 
 
 def _lists(robot: Robot, path: str) -> str:
@@ -101,8 +103,8 @@ def _lists(robot: Robot, path: str) -> str:
     import os
 
     import torsor
-    from torsor.cli.outcome import Typed
-    from torsor.support.files import replacing, write_text
+    from torsor.cli.outcome import UsageError
+    from torsor.support.files import replace_file, write_text
 
     arrays: dict[str, Any] = dict(zip(("Mlist", "Glist", "Slist"), torsor.to_mr(robot), strict=True))
     ending = os.path.splitext(path)[1].lower()
@@ -111,14 +113,14 @@ def _lists(robot: Robot, path: str) -> str:
     elif ending == ".npz":
         import numpy as np
 
-        with replacing(path) as stream:
+        with replace_file(path) as stream:
             np.savez(stream, **arrays)
     else:
-        raise Typed(f"--out {path}: the lists are written to .npz or .json")
+        raise UsageError(f"--out {path}: the lists are written to .npz or .json")
     return path
 
 
-def _wrote(files: list[str], lost: list[str]) -> Any:
+def _report_written(files: list[str], lost: list[str]) -> Any:
     from torsor.cli.out import listing
 
     return listing(f"wrote {', '.join(files)}{'; not converted, or converted with changes:' if lost else ''}", lost)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from torsor.cli.option_values import A, Json, Q, Tau, V, Wrench
 from torsor.cli.robots import on_robot
-from torsor.cli.words import A, Json, Q, Tau, V, Wrench
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -38,12 +38,12 @@ def torque(
     damping: Damping = False, out: Out = None, topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m, N."""
-    from torsor.cli import words
+    from torsor.cli import option_values
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
-    loads = words.wrenches(robot, wrench)
-    names = words.state_names(robot)["tau"]
+    loads = option_values.wrenches(robot, wrench)
+    names = option_values.state_names(robot)["tau"]
     job = Job(
         ("q", "v", "a"),
         [Column("tau", [f"tau[{n}]" for n in names])],
@@ -58,12 +58,12 @@ def accel(
     damping: Damping = False, out: Out = None, topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Accelerations a under joint forces τ at q, v: forward dynamics."""
-    from torsor.cli import words
+    from torsor.cli import option_values
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
-    loads = words.wrenches(robot, wrench)
-    names = words.state_names(robot)["a"]
+    loads = option_values.wrenches(robot, wrench)
+    names = option_values.state_names(robot)["a"]
     job = Job(
         ("q", "v", "tau"),
         [Column("a", [f"a[{n}]" for n in names])],
@@ -75,11 +75,11 @@ def accel(
 @on_robot
 def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic: Topic = None, json: Json = False) -> None:
     """Mass matrix M at q, in kg·m², kg·m and kg."""
-    from torsor.cli import words
+    from torsor.cli import option_values
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
-    names = words.state_names(robot)["v"]
+    names = option_values.state_names(robot)["v"]
     entries = [f"M[{i}][{j}]" for i in names for j in names]
     job = Job(("q",), [Column("M", entries)], lambda q: {"M": robot.mass_matrix(q)})
     run(robot, job, state_from_flags(robot, q=q), FileJob(states, out, topic), json, _tables)
@@ -87,8 +87,8 @@ def mass(robot: Robot, states: Rows = None, q: Q = None, out: Out = None, topic:
 
 def _tables(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
     """One state and its results as a table: one row per joint, or the matrix."""
+    from torsor.cli.option_values import state_names
     from torsor.cli.out import short, table, tables
-    from torsor.cli.words import state_names
 
     names = state_names(robot)["v"]
     if "M" in results:

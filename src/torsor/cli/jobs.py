@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.cli import words
-from torsor.cli.cautions import caution
+from torsor.cli import option_values
+from torsor.cli.input_warnings import find_input_warning
 from torsor.cli.out import emit, prose
-from torsor.cli.outcome import Typed, say
-from torsor.cli.rows import over_file
+from torsor.cli.outcome import UsageError, print_error
+from torsor.cli.rows import compute_file
 from torsor.cli.writing import Column, block_writer, ending
 
 if TYPE_CHECKING:
@@ -44,39 +44,41 @@ class FileJob(NamedTuple):
 
 
 #: (robot, state, results) → printed output
-Shown: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
+Display: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
 
 
 def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
     """The state variables of --q, --v ..."""
-    names, rest = words.state_names(robot), words.neutral(robot)
-    values = {x: rest[x] if text is None else words.state(f"--{x}", text, names[x], rest[x]) for x, text in texts.items()}
+    names, rest = option_values.state_names(robot), option_values.neutral(robot)
+    values = {
+        x: rest[x] if text is None else option_values.state(f"--{x}", text, names[x], rest[x]) for x, text in texts.items()
+    }
     return StateFlags(values, tuple(x for x, text in texts.items() if text is not None))
 
 
-def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Shown, **about: Any) -> None:
+def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Display, **about: Any) -> None:
     """Compute for the states of a file or of the options: a printed table, JSON, or a file."""
-    about = {"robot": robot.name, "coordinates": words.state_names(robot)["v"], **about}
+    about = {"robot": robot.name, "coordinates": option_values.state_names(robot)["v"], **about}
     if table.out is not None:
         ending(table.out)
     if table.path is not None:
-        _wrote(table.out, over_file(robot, job, state, table, as_json, about), as_json, about)
+        _report_written(table.out, compute_file(robot, job, state, table, as_json, about), as_json, about)
         return
     if table.topic is not None:
-        raise Typed("--topic needs an MCAP file; give the file after the robot")
+        raise UsageError("--topic needs an MCAP file; give the file after the robot")
     values = {x: state.values[x] for x in job.inputs}
     results = job.compute(*values.values())
-    if found := caution(robot, values["q"][None]):
-        say(f"warning: {found.says}")
+    if found := find_input_warning(robot, values["q"][None]):
+        print_error(f"warning: {found.says}")
     if table.out is not None:
         with block_writer(table.out, as_json, job.columns, about) as put:
             put({name: x[None] for name, x in results.items()})
-        _wrote(table.out, 1, as_json, about)
+        _report_written(table.out, 1, as_json, about)
         return
-    emit(as_json, {**about, **values, **results}, *unsaid(robot, job.inputs, state), *shown(robot, values, results))
+    emit(as_json, {**about, **values, **results}, *defaults_note(robot, job.inputs, state), *shown(robot, values, results))
 
 
-def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
+def defaults_note(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
     """Note about default values."""
     if not robot.nv:
         return [prose(f"Robot {robot.name!r} has no moving joint.")]
@@ -86,7 +88,7 @@ def unsaid(robot: Robot, inputs: Sequence[str], state: StateFlags) -> list[Any]:
     return [] if state.given else [prose(f"At {where}{rest}; {flags} to change it.")]
 
 
-def _wrote(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
+def _report_written(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
     """Report the written file; no report if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from torsor.cli.dynamics import Out, Rows, Topic
+from torsor.cli.option_values import Json, Q
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json, Q
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +57,7 @@ def jacobian(
 ) -> None:  # fmt: skip
     """Jacobian J of a frame at q: (ω, v) = J v, angular rows first."""
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
-    from torsor.cli.words import state_names
+    from torsor.cli.option_values import state_names
     from torsor.cli.writing import Column
 
     name = frame or _tip(robot)
@@ -69,7 +69,7 @@ def jacobian(
 
 def _tip(robot: Robot) -> str:
     """The frame a robot ends in, if there is one and only one."""
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import UsageError
     from torsor.look.explain.survey import tips
 
     ends = tips(robot) or (robot.links if len(robot.links) == 1 else ())
@@ -78,7 +78,7 @@ def _tip(robot: Robot) -> str:
     names = ends or robot.frames
     some = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
     where = f"has {len(ends)} tips" if ends else "has no tip"
-    raise Typed(f"--frame is needed: robot {robot.name!r} {where} ({some})")
+    raise UsageError(f"--frame is needed: robot {robot.name!r} {where} ({some})")
 
 
 def _place(T: np.ndarray) -> np.ndarray:
@@ -98,8 +98,8 @@ def _poses(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list
 
 
 def _matrix(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
+    from torsor.cli.option_values import state_names
     from torsor.cli.out import short, tables
-    from torsor.cli.words import state_names
 
     rows = [(name, [short(x) for x in row]) for name, row in zip(ROWS, results["J"], strict=True)]
     return tables("J", state_names(robot)["v"], rows)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from torsor.cli.option_values import Json, Q, Wrench
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json, Q, Wrench
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -52,25 +52,25 @@ def simulate(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Simulate a robot: energy audit, plot, file, replay page."""
-    from torsor.cli import words
+    from torsor.cli import option_values
     from torsor.cli.out import emit
-    from torsor.cli.outcome import Partial, Typed
-    from torsor.cli.showing import PAGES, PICTURES, check_file_kind
+    from torsor.cli.outcome import InterruptedAfterOutput, UsageError
+    from torsor.cli.showing import FIGURE_SUFFIXES, PAGES, check_file_kind
     from torsor.cli.starting import control_of, start_of
     from torsor.simulate import Interrupted
     from torsor.simulate.files import FORMATS
 
     if target is not None and control != "pd":
-        raise Typed("--target needs --control pd")
+        raise UsageError("--target needs --control pd")
     if not robot.nv:
-        raise Typed(f"robot {robot.name!r} has no moving joint, so there is nothing to simulate; try --base floating")
-    check_file_kind("--plot", plot, PICTURES)
+        raise UsageError(f"robot {robot.name!r} has no moving joint, so there is nothing to simulate; try --base floating")
+    check_file_kind("--plot", plot, FIGURE_SUFFIXES)
     check_file_kind("--out", out, FORMATS)
     check_file_kind("--replay", replay, PAGES)
     start = start_of(robot, q, v, seed, control)
     law, says = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None
-    loads = words.wrenches(robot, wrench)
+    loads = option_values.wrenches(robot, wrench)
     try:
         result = robot.simulate(
             start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
@@ -78,7 +78,9 @@ def simulate(
     except Interrupted as stop:
         files = _write_files(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
         wrote = ", ".join(f"wrote {path}" for path in files.values())
-        raise Partial(f"{stop}; {wrote or '--out motion.csv would save it'}: {len(stop.result.t)} records until then") from None
+        raise InterruptedAfterOutput(
+            f"{stop}; {wrote or '--out motion.csv would save it'}: {len(stop.result.t)} records until then"
+        ) from None
     files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
     emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
 
@@ -104,15 +106,15 @@ def _write_files(
 
 
 def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
+    from torsor.cli.cli_terms import in_cli_terms
     from torsor.cli.out import prose, short, table
-    from torsor.cli.spoken import spoken
 
     info = result.info
     steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
     lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
     if result.robot is not None and result.robot.description.base == "floating":
         lines.append("The base is floating and there is no ground: the robot falls.")
-    lines += [spoken(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
+    lines += [in_cli_terms(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
     lines.append(str(result.audit()))
     if result.events:
         hit = ", ".join(f"{e.name} at {e.t:.3g} s" for e in result.events[:4])

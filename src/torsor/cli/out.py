@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from torsor.cli.spoken import spoken
+from torsor.cli.cli_terms import in_cli_terms
 from torsor.errors import printable
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def listing(title: str, lines: Sequence[str]) -> Any:
     from rich.console import Group
     from rich.padding import Padding
 
-    return Group(style(title), *(Padding(style(spoken(line)), (0, 0, 0, 2)) for line in lines))
+    return Group(style(title), *(Padding(style(in_cli_terms(line)), (0, 0, 0, 2)) for line in lines))
 
 
 @cache

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-from torsor.cli.spoken import spoken
+from torsor.cli.cli_terms import in_cli_terms
 from torsor.errors import TorsorError, printable
 
 #: characters of a line; a longer one quotes something huge
@@ -22,11 +22,11 @@ LONGEST = 1600
 FINE, FOUND, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
-class Typed(TorsorError):
+class UsageError(TorsorError):
     """Wrong usage: exit code 2."""
 
 
-class Partial(BaseException):
+class InterruptedAfterOutput(BaseException):
     """An interrupted command that wrote its results so far: exit code 130.  Typer does not catch it: it is not an Exception."""
 
 
@@ -37,26 +37,26 @@ def run(arguments: Sequence[str]) -> int:
     if words[:1] in ([], ["help"]):  # torsor, torsor help, torsor help info
         words = [*words[1:2], "--help"]
     try:
-        with _manners():
+        with _cli_streams_and_signals():
             return _run(words)
-    except Partial as stop:
-        say(str(stop))
+    except InterruptedAfterOutput as stop:
+        print_error(str(stop))
         return INTERRUPTED
     except (KeyboardInterrupt, _Terminated) as stop:
-        say("interrupted; no partial files were left")
+        print_error("interrupted; no partial files were left")
         return TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough: torsor ... | head
-        _forget_stdout()
+        _discard_stdout()
         return FINE
     except Exception as error:
         if debug:
             raise
-        say(_line(error, words))
+        print_error(_line(error, words))
         try:
             sys.stdout.flush()
         except OSError:  # its buffer cannot be written: a full disk
-            _forget_stdout()
-        return _code(error)
+            _discard_stdout()
+        return _exit_code(error)
 
 
 def _run(words: list[str]) -> int:
@@ -72,11 +72,11 @@ def _run(words: list[str]) -> int:
     return code if isinstance(code, int) else FINE
 
 
-def say(line: str) -> None:
+def print_error(line: str) -> None:
     """One line on stderr, in command-line terms, in red if colours are on."""
     red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
     with suppress(OSError, ValueError):
-        print(f"{red}torsor: {spoken(one_line(line))}{plain}", file=sys.stderr, flush=True)
+        print(f"{red}torsor: {in_cli_terms(one_line(line))}{plain}", file=sys.stderr, flush=True)
 
 
 def one_line(line: str) -> str:
@@ -100,10 +100,10 @@ def _line(error: Exception, words: Sequence[str]) -> str:
     return f"{text[:1].lower()}{text[1:]}; see {place} --help"
 
 
-def _code(error: Exception) -> int:
+def _exit_code(error: Exception) -> int:
     from torsor.errors import ArgumentError, UnknownName
 
-    if isinstance(error, (Typed, UnknownName, ArgumentError)) or hasattr(error, "format_message"):
+    if isinstance(error, (UsageError, UnknownName, ArgumentError)) or hasattr(error, "format_message"):
         return USAGE
     return FOUND
 
@@ -117,7 +117,7 @@ def _terminate(*_: Any) -> NoReturn:
 
 
 @contextmanager
-def _manners() -> Iterator[None]:
+def _cli_streams_and_signals() -> Iterator[None]:
     """Warnings as lines, characters the terminal lacks replaced, and a kill that cleans up."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: torsor ... >&-
@@ -132,7 +132,7 @@ def _manners() -> Iterator[None]:
         warnings.simplefilter("default")
         for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):  # of no use to users
             warnings.simplefilter("ignore", kind)
-        warnings.showwarning = lambda message, *_, **__: say(f"warning: {' '.join(str(message).split())}")
+        warnings.showwarning = lambda message, *_, **__: print_error(f"warning: {' '.join(str(message).split())}")
         try:
             yield
         finally:
@@ -140,7 +140,7 @@ def _manners() -> Iterator[None]:
                 signal.signal(signal.SIGTERM, old)
 
 
-def _forget_stdout() -> None:
+def _discard_stdout() -> None:
     """Prevent errors of Python when it closes stdout at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from torsor.cli.outcome import Typed
-from torsor.cli.words import numbers
+from torsor.cli.option_values import numbers
+from torsor.cli.outcome import UsageError
 from torsor.errors import FileError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: the panel of --help for the options of find
 PANEL = "Reading the robot"
 #: how a name of the package robot_descriptions begins
-DESCRIBED = "robot_descriptions:"
+DESCRIPTIONS_PREFIX = "robot_descriptions:"
 
 
 def _option(*names: str, help: str, metavar: str | None = None) -> Any:
@@ -68,7 +68,7 @@ def find(
         return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
     for option, word in (("--loops", loops), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
-            raise Typed(f"{option} needs a file; {robot} is a bundled robot")
+            raise UsageError(f"{option} needs a file; {robot} is a bundled robot")
     made = maker()
     made = made if mimic else made.without_couplings()
     made = made if base is None else made.with_base(base)
@@ -80,12 +80,12 @@ def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
     import torsor
 
     if xacro is None and robot.endswith(".xacro"):
-        raise Typed(f"{robot} is xacro, a program that generates URDF; if you trust it, give --xacro run")
+        raise UsageError(f"{robot} is xacro, a program that generates URDF; if you trust it, give --xacro run")
     if xacro is not None and kind is not None:
-        raise Typed(f"--xacro contradicts --as {kind}; omit one of them")
+        raise UsageError(f"--xacro contradicts --as {kind}; omit one of them")
     if xacro is not None and robot == "-":
-        raise Typed("--xacro needs a file path, not stdin: xacro includes files relative to it")
-    if xacro is not None and not robot.startswith(DESCRIBED):
+        raise UsageError("--xacro needs a file path, not stdin: xacro includes files relative to it")
+    if xacro is not None and not robot.startswith(DESCRIPTIONS_PREFIX):
         kind = "xacro"
     with _named_stdin(robot):
         return torsor.load(source(robot), format=kind, xacro_args=None if xacro is None else xacro_arguments(xacro), **how)
@@ -108,7 +108,7 @@ def xacro_arguments(text: str) -> dict[str, str]:
         return {}
     pairs = [item.partition("=") for item in text.split(",")]
     if not all(name and equals for name, equals, _ in pairs):
-        raise Typed(f"--xacro {text}: write name=value,... or run")
+        raise UsageError(f"--xacro {text}: write name=value,... or run")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -127,17 +127,17 @@ def source(robot: str) -> str | bytes:
 
     if robot == "-":
         return read_stream(sys.stdin.buffer)
-    if os.path.exists(robot) or robot.startswith(DESCRIBED):
+    if os.path.exists(robot) or robot.startswith(DESCRIPTIONS_PREFIX):
         return robot
     if "://" in robot:
-        raise Typed(f"{label(robot)} is not a file, and nothing is downloaded; give the path of a file")
+        raise UsageError(f"{label(robot)} is not a file, and nothing is downloaded; give the path of a file")
     names, stem = list(bundled_robots()), os.path.splitext(os.path.basename(robot))[0].lower()
     near = get_close_matches(stem, names, n=1)
     if os.path.basename(robot) != robot or os.path.splitext(robot)[1]:
         hint = f"; {stem} is a bundled robot" if stem in names else ""
-        raise Typed(f"there is no file {label(robot)}{hint}")
+        raise UsageError(f"there is no file {label(robot)}{hint}")
     hint = f"did you mean {near[0]}?" if near else f"bundled are {', '.join(names)}"
-    raise Typed(f"there is no robot or file named {robot!r}; {hint}")
+    raise UsageError(f"there is no robot or file named {robot!r}; {hint}")
 
 
 def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -150,7 +150,7 @@ def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def display_name(**given: Any) -> Any:
         if given["robot"] == given.get("states") == "-":
-            raise Typed("ROBOT and STATES cannot both come from stdin")
+            raise UsageError("ROBOT and STATES cannot both come from stdin")
         robot = find(**{name: given.pop(name) for name in words})
         return command(robot, **given)
 

@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.cli import words
-from torsor.cli.cautions import caution
-from torsor.cli.outcome import Typed, say
+from torsor.cli import option_values
+from torsor.cli.input_warnings import find_input_warning
+from torsor.cli.outcome import UsageError, print_error
 from torsor.cli.writing import Column, block_writer
 from torsor.errors import FileError, TorsorError
 from torsor.io.logs import Log, read_chunks
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 #: numbers held in memory at a time, input and output: 64 MB
-HELD = 1 << 23
+NUMBERS_IN_MEMORY = 1 << 23
 #: names of the state variables in error messages
-MEANING = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
+VARIABLE_NAMES = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "joint forces"}
 #: text that is a list of numbers and not a file
 NUMBERS = re.compile(r"[-+0-9.,e ]+")
 
 
-def over_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
+def compute_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
     """Compute for every row of a file, and write the results block by block; returns their number."""
     path, out, topic = table
     assert path is not None
     format, needed = _format(path), [x for x in job.inputs if x not in state.given]
     if not needed:
-        raise Typed(f"the options give all of {', '.join(job.inputs)}; nothing remains to be read from {label(path)}")
+        raise UsageError(f"the options give all of {', '.join(job.inputs)}; nothing remains to be read from {label(path)}")
     if not robot.nv:
-        raise Typed(f"robot {robot.name!r} has no moving joint; nothing can be read from {path}")
+        raise UsageError(f"robot {robot.name!r} has no moving joint; nothing can be read from {path}")
     if out is not None and os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
-        raise Typed(f"--out {label(out)} is also the input file; give another name")
+        raise UsageError(f"--out {label(out)} is also the input file; give another name")
     if topic is not None and format != "mcap":
-        raise Typed(f"--topic needs an MCAP file; {path} is not one")
+        raise UsageError(f"--topic needs an MCAP file; {path} is not one")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
     bar = Progress(1.0, os.path.basename(path))
     with _open(path) as (stream, size), closing(bar):
-        logs: Any = read_chunks(stream, max(64, min(65536, HELD // width)), format=format, topic=topic)
+        logs: Any = read_chunks(stream, max(64, min(65536, NUMBERS_IN_MEMORY // width)), format=format, topic=topic)
         with closing(logs):
             results = _compute_blocks(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
             first = next(results)  # errors in the columns are raised before any output is written
@@ -76,8 +76,8 @@ def _compute_blocks(
     for log in logs:
         states = _states(robot, log, needed)
         results = _block(job, state, log, states)
-        if "q" in states and not warned and (found := caution(robot, states["q"])):
-            say(f"warning: {file}: row {log.row + found.row + 1}: {found.says}")
+        if "q" in states and not warned and (found := find_input_warning(robot, states["q"])):
+            print_error(f"warning: {file}: row {log.row + found.row + 1}: {found.says}")
             warned = True
         yield results if log.t is None else {"t": log.t, **results}
 
@@ -86,9 +86,9 @@ def _states(robot: Robot, log: Log, needed: list[str]) -> dict[str, Array]:
     """The variables that are needed, in the robot's order."""
     for x in needed:
         if getattr(log, x) is None:
-            name = words.state_names(robot)[x][0]
+            name = option_values.state_names(robot)[x][0]
             hold = "" if x == "q" else f", or hold it with --{x} 0"
-            raise FileError(f"has no {x} ({MEANING[x]}); name its columns {x}[{name}] ... or {x}1 ...{hold}")
+            raise FileError(f"has no {x} ({VARIABLE_NAMES[x]}); name its columns {x}[{name}] ... or {x}1 ...{hold}")
     unread: dict[str, Any] = dict.fromkeys(x for x in QUANTITIES if x not in needed)
     states = replace(log, **unread).states(robot)
     return {x: np.ascontiguousarray(getattr(states, x)) for x in needed}
@@ -134,16 +134,18 @@ def _format(path: str) -> str:
     if word in FORMATS:
         return word
     if NUMBERS.fullmatch(path):
-        raise Typed(f"{path} is not a file of states; did you mean --q {path}?")
-    raise Typed(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
+        raise UsageError(f"{path} is not a file of states; did you mean --q {path}?")
+    raise UsageError(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
 
 
 @contextmanager
 def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; errors in it are reported with its name."""
     if path != "-" and not os.path.isfile(path):
-        said = "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
-        raise Typed(f"{label(path)} {said}" if os.path.exists(path) else f"there is no file {label(path)}")
+        problem = (
+            "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
+        )
+        raise UsageError(f"{label(path)} {problem}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:
         if path == "-":
             yield sys.stdin.buffer, None

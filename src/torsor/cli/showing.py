@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from torsor.cli.outcome import Typed, say
-from torsor.cli.words import Json
+from torsor.cli.option_values import Json
+from torsor.cli.outcome import UsageError, print_error
 
 if TYPE_CHECKING:
     from torsor.simulate import Result
 
-PICTURES = (".svg", ".pdf", ".png")
+FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
 PAGES = (".html", ".htm")
 
 
@@ -34,7 +34,7 @@ def save_figure(figure: Any, path: str) -> None:
 def check_file_kind(option: str, path: str | None, endings: Iterable[str]) -> None:
     """Refuse a file of an unknown kind before anything is computed."""
     if path is not None and os.path.splitext(path)[1].lower() not in endings:
-        raise Typed(f"{option} {path}: the extension must be one of {', '.join(endings)}")
+        raise UsageError(f"{option} {path}: the extension must be one of {', '.join(endings)}")
 
 
 def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ...] = ()) -> str:
@@ -56,7 +56,7 @@ def browse(address: str) -> None:
     import webbrowser
 
     if not webbrowser.open(address):
-        say(f"no browser was found; open {address}")
+        print_error(f"no browser was found; open {address}")
 
 
 Open = Annotated[bool, typer.Option("--open", help="Open the replay page in the browser.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.cli import words
+from torsor.cli import option_values
 from torsor.model.description import FLOATING_BASE
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray
 #: distance of a random start from the middle, as a share of the distance to a random configuration
-SHARE = 0.5
+RANDOM_SHARE = 0.5
 #: largest random initial joint speed with --control gravity [rad/s, m/s]
-NUDGE = 0.5
+INITIAL_SPEED = 0.5
 #: natural frequency of --control pd [rad/s], critically damped
 OMEGA = 2 * np.pi
 #: --control in words
-SAYS = {
+CONTROL_DESCRIPTIONS = {
     "none": "no joint forces",
     "gravity": "gravity compensation",
     "pd": "PD control to the target at 1 Hz, with gravity compensation",
@@ -38,32 +38,32 @@ class Start(NamedTuple):
 
 def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
     """The initial state of --q and --v; by default a random configuration within half of the limits, at rest."""
-    names, rng, says = words.state_names(robot), np.random.default_rng(seed), "from the state given"
-    middle = inside(robot, robot.neutral())
+    names, rng, says = option_values.state_names(robot), np.random.default_rng(seed), "from the state given"
+    middle = clip_to_limits(robot, robot.neutral())
     if q is not None:
-        at = words.state("--q", q, names["q"], middle)
+        at = option_values.state("--q", q, names["q"], middle)
         if robot.loops:
-            at, says = robot.assemble(at, fixed=words.names_among(q, robot.joints)), "from --q with the loops closed"
+            at, says = robot.assemble(at, fixed=option_values.names_among(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
         at, says = middle, "from a configuration with closed loops"
     else:
         away = robot.difference(middle, robot.random_configuration(rng))
         away[_base(robot)] = 0.0
-        at, says = robot.integrate(middle, SHARE * away), f"from a random pose (--seed {seed})"
+        at, says = robot.integrate(middle, RANDOM_SHARE * away), f"from a random pose (--seed {seed})"
     speed = np.zeros(robot.nv)
     if v is not None:
-        speed = words.state("--v", v, names["v"], speed)
+        speed = option_values.state("--v", v, names["v"], speed)
         if robot.loops:
             speed = robot.constrained().project_velocity(at, speed)
             says += ", at the velocity nearest to --v that satisfies the loops"
     elif control == "gravity" and q is None and not robot.loops:
-        speed = rng.uniform(-NUDGE, NUDGE, robot.nv)
+        speed = rng.uniform(-INITIAL_SPEED, INITIAL_SPEED, robot.nv)
         speed[_base(robot)] = 0.0
-        says += f", joints at up to {NUDGE:g} rad/s"
+        says += f", joints at up to {INITIAL_SPEED:g} rad/s"
     return Start(at, speed, says)
 
 
-def inside(robot: Robot, q: Array) -> Array:
+def clip_to_limits(robot: Robot, q: Array) -> Array:
     """A configuration with every joint of one coordinate moved into its limits."""
     q = np.array(q, dtype=float)
     for joint in map(robot.joint, robot.joints):
@@ -78,10 +78,10 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
     A floating base is not driven: it accelerates so that its rows of τ are zero.
     """
     if word == "none":
-        return None, SAYS[word]
-    goal = rest = inside(robot, robot.neutral())
+        return None, CONTROL_DESCRIPTIONS[word]
+    goal = rest = clip_to_limits(robot, robot.neutral())
     if target is not None:
-        goal = words.state("--target", target, words.state_names(robot)["q"], rest)
+        goal = option_values.state("--target", target, option_values.state_names(robot)["q"], rest)
     tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops do not change τ = M a + g
     both, base = tree.kernel("mass_matrix", "gravity_force"), _base(robot)
 
@@ -94,7 +94,7 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
         tau[base] = 0.0
         return tau
 
-    return control, SAYS[word]
+    return control, CONTROL_DESCRIPTIONS[word]
 
 
 def _base(robot: Robot) -> slice:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from torsor.cli.option_values import Json
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -26,13 +26,13 @@ def equations(
 ) -> None:
     """Equations of motion, τ = M(q) a + c(q, v) + g(q), written out."""
     from torsor.cli.out import emit
-    from torsor.cli.outcome import Typed
+    from torsor.cli.outcome import UsageError
     from torsor.symbolic.equations import PARTS
 
     names = tuple(name.strip() for text in only or ("M", "c", "g") for name in text.split(","))
     for name in names:
         if name not in PARTS:
-            raise Typed(f"--only is one of {', '.join(PARTS)}, not {name!r}")
+            raise UsageError(f"--only is one of {', '.join(PARTS)}, not {name!r}")
     parameters = parameters or ("numbers" if format == "c" else "symbols")
     form = robot.symbolic(parameters)
     write = {"text": form.text, "latex": form.latex, "markdown": form.markdown, "python": form.python, "c": form.c_source}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from torsor.cli.option_values import Json
 from torsor.cli.robots import on_robot
-from torsor.cli.words import Json
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

@@ -13,10 +13,10 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.cli.out import json_text, plain
-from torsor.cli.outcome import Typed
+from torsor.cli.outcome import UsageError
 from torsor.errors import FileError, printable
 from torsor.support import parquet, tables
-from torsor.support.files import label, replacing
+from torsor.support.files import label, replace_file
 
 Array: TypeAlias = np.ndarray
 
@@ -30,17 +30,17 @@ class Column(NamedTuple):
 
 #: the results of some rows, each (n, ...)
 Block: TypeAlias = dict[str, Array]
-Put: TypeAlias = Callable[[Block], None]
+PutBlock: TypeAlias = Callable[[Block], None]
 
 
 @contextmanager
-def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], about: dict[str, Any]) -> Iterator[PutBlock]:
     """A function that writes one block per call.  Without a path it writes to stdout."""
     if path is None:
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
         return
-    with replacing(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
+    with replace_file(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
         yield put
 
 
@@ -61,7 +61,7 @@ def ending(path: str) -> str:
     """The kind of file by its name; an unknown one is refused before anything is computed."""
     found = os.path.splitext(path)[1].lower()
     if found not in WRITERS:
-        raise Typed(
+        raise UsageError(
             f"--out {label(path)}: results are written to {', '.join(WRITERS)}, not to {found or 'a file without an ending'}"
         )
     return found
@@ -77,7 +77,7 @@ def _names(columns: Sequence[Column]) -> list[str]:
 
 
 @contextmanager
-def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[Put]:
+def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *, digest: bool = True) -> Iterator[PutBlock]:
     """A digest is written above the rows of a file; printed tables have none, since it depends on all rows."""
     names = _names(columns)
     with tables.csv_writer(stream, [*map(printable, names)] if stream.isatty() else names, digest=digest) as put:
@@ -85,7 +85,7 @@ def _csv(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any], *,
 
 
 @contextmanager
-def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[PutBlock]:
     """``{"robot": ..., "rows": [{"tau": [...]}, ...]}``, one line per row."""
     count = 0
 
@@ -103,13 +103,13 @@ def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -
 
 
 @contextmanager
-def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+def _parquet(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[PutBlock]:
     with parquet.parquet_writer(stream, _names(columns)) as put:
         yield lambda block: put(_flat(block, columns))
 
 
 @contextmanager
-def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[Put]:
+def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -> Iterator[PutBlock]:
     """Held in memory until the end: an NPZ stores the lengths of its arrays first."""
     blocks: list[Block] = []
     yield blocks.append

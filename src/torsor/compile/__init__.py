@@ -6,8 +6,8 @@ May import scalar and support.
 from torsor.compile.derivative import forward, reverse
 from torsor.compile.interpret import interpret
 from torsor.compile.kernel import Kernel
-from torsor.compile.program import Argument, Program, record, shortest
+from torsor.compile.program import Argument, Program, record, record_shortest
 from torsor.compile.scan import Scan
 from torsor.compile.threads import threads
 
-__all__ = ["Argument", "Kernel", "Program", "Scan", "forward", "interpret", "record", "reverse", "shortest", "threads"]
+__all__ = ["Argument", "Kernel", "Program", "Scan", "forward", "interpret", "record", "record_shortest", "reverse", "threads"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.compile.program import Argument
 from torsor.errors import ArgumentError
-from torsor.support.given import as_array, refuse_mask
+from torsor.support.user_arrays import as_array, refuse_mask
 
 #: numbers up to which an array is copied into C order for the built-in entry of a kernel
 SMALL = 16_384

@@ -14,7 +14,7 @@ import stat
 import warnings
 from pathlib import Path
 
-from torsor.compile.llvm.native import busy
+from torsor.compile.llvm.native import llvm_lock
 from torsor.errors import CacheWarning
 
 MAGIC = b"torsor1\n"
@@ -63,14 +63,14 @@ def load(name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _complain(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
+        _warn_once(f"{path} is not loaded ({error.strerror}); the kernel is compiled anew")
         return None
     head = len(MAGIC) + DIGEST
     image = data[head:]
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _digest(name, image):
         with contextlib.suppress(OSError):
             path.unlink()
-        _complain(f"{path} is damaged; it was removed and the kernel is compiled anew")
+        _warn_once(f"{path} is damaged; it was removed and the kernel is compiled anew")
         return None
     return image
 
@@ -80,7 +80,7 @@ def store(name: str, image: bytes) -> None:
     folder = _own_folder(create=True)
     if folder is None:
         return
-    with busy:
+    with llvm_lock:
         import tempfile  # slow to import, and needed only when something new was compiled
 
     temporary = None
@@ -93,7 +93,7 @@ def store(name: str, image: bytes) -> None:
         if name[:PRUNING] == "0" * PRUNING:
             _prune(folder)
     except OSError as error:
-        _complain(f"nothing could be written to {folder} ({error.strerror})")
+        _warn_once(f"nothing could be written to {folder} ({error.strerror})")
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -137,17 +137,17 @@ def _own_folder(create: bool = False) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _complain(f"{folder} cannot be used ({error.strerror})")
+        _warn_once(f"{folder} cannot be used ({error.strerror})")
         return None
     if not stat.S_ISDIR(info.st_mode):
-        _complain(f"{folder} is not a folder (a symbolic link is not followed)")
+        _warn_once(f"{folder} is not a folder (a symbolic link is not followed)")
         return None
     if hasattr(os, "geteuid"):
         if info.st_uid != os.geteuid():
-            _complain(f"{folder} belongs to another user, so no code is loaded from it")
+            _warn_once(f"{folder} belongs to another user, so no code is loaded from it")
             return None
         if info.st_mode & 0o022:
-            _complain(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
+            _warn_once(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
             return None
     return folder
 
@@ -169,7 +169,7 @@ def _write_time(path: Path) -> float:
         return 0.0
 
 
-def _complain(what: str) -> None:
+def _warn_once(what: str) -> None:
     """One warning per cause and process; the kernel is then compiled in memory."""
     if what not in _warned:
         _warned.add(what)

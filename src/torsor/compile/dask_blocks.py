@@ -36,7 +36,7 @@ def over_blocks(
     """
     import dask.array as da
 
-    stand_ins = [as_rows(a, _stand_in(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same errors, raised now
+    stand_ins = [as_rows(a, _placeholder(v), dtype) for a, v in zip(inputs, values, strict=True)]  # the same errors, raised now
     batch_shape(inputs, stand_ins)
     taken = [f"({','.join(f'i{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(inputs)]
     given = [f"({','.join(f'o{k}_{j}' for j in range(len(a.shape)))})" for k, a in enumerate(outputs)]
@@ -44,7 +44,7 @@ def over_blocks(
     results = apply(
         Blocks(function, len(outputs)),
         f"{','.join(taken)}->{','.join(given)}",
-        *(_whole(a, v) if is_lazy(v) else np.asarray(v, dtype) for a, v in zip(inputs, values, strict=True)),
+        *(_one_block_per_state(a, v) if is_lazy(v) else np.asarray(v, dtype) for a, v in zip(inputs, values, strict=True)),
         output_dtypes=[dtype] * len(outputs),
         output_sizes={f"o{k}_{j}": n for k, a in enumerate(outputs) for j, n in enumerate(a.shape)},
         allow_rechunk=True,  # batches cut in different places are cut in all of them
@@ -79,14 +79,14 @@ def _receive(parcel: Parcel, outputs: int) -> Blocks:
     return Blocks(parcel.unpack(), outputs)
 
 
-def _whole(argument: Argument, value: Any) -> Any:
+def _one_block_per_state(argument: Argument, value: Any) -> Any:
     """The array with each state in one block; the blocks of the batch are unchanged."""
     batch = value.ndim - len(argument.shape)
     cut = any(len(blocks) > 1 for blocks in value.chunks[batch:])
     return value.rechunk((*value.chunks[:batch], *argument.shape)) if cut else value
 
 
-def _stand_in(value: Any) -> Any:
+def _placeholder(value: Any) -> Any:
     """An array of the same type and shape that takes no memory; a length that is still unknown to Dask is taken as 1."""
     if not is_lazy(value):
         return value

@@ -1,46 +1,126 @@
-"""Derivatives of a program, as programs: forward mode column by column, reverse mode row by row."""
+"""Derivatives of a program: tangents carried forward with the values, adjoints carried back from the results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from torsor.compile.program import Argument, Program, evaluate, program
+from torsor.compile.program import Argument, Program, program
 from torsor.compile.rules import RECORD
-from torsor.scalar import Graph, Scalar
+from torsor.scalar import Graph, Scalar, Scalars
 from torsor.scalar.partials import PARTIALS
 
 
-def _record_values(p: Program, graph: Graph) -> list[Scalar]:
-    """Every value of the program, recorded once more."""
-    return evaluate(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))], RECORD)
+class Linear(Protocol):
+    """Results at one point, and their derivative: ``push`` of rates of the inputs, ``pull`` of weights of the results.
+
+    Rates and adjoints are given by the positions of the inputs laid end to end; those that are missing are zero.
+    """
+
+    @property
+    def results(self) -> list[Scalar]: ...
+    def push(self, rates: Mapping[int, Scalar], /) -> list[Scalar]: ...
+    def pull(self, weights: Scalars, /) -> Mapping[int, Scalar]: ...
+
+
+class Call(NamedTuple):
+    """A function inside a program that has its own derivative, ``at`` its arguments.
+
+    ``arguments`` are values of the program.  Its results are further inputs of the program, from position ``start`` on.
+    """
+
+    arguments: tuple[int, ...]
+    start: int
+    size: int
+    at: Callable[[Scalars], Linear]
+
+
+class Linearization(NamedTuple):
+    """A program at given inputs, over any scalar: its values, the partial derivatives of each operation, and its calls."""
+
+    program: Program
+    values: list[Scalar]
+    partials: dict[int, tuple[Scalar, ...]]
+    calls: dict[int, tuple[Call, Linear]]  #: by the first value that is a result of each
+
+    @classmethod
+    def of(cls, p: Program, inputs: Scalars, calls: Sequence[Call] = ()) -> Linearization:
+        """At ``inputs`` laid end to end."""
+        given = dict(enumerate(inputs))
+        values: list[Scalar] = []
+        found: dict[int, tuple[Call, Linear]] = {}
+        for k, (op, args) in enumerate(p.code):
+            if op == "input" and args[0] not in given:  # the arguments of a call come before its results
+                call = next(c for c in calls if c.start <= args[0] < c.start + c.size)
+                found[k] = call, call.at([values[a] for a in call.arguments])
+                given |= enumerate(found[k][1].results, call.start)
+            if op == "input":
+                values.append(given[args[0]])
+            else:
+                values.append(args[0] if op == "const" else RECORD[op](*(values[a] for a in args)))
+        rows = ((k, op, args) for k, (op, args) in enumerate(p.code) if op in PARTIALS)
+        return cls(p, values, {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, op, args in rows}, found)
+
+    @property
+    def results(self) -> list[Scalar]:
+        """The values of the outputs, laid end to end."""
+        return [self.values[r] for r in self.program.results]
+
+    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
+        """ẏ = (∂y/∂x) ẋ (forward mode)."""
+        known = dict(rates)
+        tangents: list[Scalar] = []
+        for k, (op, args) in enumerate(self.program.code):
+            if k in self.calls:
+                call, linear = self.calls[k]
+                inner = {n: tangents[a] for n, a in enumerate(call.arguments) if not _zero(tangents[a])}
+                known |= enumerate(linear.push(inner), call.start)
+            t: Scalar = known.get(args[0], 0) if op == "input" else 0
+            for a, d in zip(args, self.partials.get(k, ()), strict=False):
+                if not (_zero(tangents[a]) or _zero(d)):
+                    t = t + tangents[a] * d
+            tangents.append(t)
+        return [tangents[r] for r in self.program.results]
+
+    def pull(self, weights: Scalars) -> dict[int, Scalar]:
+        """(∂y/∂x)ᵀ w by the positions of the inputs (reverse mode)."""
+        code = self.program.code
+        found: dict[int, Scalar] = {}
+        adjoint: list[Scalar] = [0] * len(code)
+        for r, w in zip(self.program.results, weights, strict=True):
+            adjoint[r] = adjoint[r] + w
+        for k in range(len(code) - 1, -1, -1):
+            op, args = code[k]
+            if op == "input":
+                found[args[0]] = adjoint[k]
+            if k in self.calls:
+                call, linear = self.calls[k]
+                inner = linear.pull([found.get(n, 0) for n in range(call.start, call.start + call.size)])
+                for n, x in inner.items():
+                    adjoint[call.arguments[n]] = adjoint[call.arguments[n]] + x
+            if not _zero(adjoint[k]):
+                for a, d in zip(args, self.partials.get(k, ()), strict=False):
+                    if not _zero(d):
+                        adjoint[a] = adjoint[a] + adjoint[k] * d
+        return found
 
 
 def _zero(x: Scalar) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 
-def _columns(p: Program, wrt: Sequence[str]) -> list[int]:
+def positions(p: Program, names: Sequence[str]) -> list[int]:
     """Positions of the named inputs in the inputs laid end to end."""
-    positions: list[int] = []
-    start = 0
     known = {a.name for a in p.inputs}
-    if missing := [name for name in wrt if name not in known]:
+    if missing := [name for name in names if name not in known]:
         raise ValueError(f"the program has no input {missing[0]!r}; its inputs are {sorted(known)}")
+    found: list[int] = []
+    start = 0
     for a in p.inputs:
-        if a.name in wrt:
-            positions.extend(range(start, start + a.size))
+        if a.name in names:
+            found.extend(range(start, start + a.size))
         start += a.size
-    return positions
-
-
-def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
-    outputs, start = {}, 0
-    for out in p.outputs:
-        outputs[f"d{out.name}"] = rows[start : start + out.size]
-        start += out.size
-    made = program(graph, p.inputs, outputs)
-    shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
-    return Program(made.inputs, shaped, made.code, made.results)
+    return found
 
 
 def forward(p: Program, wrt: Sequence[str]) -> Program:
@@ -54,25 +134,10 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
     >>> slope([0.0, 1.5707963267948966]).round(2).tolist()
     [[-9.81, -9.81], [-9.81, -9.81]]
     """
-    graph = Graph()
-    values = _record_values(p, graph)
-    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
-    columns = _columns(p, wrt)
-    jacobian: list[list[Scalar]] = [[] for _ in p.results]
-    for column in columns:
-        tangents: list[Scalar] = []
-        for k, (op, args) in enumerate(p.code):
-            t: Scalar = 0
-            if op == "input":
-                t = int(args[0] == column)
-            elif op != "const":
-                for a, d in zip(args, partials[k], strict=True):
-                    if not (_zero(tangents[a]) or _zero(d)):
-                        t = t + tangents[a] * d
-            tangents.append(t)
-        for row, r in zip(jacobian, p.results, strict=True):
-            row.append(tangents[r])
-    return _finish(p, graph, len(columns), jacobian)
+    columns, graph = positions(p, wrt), Graph()
+    at = _record(p, graph)
+    tangents = [at.push({column: 1}) for column in columns]
+    return _finish(p, graph, len(columns), [[t[r] for t in tangents] for r in range(len(p.results))])
 
 
 def reverse(p: Program, wrt: Sequence[str]) -> Program:
@@ -84,20 +149,21 @@ def reverse(p: Program, wrt: Sequence[str]) -> Program:
     >>> gradient([0.0, 0.0]).round(2)
     array([29.43,  9.81])
     """
-    graph = Graph()
-    values = _record_values(p, graph)
-    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
-    columns = _columns(p, wrt)
-    place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}
-    jacobian: list[list[Scalar]] = []
-    for result in p.results:
-        adjoint: list[Scalar] = [0] * len(p.code)
-        adjoint[result] = 1
-        for k in range(result, -1, -1):
-            if k not in partials or _zero(adjoint[k]):
-                continue
-            for a, d in zip(p.code[k][1], partials[k], strict=True):
-                if not _zero(d):
-                    adjoint[a] = adjoint[a] + adjoint[k] * d
-        jacobian.append([adjoint[place[c]] if c in place else 0 for c in columns])
-    return _finish(p, graph, len(columns), jacobian)
+    columns, graph = positions(p, wrt), Graph()
+    at, count = _record(p, graph), len(p.results)
+    rows = [at.pull([int(r == k) for k in range(count)]) for r in range(count)]
+    return _finish(p, graph, len(columns), [[row.get(c, 0) for c in columns] for row in rows])
+
+
+def _record(p: Program, graph: Graph) -> Linearization:
+    return Linearization.of(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))])
+
+
+def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
+    outputs, start = {}, 0
+    for out in p.outputs:
+        outputs[f"d{out.name}"] = rows[start : start + out.size]
+        start += out.size
+    made = program(graph, p.inputs, outputs)
+    shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
+    return Program(made.inputs, shaped, made.code, made.results)

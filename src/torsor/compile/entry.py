@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile import layout
-from torsor.compile.layout import FRAMES, MOST, EntryInfo, SignatureInfo
+from torsor.compile.layout import FRAMES, MAX_ARGUMENTS, EntryInfo, SignatureInfo
 from torsor.compile.llvm import entry_ir
 from torsor.compile.llvm.emit import PYTHON_API
 from torsor.compile.llvm.entry_helpers import TABLE
@@ -166,7 +166,7 @@ class Entry(EntryInfo):
 
     def __reduce__(self) -> Any:
         """A built-in function is pickled as (its owner, its name): the owner is the object whose method it replaces."""
-        return _same, (self.function.__self__,)  # type: ignore[attr-defined]  # a bound method
+        return _identity, (self.function.__self__,)  # type: ignore[attr-defined]  # a bound method
 
     def _start(self) -> None:
         """From now on the built-in function runs machine code, if there is LLVM; this is tried once."""
@@ -202,12 +202,12 @@ class Entry(EntryInfo):
 
     def _are_defaults(self, words: tuple[Any, ...]) -> bool:
         """Whether a call that gives the inputs alone has these words."""
-        return all(self.parameters.defaults.get(name, _absent) is x for name, x in zip(self._words, words, strict=True))
+        return all(self.parameters.defaults.get(name, _MISSING) is x for name, x in zip(self._words, words, strict=True))
 
     def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
         """Whether machine code can call this kernel with the inputs of this function."""
         self._check_outputs(kernel)
-        fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MOST
+        fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MAX_ARGUMENTS
         return fits and bool(len(kernel.inputs) == self.inputs + len(frames))
 
     def _check_outputs(self, kernel: Kernel) -> None:
@@ -227,12 +227,12 @@ class Entry(EntryInfo):
         frames: tuple[str, ...] = ()
         if type(given.get(signature.by_frame)) is dict:
             frames, given[signature.by_frame] = tuple(given[signature.by_frame]), None
-        words = tuple(given.get(name, _absent) for name in self._words)
+        words = tuple(given.get(name, _MISSING) for name in self._words)
         chosen = {name: x for name, x in zip(self._words, words, strict=True) if name in signature.words}
         others = {name: x for name, x in zip(self._words, words, strict=True) if name not in signature.words}
         if not all(type(x) in _WORDS for x in (*chosen.values(), *frames)) or len(frames) > FRAMES:
             return  # something is missing, or not a word
-        if not all(signature.defaults.get(name, _absent) is x for name, x in others.items()):
+        if not all(signature.defaults.get(name, _MISSING) is x for name, x in others.items()):
             return  # an argument that no kernel here has as an input
         if frames:
             chosen[signature.by_frame] = frames
@@ -245,7 +245,7 @@ class Entry(EntryInfo):
 
 #: exact types of words
 _WORDS = (str, bool, type(None))
-_absent = object()
+_MISSING = object()
 
 
 def decline(*args: Any, **named: Any) -> Any:
@@ -253,7 +253,7 @@ def decline(*args: Any, **named: Any) -> Any:
     return NotImplemented
 
 
-def _same(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 

@@ -13,7 +13,7 @@ from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.rolled_ir import InverseLoop
 from torsor.compile.llvm.tape_ir import TapeEmitter
 from torsor.compile.outline import outline
-from torsor.compile.program import Program, no_garbage
+from torsor.compile.program import Program, without_garbage_collection
 from torsor.compile.rolled import Split, split, with_factors
 from torsor.compile.target import Host
 
@@ -31,7 +31,7 @@ VECTORS = 4
 
 def module(program: Program, form: str, host: Host, single: bool) -> str:
     """IR of a program, with the entry ``@one`` or ``@batch`` according to ``form``."""
-    with no_garbage():
+    with without_garbage_collection():
         lanes, one = host.width * (2 if single else 1), form == "one"
         parts = split(program, lanes)
         if parts is None:

@@ -1,4 +1,4 @@
-"""A scan run step by step in NumPy: no compiler needed, and the oracle of the one we have."""
+"""A scan run step by step in NumPy: the fallback without LLVM, and the reference for the machine code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torsor.compile.program import Program
 from torsor.compile.wiring import Wiring
 
 
-def replay_scan(
+def interpret_scan(
     program: Program,
     wiring: Wiring,
     arrays: Sequence[np.ndarray],

@@ -16,22 +16,22 @@ from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, i
 from torsor.compile.build import available
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
 from torsor.compile.interpret import interpret_rows
-from torsor.compile.layout import MOST, KernelInfo, SignatureInfo
+from torsor.compile.layout import MAX_ARGUMENTS, KernelInfo, SignatureInfo
 from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
-from torsor.compile.recorded import Recorded
+from torsor.compile.recorded import RecordedProgram
 from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import WORK, buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.given import float_type
 from torsor.support.locks import new_lock
+from torsor.support.user_arrays import float_type
 
 #: result size [bytes] above which streaming stores bypass the caches
 CACHES = 16_000_000
 
 #: types of arguments that are not Dask arrays, most often
-EAGER = frozenset({np.ndarray, list, tuple, float, int})
+NOT_DASK = frozenset({np.ndarray, list, tuple, float, int})
 
 #: largest number of single precision
 SINGLE = float(np.finfo(np.float32).max)
@@ -40,7 +40,7 @@ _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctype
 _ONE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 
 
-class _OfInstances(property):
+class _InstanceProperty(property):
     """A property of instances only: on the class, :mod:`inspect` would take it for the constructor's."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -75,14 +75,14 @@ class Kernel:
 
     def __init__(
         self,
-        program: Program | Recorded,
+        program: Program | RecordedProgram,
         *,
         name: str = "kernel",
         dtype: Any = np.float64,
         explain: Callable[..., None] | None = None,
         lenient: bool = False,
     ):
-        self._recorded, self.name, self.dtype = Recorded.of(program), name, float_type(dtype)
+        self._recorded, self.name, self.dtype = RecordedProgram.of(program), name, float_type(dtype)
         facts = self._recorded.facts
         self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations
         self._divides, self._rays, self._cost = facts.divides, facts.rays, facts.cost
@@ -157,7 +157,7 @@ class Kernel:
         last outputs, one number each, which are not returned: where one is not less than its limit, ``careful`` is called.
         It can get all outputs from :meth:`call_carefully`.
         """
-        if not entry.available() or len(self.inputs) + len(self.outputs) > MOST:
+        if not entry.available() or len(self.inputs) + len(self.outputs) > MAX_ARGUMENTS:
             return careful
         return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
 
@@ -166,7 +166,7 @@ class Kernel:
         """The machine code's own entry, which returns NotImplemented for arguments that it does not accept."""
         return self.builtin("attempt", "", entry.decline)
 
-    @_OfInstances
+    @_InstanceProperty
     def __signature__(self) -> Signature:
         """The inputs, by position or by name, and ``out``."""
         parameters = []
@@ -188,7 +188,7 @@ class Kernel:
         if len(values) != len(inputs):
             names = ", ".join(a.name for a in inputs)
             raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
-        if not EAGER.issuperset(map(type, values)) and any(map(is_lazy, values)):
+        if not NOT_DASK.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
             return over_blocks(self, inputs, self.outputs, values, self.dtype)
         arrays = [as_rows(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
@@ -202,7 +202,7 @@ class Kernel:
         results = self._outputs(arrays, batch, out)
         self._run(arrays, batch, results)
         if out is not None:
-            self._deliver(results, out)
+            self._copy_to_out(results, out)
             return out
         if not batch:
             results = [r if r.ndim else float(r) for r in results]
@@ -235,7 +235,7 @@ class Kernel:
             results.append(g if usable else np.empty_like(g, order="C"))
         return results
 
-    def _deliver(self, results: list[np.ndarray], out: Any) -> None:
+    def _copy_to_out(self, results: list[np.ndarray], out: Any) -> None:
         for r, g in zip(results, [out] if len(self.outputs) == 1 else out, strict=True):
             if r is not g:
                 g[...] = r
@@ -257,7 +257,7 @@ class Kernel:
         if bad:
             again = rescale_quaternions(self.inputs, self._rays, arrays)
             if again is None:
-                self._complain(arrays, results)
+                self._raise_not_finite(arrays, results)
             else:
                 self._run(again, batch, results)
 
@@ -282,7 +282,7 @@ class Kernel:
 
         return run_in_threads(work, count, self._cost, align=64) >= 0
 
-    def _complain(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
+    def _raise_not_finite(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
         inputs = self.inputs
         check_finite(inputs, arrays)

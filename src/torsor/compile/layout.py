@@ -32,11 +32,11 @@ NUMBER = 16
 STRUCTURE = 16
 
 #: most inputs and outputs of a kernel, and parameters of a method, that machine code accepts; others go to the careful function
-MOST = 64
+MAX_ARGUMENTS = 64
 #: most items of a dict such as ``wrenches={"frame": F}``
 FRAMES = 4
 #: numbers of lists and of other arrays that machine code converts for a call, on the stack
-ROOM = 1024
+MAX_CONVERTED = 1024
 
 _WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
@@ -137,24 +137,24 @@ def as_expected() -> bool:
     return _arrays_as_expected() and _objects_as_expected()
 
 
-def _word(at: int) -> int:
+def _uint64_at(at: int) -> int:
     return ctypes.c_uint64.from_address(at).value
 
 
-def _half(at: int) -> int:
+def _int32_at(at: int) -> int:
     return ctypes.c_int32.from_address(at).value
 
 
 def _arrays_as_expected() -> bool:
     probe = np.zeros((3, 5))
     return (
-        _word(id(probe) + TYPE) == id(np.ndarray)
-        and _word(id(probe) + DATA) == probe.ctypes.data
-        and _half(id(probe) + ND) == 2
-        and _word(_word(id(probe) + DIMENSIONS) + 8) == 5
-        and _word(_word(id(probe) + STRIDES)) == 40
-        and _word(id(probe) + DESCR) == id(np.dtype(np.float64))
-        and _half(id(probe) + FLAGS) & WRITEABLE == WRITEABLE
+        _uint64_at(id(probe) + TYPE) == id(np.ndarray)
+        and _uint64_at(id(probe) + DATA) == probe.ctypes.data
+        and _int32_at(id(probe) + ND) == 2
+        and _uint64_at(_uint64_at(id(probe) + DIMENSIONS) + 8) == 5
+        and _uint64_at(_uint64_at(id(probe) + STRIDES)) == 40
+        and _uint64_at(id(probe) + DESCR) == id(np.dtype(np.float64))
+        and _int32_at(id(probe) + FLAGS) & WRITEABLE == WRITEABLE
     )
 
 
@@ -162,10 +162,10 @@ def _objects_as_expected() -> bool:
     pair, number, structure = (TYPE, None), 1.5, ArgumentInfo(7, 8, 9)
     items = [None, pair]
     return (
-        _word(id(pair) + SIZE) == len(pair)
-        and _word(id(pair) + TUPLE_ITEMS + 8) == id(None)
-        and _word(id(items) + SIZE) == len(items)
-        and _word(_word(id(items) + LIST_ITEMS) + 8) == id(pair)
+        _uint64_at(id(pair) + SIZE) == len(pair)
+        and _uint64_at(id(pair) + TUPLE_ITEMS + 8) == id(None)
+        and _uint64_at(id(items) + SIZE) == len(items)
+        and _uint64_at(_uint64_at(id(items) + LIST_ITEMS) + 8) == id(pair)
         and all(ctypes.c_double.from_address(id(x) + NUMBER).value == 1.5 for x in (number, np.float64(number)))
-        and _word(id(structure) + STRUCTURE) == ctypes.addressof(structure)
+        and _uint64_at(id(structure) + STRUCTURE) == ctypes.addressof(structure)
     )

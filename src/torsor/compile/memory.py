@@ -36,18 +36,18 @@ def available() -> float:
         limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and the index of the size in /proc/self/statm that counts towards it
         low = {place: resource.getrlimit(getattr(resource, name))[0] for name, place in limits.items()}
         low = {place: limit for place, limit in low.items() if limit != resource.RLIM_INFINITY}
-        pages = _words("/proc/self/statm") if low else []
+        pages = _read_words("/proc/self/statm") if low else []
         for place, limit in low.items():
             if pages:
                 left = min(left, limit - int(pages[place]) * os.sysconf("SC_PAGE_SIZE"))
-    words = _words("/proc/meminfo")
+    words = _read_words("/proc/meminfo")
     if "MemAvailable:" in words:
         free = (int(words[words.index(name) + 1]) * 1024 for name in ("MemAvailable:", "SwapFree:") if name in words)
         left = min(left, sum(free))
     return left
 
 
-def _words(path: str) -> list[str]:
+def _read_words(path: str) -> list[str]:
     try:
         with open(path, encoding="ascii") as file:
             return file.read().split()

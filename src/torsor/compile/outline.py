@@ -14,7 +14,7 @@ SHORT = 10_000
 CALL, RESULT = "call:", "result:"
 
 
-class Outlined(NamedTuple):
+class OutlinedProgram(NamedTuple):
     """A program whose repeated stretches are calls, and the functions that they call."""
 
     main: Program
@@ -26,10 +26,10 @@ class Outlined(NamedTuple):
         return self.main.operations + sum(f.operations for f in self.functions)
 
 
-def outline(program: Program) -> Outlined:
+def outline(program: Program) -> OutlinedProgram:
     """The program with each repeated stretch as a call, if it is long; the results of a call follow it at once."""
     if not program.repeats or program.operations < SHORT:
-        return Outlined(program, [])
+        return OutlinedProgram(program, [])
     at = {start: (b, j) for b, repeat in enumerate(program.repeats) for j, start in enumerate(repeat.starts)}
     used = _used_outside(program)
     calls = [Calls(program, repeat, used) for repeat in program.repeats]
@@ -53,7 +53,7 @@ def outline(program: Program) -> Outlined:
         k += program.repeats[b].length
     results = tuple(number[r] for r in program.results)
     main = Program(program.inputs, program.outputs, tuple(code), results, program.rays)
-    return Outlined(main, [c.function() for c in calls])
+    return OutlinedProgram(main, [c.function() for c in calls])
 
 
 class Calls:

@@ -1,4 +1,4 @@
-"""A recorded computation: straight-line code without branches, ready to be compiled, replayed, printed or differentiated."""
+"""A recorded computation: straight-line code without branches, ready to be compiled, interpreted, printed or differentiated."""
 
 from __future__ import annotations
 
@@ -123,17 +123,17 @@ def record(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument
     for argument in inputs:
         lists.append([graph.input(k) for k in range(start, start + argument.size)])
         start += argument.size
-    with no_garbage():
+    with without_garbage_collection():
         return program(graph, tuple(inputs), function(*lists))
 
 
-def shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
+def record_shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
     """The program of fewest operations, of several functions that compute the same."""
     return min((record(function, inputs) for function in functions), key=lambda p: p.operations)
 
 
 @contextmanager
-def no_garbage() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Without garbage collection: a recording is many small objects and no cycle; the search takes a quarter of its time."""
     looking = gc.isenabled()
     gc.disable()

@@ -54,7 +54,7 @@ def _arguments(rows: list[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, tuple(shape), tuple(labels), *rest) for name, shape, labels, *rest in rows)
 
 
-class Recorded:
+class RecordedProgram:
     """A program, identified by the function that records it, and by a ``key`` if everything it depends on has one.
 
     Equal keys mean equal programs, in every process; without a key the program is recorded in each.
@@ -64,9 +64,9 @@ class Recorded:
         self._record, self._key = record, key
 
     @classmethod
-    def of(cls, program: Program | Recorded) -> Recorded:
+    def of(cls, program: Program | RecordedProgram) -> RecordedProgram:
         """A program that is there already, as one of these."""
-        return program if isinstance(program, Recorded) else cls(lambda: program)
+        return program if isinstance(program, RecordedProgram) else cls(lambda: program)
 
     @cached_property
     def program(self) -> Program:

@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor import scalar as s
 
-#: the operation over arrays: the replay's meaning, and the oracle of the machine code
+#: the operation over arrays: used by the NumPy fallback, which is the reference for the machine code
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,

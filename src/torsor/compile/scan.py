@@ -11,17 +11,17 @@ import numpy as np
 
 from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, rescale_quaternions, rows
 from torsor.compile.build import available
-from torsor.compile.interpret_scan import replay_scan
+from torsor.compile.interpret_scan import interpret_scan
 from torsor.compile.llvm import native
 from torsor.compile.llvm.scan_ir import scan_module
 from torsor.compile.program import Argument, Program
-from torsor.compile.recorded import Recorded
+from torsor.compile.recorded import RecordedProgram
 from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.given import float_type
 from torsor.support.locks import new_lock
+from torsor.support.user_arrays import float_type
 
 #: one state is computed in vectors of two, as kernels do
 ONE_WIDTH = 2
@@ -69,7 +69,7 @@ class Scan:
 
     def __init__(
         self,
-        program: Program | Recorded,
+        program: Program | RecordedProgram,
         *,
         carry: Mapping[str, str] | None = None,
         gather: Mapping[str, str] | None = None,
@@ -81,7 +81,7 @@ class Scan:
         name: str = "scan",
         dtype: Any = np.float64,
     ):
-        self._recorded, self.name, self.dtype = Recorded.of(program), name, float_type(dtype)
+        self._recorded, self.name, self.dtype = RecordedProgram.of(program), name, float_type(dtype)
         facts = self._recorded.facts
         self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations  #: of one step
         self._rays, self._cost = facts.rays, facts.cost
@@ -149,7 +149,7 @@ class Scan:
                 if again is not None:
                     scaled = (None if k in nothing else x for k, x in enumerate(again))
                     return self(*scaled, index=index, steps=T, every=every)
-                self._complain(arguments, given, batch, results, T, every, bad)
+                self._raise_not_finite(arguments, given, batch, results, T, every, bad)
         out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)
 
@@ -216,7 +216,7 @@ class Scan:
         """−1, or state × T + step of something that is not finite."""
         library = self._library("batch" if batch else "one")
         if library is None:
-            return replay_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
+            return interpret_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
         table, kept = [], []
         for a, argument, array in zip(self.inputs, arguments, arrays, strict=True):
             flat, stride = rows(argument, array, batch)
@@ -237,7 +237,7 @@ class Scan:
 
         return run_in_threads(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
 
-    def _complain(
+    def _raise_not_finite(
         self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
         T: int, every: int, bad: int,
     ) -> None:  # fmt: skip

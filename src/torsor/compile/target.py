@@ -25,7 +25,7 @@ class Host:
     llvm: tuple[int, ...]
 
 
-class Named(NamedTuple):
+class NamedTarget(NamedTuple):
     """A target with a name: LLVM's word for it, its lanes, whether it has FMA, and the features a processor must have."""
 
     cpu: str
@@ -37,11 +37,11 @@ class Named(NamedTuple):
 _V2 = ("cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2")
 _V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 TARGETS = {
-    "x86-64": Named("x86-64", 2, False, ()),
-    "x86-64-v2": Named("x86-64-v2", 2, False, _V2),
-    "avx2": Named("x86-64-v3", 4, True, _V3),
-    "avx512": Named("x86-64-v4", 8, True, (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")),
-    "aarch64": Named("generic", 2, True, ()),
+    "x86-64": NamedTarget("x86-64", 2, False, ()),
+    "x86-64-v2": NamedTarget("x86-64-v2", 2, False, _V2),
+    "avx2": NamedTarget("x86-64-v3", 4, True, _V3),
+    "avx512": NamedTarget("x86-64-v4", 8, True, (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")),
+    "aarch64": NamedTarget("generic", 2, True, ()),
 }
 
 
@@ -73,7 +73,7 @@ def from_environment(own: Host, found: Mapping[str, bool]) -> Host:
     return replace(host, width=int(lanes[0].partition("=")[2])) if lanes else host
 
 
-def can_run(target: Named, name: str, own: Host, found: Mapping[str, bool]) -> bool:
+def can_run(target: NamedTarget, name: str, own: Host, found: Mapping[str, bool]) -> bool:
     """Whether this machine's processor can run code for a target."""
     arm = own.triple.startswith(("aarch64", "arm64"))
     return arm == (name == "aarch64") and all(found.get(feature) for feature in target.needs)

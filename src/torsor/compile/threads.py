@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from torsor.compile.llvm.lanes import LIBM
-from torsor.compile.llvm.native import busy
+from torsor.compile.llvm.native import llvm_lock
 from torsor.compile.program import Program
 from torsor.errors import ArgumentError
 
@@ -78,7 +78,7 @@ def cost(program: Program) -> int:
 
 @cache
 def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
-    with busy:
+    with llvm_lock:
         from concurrent.futures import ThreadPoolExecutor  # slow to import, and a small robot never needs it
 
     return ThreadPoolExecutor(workers, thread_name_prefix="torsor")
@@ -132,16 +132,16 @@ def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, o
         for future in futures:
             future.result()
     except BaseException:
-        _halt(stop, running)
+        _wait_for_threads(stop, running)
         raise
     return min((b for b in bad if b >= 0), default=-1)
 
 
-def _halt(stop: ctypes.c_int64, running: list[None]) -> None:
+def _wait_for_threads(stop: ctypes.c_int64, running: list[None]) -> None:
     """Wait until no thread is running; a signal does not end the wait, since another exception is already propagating."""
     try:
         stop.value = 1
         while running:
             time.sleep(0.0005)
     except BaseException:
-        _halt(stop, running)
+        _wait_for_threads(stop, running)

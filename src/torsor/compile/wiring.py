@@ -13,7 +13,7 @@ Pairs = dict[int, int]
 
 
 class Wiring(NamedTuple):
-    """By position.  ``carry``, ``gather`` and ``scatter`` map {input: output}; any other input is given anew at each step."""
+    """By position.  ``carry``, ``gather`` and ``scatter`` map {input: output}; any other input is given at each step."""
 
     carry: Pairs
     gather: Pairs

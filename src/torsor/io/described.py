@@ -22,7 +22,7 @@ PREFIX = "robot_descriptions:"
 _ONE_AT_A_TIME = new_lock()
 
 
-class Described(NamedTuple):
+class DescriptionFile(NamedTuple):
     """The file of a robot, its format, and the options for reading it."""
 
     path: str
@@ -32,7 +32,7 @@ class Described(NamedTuple):
     note: str
 
 
-def find_description(name: str) -> Described:
+def find_description(name: str) -> DescriptionFile:
     """The file of a robot by its name there, such as ``panda_description``."""
     try:
         from robot_descriptions import DESCRIPTIONS, _cache
@@ -58,19 +58,19 @@ def find_description(name: str) -> Described:
         return str(folder)
 
     with _ONE_AT_A_TIME, patch.object(_cache, "clone_to_cache", look_up):
-        said = runpy.run_module(f"robot_descriptions.{name}")
-    return _chosen(name, said, "; ".join(notes))
+        values = runpy.run_module(f"robot_descriptions.{name}")
+    return _choose_file(name, values, "; ".join(notes))
 
 
-def _chosen(name: str, said: Mapping[str, Any], note: str) -> Described:
+def _choose_file(name: str, values: Mapping[str, Any], note: str) -> DescriptionFile:
     """The file to read from a module's paths: URDF before xacro before MJCF."""
-    packages = dict(said.get("XACRO_PACKAGE_PATHS") or {})
+    packages = dict(values.get("XACRO_PACKAGE_PATHS") or {})
     for word, kind in (("URDF_PATH", "urdf"), ("XACRO_PATH", "xacro"), ("MJCF_PATH", "mjcf")):
-        path = said.get(word)
+        path = values.get(word)
         if path:
             if not os.path.isfile(path):
                 raise FileError(f"robot {name!r} should be in this file of the cache, which is not there", file=path)
-            return Described(path, kind, said.get("XACRO_ARGS") or {}, packages, note)
+            return DescriptionFile(path, kind, values.get("XACRO_ARGS") or {}, packages, note)
     raise FileError(f"robot {name!r} of robot_descriptions has neither URDF, xacro nor MJCF")
 
 

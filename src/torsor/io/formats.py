@@ -94,7 +94,7 @@ def _read_described(source: Any, o: Options) -> Description:
 
 
 def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
-    from torsor.io.loops_file import beside, write_loops
+    from torsor.io.loops_file import loops_path, write_loops
     from torsor.io.urdf.writer import write_urdf
 
     side = write_loops(d) if d.loops else ""  # first, so that a loop that cannot be written stops it all
@@ -102,7 +102,7 @@ def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
     if side:
         from torsor.support.files import write_text
 
-        write_text(beside(path), side)
+        write_text(loops_path(path), side)
 
 
 def _write_mjcf(d: Description, path: str | os.PathLike[str]) -> Any:

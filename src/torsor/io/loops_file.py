@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
 from torsor.io.shared.decimals import notes_on_tiny_numbers
-from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown
+from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
 from torsor.model.description import Description, Loop
-from torsor.model.joint_words import loop_joint
+from torsor.model.joint_arguments import loop_joint
 from torsor.model.joints import JOINT_TYPES
 from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
@@ -37,7 +37,7 @@ _LOOP = ("name", "type", "axis", "second_axis", "pitch", "parent", "child")
 _END = ("link", "xyz", "rpy")
 
 
-class _Read(NamedTuple):
+class _LoopEntry(NamedTuple):
     loop: Loop
     line: int
     element: str
@@ -60,14 +60,14 @@ def with_loops(d: Description, source: Source) -> Description:
     try:
         whole = replace(d, loops=(*d.loops, *(item.loop for item in items)))
     except ModelError:
-        _blame(d, items, file)
+        _raise_error_of_loop(d, items, file)
         raise
     for note in notes_on_tiny_numbers(text):
         whole = whole.with_note(f"{file or 'loops'}, {note}")
     return whole.with_note(f"{len(items)} loop{'' if len(items) == 1 else 's'} read from {file or 'text'}")
 
 
-def _blame(d: Description, items: list[_Read], file: str) -> None:
+def _raise_error_of_loop(d: Description, items: list[_LoopEntry], file: str) -> None:
     """Raise the error of the first loop that does not fit."""
     for item in items:
         try:
@@ -87,10 +87,10 @@ def write_loops(description: Description, path: str | os.PathLike[str] | None = 
     return text
 
 
-def beside(path: Any) -> str:
+def loops_path(path: Any) -> str:
     """The side-file of ``robot.urdf``: ``robot.loops.yaml``, in the same folder.
 
-    >>> beside("arms/robot.urdf")
+    >>> loops_path("arms/robot.urdf")
     'arms/robot.loops.yaml'
     """
     if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
@@ -103,7 +103,7 @@ def beside(path: Any) -> str:
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, file: str) -> list[_Read]:
+def _read(text: str, file: str) -> list[_LoopEntry]:
     root = compose(text, file, "loops: [...]")
     reader = _Reader(file)
     items = reader.mapping(root, "loops.yaml", ("loops",), required=("loops",))["loops"]
@@ -114,19 +114,21 @@ def _read(text: str, file: str) -> list[_Read]:
 class _Reader(Nodes):
     """A loop of its nodes."""
 
-    def loop(self, node: Any, element: str) -> _Read:
+    def loop(self, node: Any, element: str) -> _LoopEntry:
         parts = self.mapping(node, element, _LOOP, required=("name", "type", "parent", "child"))
         name = self.word(parts["name"], f"{element}.name")
         kind = self.word(parts["type"], f"{element}.type")
         if kind not in JOINT_TYPES:
-            raise self.fail(parts["type"], f"{element}.type", f"loop {name!r}: {unknown('joint type', kind, JOINT_TYPES)}")
+            raise self.fail(
+                parts["type"], f"{element}.type", f"loop {name!r}: {unknown_key_message('joint type', kind, JOINT_TYPES)}"
+            )
         values: dict[str, Any] = {
             k: self.numbers(parts[k], f"{element}.{k}", _NUMBERS[k]) for k in ("axis", "second_axis", "pitch") if k in parts
         }
         parent, values["xyz"], values["rpy"] = self.end(parts["parent"], f"{element}.parent")
         child, values["child_xyz"], values["child_rpy"] = self.end(parts["child"], f"{element}.child")
         try:
-            return _Read(loop_joint(name, kind, parent, child, **values), node.start_mark.line + 1, element)
+            return _LoopEntry(loop_joint(name, kind, parent, child, **values), node.start_mark.line + 1, element)
         except TorsorError as error:
             raise self.fail(node, element, str(error)) from error
 

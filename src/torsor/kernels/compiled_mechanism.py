@@ -17,8 +17,8 @@ from torsor.kernels.quantities import QUANTITIES, kernels_of
 from torsor.kernels.spec import Name, Spec, split_name
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
-from torsor.support.given import float_type
 from torsor.support.locks import new_lock
+from torsor.support.user_arrays import float_type
 
 Array: TypeAlias = np.ndarray
 Wrenches: TypeAlias = Mapping[str, ArrayLike]

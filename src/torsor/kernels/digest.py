@@ -20,7 +20,7 @@ import numpy as np
 from torsor.model import Model
 
 #: folders whose code is never recorded: readers, writers, pages, checks and commands
-APART = frozenset({"checks", "cli", "io", "look"})
+NOT_RECORDED = frozenset({"checks", "cli", "io", "look"})
 #: attribute of a model that caches its digest
 _MODEL = "_digest"
 
@@ -50,7 +50,7 @@ def source_digest() -> str:
     root = str(Path(__file__).parents[1])
     content = hashlib.sha256()
     for folder, inner, files in os.walk(root):
-        inner[:] = sorted(name for name in inner if name != "__pycache__" and (folder != root or name not in APART))
+        inner[:] = sorted(name for name in inner if name != "__pycache__" and (folder != root or name not in NOT_RECORDED))
         for name in sorted(files):
             if name.endswith(".py"):
                 with open(os.path.join(folder, name), "rb") as file:
@@ -77,9 +77,9 @@ def _collect(x: Any, words: list[str]) -> None:
     elif kind is np.ndarray and x.dtype != object:
         words.append(f"array {x.dtype.str} {x.shape} {x.tobytes().hex()}")
     elif isinstance(x, type):
-        words.append(_own(x))
+        words.append(_name_in_torsor(x))
     elif kind is FunctionType:
-        words.append(_own(x))
+        words.append(_name_in_torsor(x))
         for cell in x.__closure__ or ():
             _collect(cell.cell_contents, words)
         if "<" in x.__qualname__:  # a lambda, or a function made in another: its name may have several
@@ -105,7 +105,7 @@ def _model_digest(model: Model) -> str:
 
 def _collect_object(x: Any, words: list[str]) -> None:
     """Append an instance of a class of torsor: its class, and its fields or attributes."""
-    words.append(_own(type(x)))
+    words.append(_name_in_torsor(type(x)))
     if isinstance(x, Enum):
         words.append(x.name)
     elif isinstance(x, tuple):
@@ -131,7 +131,7 @@ def _collect_code(code: CodeType, words: list[str]) -> None:
             words.append(repr(x))
 
 
-def _own(x: Any) -> str:
+def _name_in_torsor(x: Any) -> str:
     """The full name of a class or function, if its code is torsor's."""
     if not x.__module__.startswith("torsor."):
         raise _UserCode

@@ -25,7 +25,7 @@ from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import Name, Spec
 from torsor.support.files import write_text
-from torsor.support.given import float_type
+from torsor.support.user_arrays import float_type
 from torsor.version import __version__
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: states in the file of test vectors
 VECTORS = 4
 #: quantities that external wrenches act on
-FORCED = ("inverse_dynamics", "forward_dynamics")
+WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 
 
 def export_c(
@@ -159,9 +159,9 @@ def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[s
     if not names:
         raise ArgumentError(f"give one or more quantities to export: {', '.join(QUANTITIES)}")
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
-    forced = [quantity in FORCED for quantity, *_ in spec.quantities]
+    forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
-        raise ArgumentError(f"wrenches act on {' and '.join(FORCED)}, not on {', '.join(map(str, names))}")
+        raise ArgumentError(f"wrenches act on {' and '.join(WITH_WRENCHES)}, not on {', '.join(map(str, names))}")
     return spec
 
 
@@ -172,7 +172,7 @@ def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[s
     out: list[tuple[str, Kernel]] = []
     for quantity in spec.quantities:
         n = identifier(f"{prefix}_{':'.join(quantity)}", {taken for taken, _ in out})
-        frames = spec.frames if quantity[0] in FORCED else ()
+        frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
         losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
         out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses))))
     return out

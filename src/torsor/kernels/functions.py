@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from torsor.compile import Argument, Kernel, shortest
-from torsor.compile.recorded import Recorded
+from torsor.compile import Argument, Kernel, record_shortest
+from torsor.compile.recorded import RecordedProgram
 from torsor.kernels.digest import digest, source_digest
 
 Function = Callable[..., Mapping[str, Any]]
 
 
-def record_function(function: Function, inputs: Sequence[Argument]) -> Recorded:
+def record_function(function: Function, inputs: Sequence[Argument]) -> RecordedProgram:
     """The program of ``function(*lists of scalars) -> {name: nested list}``; cached on disk if all its code is torsor's."""
     chosen = digest(function, [tuple(a) for a in inputs])
-    return Recorded(partial(shortest, [function], inputs), digest(source_digest(), chosen) if chosen else None)
+    return RecordedProgram(partial(record_shortest, [function], inputs), digest(source_digest(), chosen) if chosen else None)
 
 
 def function_kernel(

@@ -46,13 +46,13 @@ def losses_of(model: Model, damping: Any = False, friction: Any = None) -> Losse
     counted = bool(laws) if friction is None else bool(friction)
     if damping and counted:
         raise ArgumentError(
-            f"damping=True, but the friction laws of robot {model.name!r} ({_few(laws)}) are included, and a law has the "
-            "viscous part; omit damping, or omit the laws with friction=False"
+            f"damping=True, but the friction laws of robot {model.name!r} ({_first_names(laws)}) are included, and a law has "
+            "the viscous part; omit damping, or omit the laws with friction=False"
         )
     return Losses(bool(damping), counted)
 
 
-def left_out(description: Description, losses: Losses, elastic: bool = False) -> list[str]:
+def notes_on_omitted_losses(description: Description, losses: Losses, elastic: bool = False) -> list[str]:
     """Notes on the damping and the dry friction of a description that ``losses`` leave out."""
     others = [j for j in description.joints if not (losses.friction and any(law is not None for law in j.laws))]
     damped = [j.name for j in others if any(j.damping) and not losses.damping]
@@ -63,13 +63,13 @@ def left_out(description: Description, losses: Losses, elastic: bool = False) ->
         ("dry friction", rubbing, by_law if losses.friction else "robot.with_friction('urdf') includes it"),
     )
     return [
-        f"the {what} of {_few(names)} is left out; {'springs= cannot include it' if elastic else how}"
+        f"the {what} of {_first_names(names)} is left out; {'springs= cannot include it' if elastic else how}"
         for what, names, how in rows
         if names
     ]
 
 
-def less_friction(robot: Robot, v: Any, tau: Any, friction: bool | None) -> Any:
+def subtract_friction(robot: Robot, v: Any, tau: Any, friction: bool | None) -> Any:
     """τ − τ_fric(v, τ), the joint forces that accelerate a robot; τ itself if no laws count."""
     counts = friction is not False and losses_of(robot.model, friction=friction).friction
     return np.subtract(tau, robot.friction_force(v, load=tau)) if counts else tau
@@ -79,8 +79,8 @@ def refuse_laws(model: Model, friction: Any, what: str) -> None:
     """An error if ``what`` does not support the friction laws of a model, unless friction=False omits them."""
     if losses_of(model, friction=friction).friction:
         raise ArgumentError(
-            f"{what} does not support friction laws, but robot {model.name!r} has some ({_few(model.joints_with_friction)}); "
-            "friction=False omits them"
+            f"{what} does not support friction laws, but robot {model.name!r} has some "
+            f"({_first_names(model.joints_with_friction)}); friction=False omits them"
         )
 
 
@@ -99,7 +99,7 @@ def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
         )
 
 
-def _few(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 

@@ -6,12 +6,19 @@ from functools import partial
 
 from torsor import algorithms as alg
 from torsor.algorithms import steps
+from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
+from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
-from torsor.model.refusals import CLOSED, DRIVEN, DRIVES, REACTIONS
+from torsor.model.refusals import (
+    CONSTRAINED_FORWARD_DYNAMICS,
+    CONSTRAINED_INVERSE_DYNAMICS,
+    PRESCRIBED_FORWARD_DYNAMICS,
+    REACTIONS,
+)
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
@@ -20,7 +27,9 @@ HYBRID = ("q", "v", "a", "tau", "prescribed")
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
     {
-        "inverse_dynamics": Quantity(("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=DRIVES),
+        "inverse_dynamics": Quantity(
+            ("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+        ),
         "forward_dynamics": Quantity(
             ("q", "v", "tau"),
             alg.forward_dynamics,
@@ -30,19 +39,48 @@ QUANTITIES = Table(
             acceleration=True,
             under_loops="robot.constrained().kernel()",
         ),
-        "hybrid_acceleration": Quantity(
-            HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, acceleration=True, under_loops=DRIVEN
+        "inverse_dynamics_derivatives": Quantity(
+            ("q", "v", "a"),
+            alg.inverse_dynamics_derivatives,
+            outputs=("dtau/dq", "dtau/dv", "dtau/da"),
+            alternatives=(partial(alg.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            joint_space=True,
+            lossy=True,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
         ),
-        "hybrid_force": Quantity(HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=DRIVEN),
+        "forward_dynamics_derivatives": Quantity(
+            ("q", "v", "tau"),
+            alg.forward_dynamics_derivatives,
+            outputs=("da/dq", "da/dv", "da/dtau"),
+            alternatives=(partial(alg.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            joint_space=True,
+            lossy=True,
+            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+        ),
+        "hybrid_acceleration": Quantity(
+            HYBRID,
+            alg.hybrid_acceleration,
+            joint_space=True,
+            lossy=True,
+            acceleration=True,
+            under_loops=PRESCRIBED_FORWARD_DYNAMICS,
+        ),
+        "hybrid_force": Quantity(
+            HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=PRESCRIBED_FORWARD_DYNAMICS
+        ),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
         "mass_matrix_inverse": Quantity(
-            ("q",), alg.mass_matrix_inverse, joint_space=True, under_loops=CLOSED, inverse_of="mass_matrix"
+            ("q",),
+            alg.mass_matrix_inverse,
+            joint_space=True,
+            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+            inverse_of="mass_matrix",
         ),
-        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=DRIVES),
-        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=DRIVES),
-        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=DRIVES),
-        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=DRIVES),
-        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=DRIVES),
+        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), friction_force),
         "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
@@ -72,10 +110,12 @@ QUANTITIES = Table(
             joint_space=True,
             lossy=True,
             under_loops="robot.simulate",
+            configurations=("q",),
         ),
-        "integrate": Quantity(("q", "v", "dt"), alg.integrate),
+        "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
+        "bracket": Quantity(("q", "v"), bracket),
         "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS),
         "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",)),
         "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",)),

@@ -278,7 +278,7 @@ class Mechanism:
         return self._description
 
     def __setstate__(self, description: Description) -> None:
-        self.__init__(description)  # type: ignore[misc]  # unpickling makes it anew
+        self.__init__(description)  # type: ignore[misc]  # unpickling creates a new one
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "mass":

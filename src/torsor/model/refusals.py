@@ -6,17 +6,17 @@ from torsor.errors import ArgumentError, ModelError
 from torsor.model.model import Model
 
 #: the joint forces of a mechanism with loops depend on which joints have a drive
-DRIVES = "robot.constrained().inverse_dynamics(q, v, a, actuated=[...])"
+CONSTRAINED_INVERSE_DYNAMICS = "robot.constrained().inverse_dynamics(q, v, a, actuated=[...])"
 #: accelerations under forces, by the equations that hold under loops
-CLOSED = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
+CONSTRAINED_FORWARD_DYNAMICS = "robot.constrained().forward_dynamics(q, v, tau, wrenches)"
 #: joints with a given acceleration are constraints in addition to the loops
-DRIVEN = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
+PRESCRIBED_FORWARD_DYNAMICS = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
 
 #: wrenches through the joints, by the forces of the loops
 REACTIONS = "robot.constrained().reactions(q, v, tau)"
 
 
-def refuse_loops(model: Model, what: str, instead: str = DRIVES) -> None:
+def refuse_loops(model: Model, what: str, instead: str = CONSTRAINED_INVERSE_DYNAMICS) -> None:
     """Raise ArgumentError if the model has loops, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
     if model.loops:
         raise ArgumentError(

@@ -22,13 +22,13 @@ def with_fewest_parameters(model: Model) -> Model:
     """The model with every inertia moved inwards as far as possible."""
     I = list(model.inertia)
     for i, p in model.inward():
-        moved = _indifferent(I[i], model.joint[i])
+        moved = _invariant_part(I[i], model.joint[i])
         I[i] = I[i] - moved
         I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and the moved inertia does not depend on q
     return replace(model, inertia=tuple(_exact_zeros(G) for G in I))
 
 
-def _indifferent(G: Inertia, joint: JointType) -> Inertia:
+def _invariant_part(G: Inertia, joint: JointType) -> Inertia:
     """The part of an inertia that is invariant under the joint's motion."""
     if isinstance(joint, Prismatic):
         return Inertia(0, ZERO, G.I)

@@ -65,11 +65,11 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     taken = {*(link.name for link in d.links), *(f.name for f in d.frames)}
     for e in edges:
         if e.name not in chosen:
-            extra, turned = _carrying(e, inner[e.name], taken)
+            extra, turned = _as_tree_joint(e, inner[e.name], taken)
             links += extra
             joints += turned
             taken.update(link.name for link in extra)
-    loops = [loop for e in edges if e.name in chosen for loop in _closing(e)]
+    loops = [loop for e in edges if e.name in chosen for loop in _as_loop(e)]
     notes = [note for e in edges if e.name in chosen for note in _dropped_properties(e)]
     freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
     newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
@@ -129,7 +129,9 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
     cut = {e.name for e in edges} - kept
     stuck = sorted(name for name in cut if weight[name] < 0)
     if stuck:
-        raise ModelError(f"robot {d.name!r}: {', '.join(map(repr, stuck))} would have to be cut: {_why(d, edges, stuck[0])}")
+        raise ModelError(
+            f"robot {d.name!r}: {', '.join(map(repr, stuck))} would have to be cut: {_reason_not_in_tree(d, edges, stuck[0])}"
+        )
     return cut
 
 
@@ -140,7 +142,7 @@ def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[
         if name not in known and name not in to_world:
             raise UnknownName("joint or loop", name, [*known, *to_world])
         if name in known and (not known[name].kind.closes_loops or name in coupled):
-            raise ModelError(f"joint {name!r} cannot be cut: {_why(d, edges, name)}")
+            raise ModelError(f"joint {name!r} cannot be cut: {_reason_not_in_tree(d, edges, name)}")
     chosen = {name for name in cut if name in known}
     _tree(d, [e for e in edges if e.name not in chosen])
     return chosen
@@ -151,7 +153,7 @@ def _coupled_joints(d: Description) -> set[str]:
     return {name for j in d.joints if j.mimic is not None for name in (j.name, j.mimic.joint)}
 
 
-def _why(d: Description, edges: list[Edge], name: str) -> str:
+def _reason_not_in_tree(d: Description, edges: list[Edge], name: str) -> str:
     if name in _coupled_joints(d):
         return "it is a mimic joint or a leader, and a loop joint has no coordinate; use without_couplings()"
     kind = next(e.kind for e in edges if e.name == name)
@@ -214,12 +216,12 @@ def _some(names: Collection[str]) -> str:
 # -- edges as joints and as loops ----------------------------------------------------------------------------------------
 
 
-def _carrying(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Joint]]:
+def _as_tree_joint(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Joint]]:
     """The edge as a joint of the tree; a link between where the far link's frame is off the joint's axis."""
     outward = inner == e.parent
     if outward and e.joint is not None:
         return [], [e.joint]
-    between = fresh(f"{e.name}_axis", taken)
+    between = unused_name(f"{e.name}_axis", taken)
     fields = joint_fields(e.joint) if e.joint is not None else {}
     if outward:
         return move_axis_to_frame(e.name, e.kind, e.parent, e.child, e.origin, e.seat.inverse, between=between, **fields)
@@ -227,7 +229,7 @@ def _carrying(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Jo
     return move_axis_to_frame(e.name, reverse(e.kind), e.child, e.parent, e.seat, e.origin.inverse, between=between, **fields)
 
 
-def _closing(e: Edge) -> list[Loop]:
+def _as_loop(e: Edge) -> list[Loop]:
     """The edge as a loop; empty for a floating joint, which has no constraint.  A reversed joint swaps parent and child."""
     if isinstance(e.kind, Floating):
         return []
@@ -251,7 +253,7 @@ def joint_fields(j: Joint) -> dict[str, Any]:
     return {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
 
 
-def fresh(name: str, taken: Collection[str]) -> str:
+def unused_name(name: str, taken: Collection[str]) -> str:
     """An unused name."""
     while name in taken:
         name += "_"

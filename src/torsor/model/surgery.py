@@ -16,7 +16,7 @@ from torsor.model.joints import Fixed
 from torsor.model.reversal import reverse
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import fresh, ground_loops, joint_fields
+from torsor.model.spanning import ground_loops, joint_fields, unused_name
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
@@ -61,13 +61,13 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     bodies = replace(d, rotors=tuple(r for r in d.rotors if r.name in still)).bodies
     return d.with_note(
         "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items()),
-        joints=tuple(_hold(j, held[j.name]) if j.name in held else j for j in d.joints),
+        joints=tuple(_fix_joint(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
         rotors=tuple(r for r in d.rotors if r.name not in still),
     )
 
 
-def _hold(j: Joint, q: list[Scalar]) -> Joint:
+def _fix_joint(j: Joint, q: list[Scalar]) -> Joint:
     try:
         X = j.kind.transform(q)
     except ZeroDivisionError:
@@ -209,11 +209,13 @@ def rotors_as_armature(d: Description) -> Description:
     """
     if not d.rotors:
         return d
-    felt = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
+    reflected = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
     return d.with_note(
         f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
         links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
-        joints=tuple(replace(j, armature=(sum(j.armature) + felt[j.name],)) if j.name in felt else j for j in d.joints),
+        joints=tuple(
+            replace(j, armature=(sum(j.armature) + reflected[j.name],)) if j.name in reflected else j for j in d.joints
+        ),
         rotors=(),
     )
 
@@ -249,7 +251,7 @@ def rebase(d: Description, link: str) -> Description:
             joints.append(j)
             continue
         # X = X_J O from parent to child, so O⁻¹ X_J⁻¹ from child to parent: reversed joint first, then the parent's place
-        name, home = fresh(f"{j.name}_axis", taken), Transform.identity()
+        name, home = unused_name(f"{j.name}_axis", taken), Transform.identity()
         extra, turned = move_axis_to_frame(
             j.name, reverse(j.kind), j.child, j.parent, home, j.origin.inverse, between=name, **joint_fields(j)
         )

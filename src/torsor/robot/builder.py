@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
-from torsor.model.joint_words import Z, joint_type, loop_joint
+from torsor.model.joint_arguments import Z, joint_type, loop_joint
 from torsor.model.joints import JointType
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.scalar import Scalar, Scalars

@@ -56,9 +56,9 @@ def load(
         raise ArgumentError(f"xacro_args are for a xacro file, and this is {chosen.name}; format='xacro' reads it as one")
     d = chosen.read(source, options)
     if loops is not None and loops is not False:
-        from torsor.io.loops_file import beside, with_loops
+        from torsor.io.loops_file import loops_path, with_loops
 
-        d = with_loops(d, beside(source) if loops is True else loops)
+        d = with_loops(d, loops_path(source) if loops is True else loops)
     robot = Robot(d)
     return robot if gravity is None else robot.with_gravity(gravity)
 

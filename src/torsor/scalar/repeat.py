@@ -13,7 +13,7 @@ from torsor.scalar.expr import Expr, Graph
 from torsor.scalar.scalar import Scalar, Scalars
 
 
-class Stretch(NamedTuple):
+class RepeatedFunction(NamedTuple):
     """One function of a graph and its copies.
 
     ``pattern`` has the text of each operand that is a number, and None for the others.  ``copies`` are the nodes of each copy,
@@ -58,7 +58,7 @@ def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scal
 
 def _stretch(
     graph: Graph, function: Callable[..., list[Scalar]], pattern: tuple[str | None, ...], lists: Sequence[Scalars]
-) -> Stretch:
+) -> RepeatedFunction:
     """The function recorded with stand-ins for its operands, which may also be values that it uses elsewhere.
 
     The recording shares no node with others, so that copies differ only in their operands.
@@ -77,7 +77,7 @@ def _stretch(
         if node.index not in depends and node.op not in ("input", "const") and any(a.index in depends for a in node.args):
             depends.add(node.index)
             body.append(node)
-    return Stretch(function, pattern, standins, body, results, [])
+    return RepeatedFunction(function, pattern, standins, body, results, [])
 
 
 def _standin(graph: Graph, x: Expr) -> Expr:
@@ -86,7 +86,7 @@ def _standin(graph: Graph, x: Expr) -> Expr:
     return node
 
 
-def _copy(graph: Graph, stretch: Stretch, operands: Scalars) -> list[Scalar]:
+def _copy(graph: Graph, stretch: RepeatedFunction, operands: Scalars) -> list[Scalar]:
     """The results for other operands: each operation once more."""
     new = {x.index: y for x, y in zip(stretch.standins, operands, strict=True) if x.__class__ is Expr}
     copy = []

@@ -32,7 +32,7 @@ FARTHEST = 1.0
 #: distance from which a singular position is passed [rad, m], and the earliest and latest time before it [s]
 REACH, LONGEST, NEAREST = 0.1, 0.5, 1e-7
 
-_PASSED = (
+_PASSED_SINGULARITY = (
     "the linkage is at a singular position at t = {:.6g} s: its constraint rows lose rank there, more motions are possible, "
     "and no step through it meets the tolerance; stop before it (a terminal event), allow a larger tolerance, or use "
     "integrator='rk4', which steps over it, and check result.audit() and result.q"
@@ -119,7 +119,7 @@ class Adaptive:
     def _pass(self, t: float, q: Array, v: Array, singular: float, stop: float) -> StepInterval:
         """The step through a singular position, on the branch of arrival; if it fails, a step of half the distance to it."""
         if singular - t < NEAREST:
-            raise SingularError(_PASSED.format(singular))
+            raise SingularError(_PASSED_SINGULARITY.format(singular))
         self.restart()
         (q, w), center = self.system.onto_constraints(q, v, t), q
         self.center, y = q, np.concatenate([np.zeros(self.nv), w])
@@ -139,7 +139,7 @@ class Adaptive:
 
     def _step(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step of SciPy's method."""
-        if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._far():
+        if self.solver is None or self.solver.t != t or self.solver.t_bound != stop or self._needs_new_center():
             self._begin(t, q, v, stop)
         message = self.solver.step()
         if self.solver.status == "failed":
@@ -161,7 +161,7 @@ class Adaptive:
         first = None if self.last is None else min(self.last, stop - t)
         self.solver = self.make(self._rate, t, np.concatenate([np.zeros(self.nv), v]), stop, first_step=first, **self.options)
 
-    def _far(self) -> bool:
+    def _needs_new_center(self) -> bool:
         """Whether rotations need a new centre; plain coordinates never do."""
         return self.curved and float(np.abs(self.solver.y[: self.nv]).max(initial=0.0)) > FARTHEST
 

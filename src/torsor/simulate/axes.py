@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 
 class Spread(NamedTuple):

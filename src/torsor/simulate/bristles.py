@@ -100,7 +100,7 @@ def steady(model: Model, v: Array, load: Array) -> Array:
     return tau
 
 
-def halfway(model: Model, z: Array, moved: Array, half: Array, load: Array) -> Array:
+def deflections_at_midpoint(model: Model, z: Array, moved: Array, half: Array, load: Array) -> Array:
     """z (T, nz) after the joints have moved (T, nv) in the half (T,) of an interval [s]."""
     out = z.copy()
     for k, r in enumerate(bristle_rows(model)):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.support.given import is_masked_array
+from torsor.support.user_arrays import is_masked_array
 
 Array: TypeAlias = np.ndarray
 #: (t, q, v) → an array of a fixed size

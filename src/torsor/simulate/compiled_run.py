@@ -12,7 +12,7 @@ from torsor.kernels.quantities import labels
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
 from torsor.simulate.time_loop import Run
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHUNK = 8192
 
 
-def held_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
+def constant_force_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
     """A whole step under constant joint forces, in one kernel; its input is the forces instead of an acceleration."""
     step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)

@@ -198,6 +198,6 @@ def _by_bristles(result: Result, v: list[Array], loads: list[Array], h: Array, a
     model, z = result.require_robot().model, result.states["z"]
     half = np.where(h > 0, h, 1.0) / 2
     moved = (5 * v[0] + 8 * v[1] - v[2]) / 12 * half[:, None]
-    middle = bristles.halfway(model, z[at.a], moved, half, loads[0])
+    middle = bristles.deflections_at_midpoint(model, z[at.a], moved, half, loads[0])
     each = zip((z[at.a], middle, z[at.b]), v, loads, strict=True)
     return np.array([1, 4, 1]) / 6 @ np.array([bristles.heat(model, *x) for x in each])

@@ -13,8 +13,8 @@ from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
 from torsor.support import parquet, tables
-from torsor.support.digests import Damaged
-from torsor.support.files import label, read_bytes, replacing
+from torsor.support.digests import DamagedFile
+from torsor.support.files import label, read_bytes, replace_file
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -26,7 +26,7 @@ VERSION = 1
 def save(result: Result, path: str | PathLike[str]) -> None:
     """Write a result to .npz, .csv or .parquet, completely or not at all."""
     encode = FORMATS[_format(path)][0]
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(encode(_groups(result), _meta(result)))
 
 
@@ -38,8 +38,8 @@ def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result
         if meta.get("torsor_simulation") != VERSION:
             raise ValueError("its version is unknown")
         return _result(groups, meta, robot)
-    except Damaged as error:
-        raise Damaged(error.reason, file=label(path)) from None
+    except DamagedFile as error:
+        raise DamagedFile(error.reason, file=label(path)) from None
     except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
         why = error.reason if isinstance(error, FileError) else error
         raise FileError(f"is not a simulation saved by torsor: {why}", file=label(path)) from error

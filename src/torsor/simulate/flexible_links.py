@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
-    from torsor.look.replay.film import Film
+    from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.flexible.flexible_robot import FlexibleRobot
 
 Array = np.ndarray
@@ -108,11 +108,11 @@ class FlexibleResult:
             return open_in_browser(self, style=style, roots=roots, fps=fps)
         return write(self, path, style=style, roots=roots, fps=fps)
 
-    def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
+    def replay_data(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> ReplayData:
         """The images and curves of a replay page."""
-        from torsor.simulate.film import film_of_flexible
+        from torsor.simulate.replay_data import replay_data_of_flexible
 
-        return film_of_flexible(self, style, roots, fps)
+        return replay_data_of_flexible(self, style, roots, fps)
 
 
 def simulate_flexible(

@@ -17,7 +17,7 @@ HEIGHT = 520
 
 def of_result(result: Result) -> Markup:
     from torsor.look.replay import html
-    from torsor.simulate.film import facts_of
+    from torsor.simulate.replay_data import facts_of
 
     if result.robot is None:
         return element("p", repr(result))

@@ -70,7 +70,7 @@ def stops_of(system: System, limits: Any) -> list[Stop]:
     return stops
 
 
-def inside(stops: list[Stop], q: Array) -> Array:
+def snap_to_stops(stops: list[Stop], q: Array) -> Array:
     """The initial q within its limits; entries outside by rounding are set to the stop."""
     q = q.copy()
     for stop in stops:
@@ -108,7 +108,7 @@ def stop_joints(system: System, q: Array, v: Array, rows: list[int]) -> Array:
 
 def _after_impulses(system: System, q: Array, v: Array, rows: list[int], target: Array, lower: Array, upper: Array) -> Array:
     """v⁺ = v + W ι, ι within bounds and complementary to v⁺ − target, in some rows."""
-    W = system.mobility(q)
+    W = system.inverse_mass(q)
     impulse, above = complementarity.solve(W[np.ix_(rows, rows)], v[rows] - target, lower, upper)
     after = v + W[:, rows] @ impulse
     after[rows] = np.where(above == 0, target, after[rows])  # bit for bit: a joint that stops has v = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-class Varied(NamedTuple):
+class VariedConstant(NamedTuple):
     """A constant of the model that is an input: the property, and its link or joint; ``inertia`` is the link's nominal one."""
 
     what: str
@@ -43,7 +43,7 @@ class ScaledLaw(NamedTuple):
         return self.law.steady(v, load) * self.k
 
 
-def _mass(model: Model, key: Varied, factor: Any) -> Model:
+def _mass(model: Model, key: VariedConstant, factor: Any) -> Model:
     """The link's mass and inertia × factor, with the same centre of mass."""
     (body, X), row = model.frame(key.name), model.links[key.name]
     k = factor - 1
@@ -53,17 +53,17 @@ def _mass(model: Model, key: Varied, factor: Any) -> Model:
     return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more), links=links)
 
 
-def _damping(model: Model, key: Varied, d: Any) -> Model:
+def _damping(model: Model, key: VariedConstant, d: Any) -> Model:
     """Viscous friction [N·m·s/rad, N·s/m]."""
     return replace(model, damping=_with(model.damping, model.joint_names.index(key.name), _row(d)))
 
 
-def _armature(model: Model, key: Varied, J: Any) -> Model:
+def _armature(model: Model, key: VariedConstant, J: Any) -> Model:
     """Reflected rotor inertia [kg·m²; kg for prismatic joints]."""
     return replace(model, armature=_with(model.armature, model.joint_names.index(key.name), _row(J)))
 
 
-def _friction(model: Model, key: Varied, factor: Any) -> Model:
+def _friction(model: Model, key: VariedConstant, factor: Any) -> Model:
     """The joint's friction law × factor."""
     i = model.joint_names.index(key.name)
     laws = tuple(None if law is None else ScaledLaw(law, k) for law, k in zip(model.friction[i], _row(factor), strict=True))
@@ -79,7 +79,7 @@ class Variation(NamedTuple):
     """One row of the table: "link" or "joint", and the function that changes the model."""
 
     of: str
-    changed: Callable[[Model, Varied, Any], Model]
+    changed: Callable[[Model, VariedConstant, Any], Model]
 
 
 #: properties that may differ between robots: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
@@ -91,7 +91,7 @@ VARIATIONS: dict[str, Variation] = {
 }
 
 
-def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
+def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
     """The inputs that ``vary`` selects, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
     out = {}
     for what, rows in vary.items():
@@ -102,12 +102,12 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Vari
             raise ArgumentError(f"vary[{what!r}] must be a dict from {of}s to values, not {type(rows).__name__}")
         for name, values in rows.items():
             shape = _shape(robot, what, name)
-            key = Varied(what, name, robot.description.link(name).inertia if what == "mass" else None)
+            key = VariedConstant(what, name, robot.description.link(name).inertia if what == "mass" else None)
             out[key] = Argument(key.label, shape), _check_values(key.label, values)
     return out
 
 
-def vary_model(model: Model, changes: Iterable[tuple[Varied, Any]]) -> Model:
+def vary_model(model: Model, changes: Iterable[tuple[VariedConstant, Any]]) -> Model:
     """The model with scalars of any kind in place of these constants."""
     for key, scalars in changes:
         model = VARIATIONS[key.what].changed(model, key, scalars)
@@ -123,7 +123,9 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
         return ()
     joint = robot.joint(name)
     if what == "friction" and not any(robot.model.friction[joint.index]):
-        raise ArgumentError(f"{Varied(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one")
+        raise ArgumentError(
+            f"{VariedConstant(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one"
+        )
     freedoms = robot.model.joint[joint.index].nv
     return () if freedoms == 1 else (freedoms,)
 

@@ -22,7 +22,7 @@ from torsor.simulate.step_program import Plan, next_state
 Inertias = tuple[float, ...]
 
 
-class _Asked(Exception):
+class _AccelerationNeeded(Exception):
     """The step needs an acceleration that is not computed yet."""
 
 
@@ -61,11 +61,11 @@ def _stage(
         if waiting:
             return waiting.pop(0)
         asked[:] = [there, fast, t]
-        raise _Asked
+        raise _AccelerationNeeded
 
     try:
         return step_named(integrator)(Field(_model(subject), acceleration, inertias), q, v, 0, dt)
-    except _Asked:
+    except _AccelerationNeeded:
         return tuple(asked)
 
 
@@ -118,7 +118,7 @@ def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -
     """q = q₀ ⊕ θ, and θ̇ at velocity v."""
     f = Field(_model(subject), _no_acceleration, inertias)
     q = f.add(q0, theta)
-    return q, f.rate_from(q0, q, v)
+    return q, f.difference_rate(q0, q, v)
 
 
 def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:

@@ -17,7 +17,7 @@ Array: TypeAlias = np.ndarray
 #: number of single records before they are packed into one array
 BLOCK = 4096
 #: records per step of an adaptive integrator, whose steps are long; the end of the step is one of them
-WITHIN = 4
+RECORDS_PER_STEP = 4
 
 
 class Row(NamedTuple):
@@ -41,7 +41,7 @@ class Schedule(Protocol):
     def keeps_step_end(self, t: float) -> bool:
         """Whether to record the end of a step that is not a grid time."""
 
-    def within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[Row]:
         """States to evaluate between the ends of a step."""
 
 
@@ -57,12 +57,12 @@ class GridTimes:
     def keeps_step_end(self, t: float) -> bool:
         return False
 
-    def within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[Row]:
         return ()
 
 
 class EachStep:
-    """Adaptive steps, all of them: WITHIN records per step."""
+    """Adaptive steps, all of them: RECORDS_PER_STEP records per step."""
 
     def keeps_grid_time(self, k: int, t: float) -> bool:
         return True
@@ -70,8 +70,8 @@ class EachStep:
     def keeps_step_end(self, t: float) -> bool:
         return True
 
-    def within(self, start: float, end: float) -> Sequence[Row]:
-        times = (start + (end - start) * np.arange(1, WITHIN) / WITHIN).tolist()
+    def rows_within(self, start: float, end: float) -> Sequence[Row]:
+        times = (start + (end - start) * np.arange(1, RECORDS_PER_STEP) / RECORDS_PER_STEP).tolist()
         return [Row(t, True, True) for t in times]
 
 
@@ -87,11 +87,11 @@ class Regular:
     def keeps_step_end(self, t: float) -> bool:
         return self._take(t)
 
-    def within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[Row]:
         inner = [t for t in self.times if start < t < end]
         self.times = [t for t in self.times if t >= end]
         return sorted(
-            [*(row._replace(kept=False) for row in EachStep().within(start, end)), *(Row(t, False, True) for t in inner)]
+            [*(row._replace(kept=False) for row in EachStep().rows_within(start, end)), *(Row(t, False, True) for t in inner)]
         )
 
     def _take(self, t: float) -> bool:

@@ -20,7 +20,7 @@ from torsor.support.plotting import drawing
 from torsor.support.text import count
 
 if TYPE_CHECKING:
-    from torsor.look.replay.film import Film
+    from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.constraints import ConstrainedRobot
     from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
@@ -89,9 +89,9 @@ class Result:
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {count(len(self.events), 'event')}" if self.events else ""
-        said = "".join(f"; {note}" for note in self.notes)
+        listed = "".join(f"; {note}" for note in self.notes)
         return (
-            f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{said}>"
+            f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{listed}>"
         )
 
     @property
@@ -209,11 +209,11 @@ class Result:
             return open_in_browser(self, style=style, roots=roots, fps=fps)
         return write(self, path, style=style, roots=roots, fps=fps)
 
-    def film(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> Film:
+    def replay_data(self, style: str, roots: Sequence[str | PathLike[str]], fps: float) -> ReplayData:
         """The images and curves of a replay page."""
-        from torsor.simulate.film import film_of_result
+        from torsor.simulate.replay_data import replay_data_of_result
 
-        return film_of_result(self, style, roots, fps)
+        return replay_data_of_result(self, style, roots, fps)
 
     # -- files -----------------------------------------------------------------------------------------------
 

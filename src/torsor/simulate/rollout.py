@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
-    from torsor.simulate.parameters import Varied
+    from torsor.simulate.parameters import VariedConstant
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -153,7 +153,7 @@ def _check(robot: Robot, dt: Any) -> None:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 
 
-def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Varied, tuple[Argument, Spread]]:
+def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
     from torsor.simulate.parameters import variations
 
     return variations(robot, vary)

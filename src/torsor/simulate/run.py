@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
-from torsor.kernels.losses import Losses, left_out, losses_of, refuse_laws
+from torsor.kernels.losses import Losses, losses_of, notes_on_omitted_losses, refuse_laws
 from torsor.kernels.one_state import one_state
 from torsor.simulate import adaptive, stiction, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
-from torsor.simulate.compiled_run import held_step, run_compiled
+from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.system import ClosedLinkage, ElasticTree, Memory, RigidTree, StickingTree, System
+from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, StickingTree, System
 from torsor.simulate.windings import COMMANDS, Windings
 from torsor.support.progress import Progress
 
@@ -105,19 +105,19 @@ def simulate(
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
-    forces, memories = _forces(system, steady, drives or {}, command, list(laws.values()))
+    forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
     at, speed = system.start(start[0], start[1], motors)
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
-        hard_stops.inside(stops, at), speed, memories=memories,
+        hard_stops.snap_to_stops(stops, at), speed, internal_states=internal_states,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
     info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not drives}
-    if notes := left_out(robot.description, losses, springs is not None):
+    if notes := notes_on_omitted_losses(robot.description, losses, springs is not None):
         info["notes"] = notes
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
-    if columns := {k: names for m in memories for k, names in m.columns().items()}:
+    if columns := {k: names for m in internal_states for k, names in m.columns().items()}:
         info["states"] = columns
     if record != "all" and every > 1:
         run.record = SummingRecord(lambda columns: _result_of(columns, run, info, tuple(laws)))
@@ -198,7 +198,7 @@ def _system(
 
 def _forces(
     system: System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
-) -> tuple[time_loop.Forces, list[Memory]]:
+) -> tuple[time_loop.Forces, list[InternalState]]:
     """The joint forces after the drives, and the internal states of drives and friction."""
     if command not in COMMANDS:
         raise UnknownName("command", command, COMMANDS)
@@ -208,28 +208,28 @@ def _forces(
     robot, box = system.robot, [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
     law, sample = (held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
-    memories = list(system.memories)
+    internal_states = list(system.internal_states)
     if drives and not voltages:
         law = limit_by_drives(robot, law, drives)
     if voltages or any(d.motor.thermal for d in drives.values()):
         windings = Windings(robot, drives, law, voltages)
         law = windings.law if voltages else law
-        memories.append(windings)
-    of = system.of_whole_state
-    return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), memories
+        internal_states.append(windings)
+    of = system.of_full_state
+    return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), internal_states
 
 
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
-    watch = bool(run.events or run.stops or system.dry_rows or run.memories)
+    watch = bool(run.events or run.stops or system.dry_rows or run.internal_states)
     if known is not _UNKNOWN and system.one_kernel and not watch:
         run_compiled(run, known, duration, dt, every, integrator=integrator, **losses)
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
-        time_loop.run_without_events(run, grid, held_step(system.robot, integrator, **losses), by_force=True)
+        time_loop.run_without_events(run, grid, constant_force_step(system.robot, integrator, **losses), by_force=True)
         return
     step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.acceleration)
     if watch:
@@ -240,7 +240,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
 
 def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
     """Adaptive steps of SciPy's methods, from tick to tick."""
-    if any(m.affects_motion for m in run.memories):
+    if any(m.affects_motion for m in run.internal_states):
         raise ArgumentError(
             "LuGre friction, and motors with inductance or temperature under voltage, have internal states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
@@ -250,7 +250,7 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
     longest = period or np.inf
     if run.events or run.stops or run.system.dry_rows:
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
-    if run.memories:
+    if run.internal_states:
         longest = min(longest, 10 * dt)  # temperatures assume currents that are linear in a step
     most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
@@ -281,7 +281,7 @@ def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any], fr
     overflow = "the next state is not finite; a smaller dt, more damping or smaller gains may help"
     why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
-    return SimulationStopped(message + _wild(result, info["dt"]), result, run.t, run.steps, joint)
+    return SimulationStopped(message + _fast_joint_note(result, info["dt"]), result, run.t, run.steps, joint)
 
 
 def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
@@ -300,7 +300,7 @@ def _advice(run: time_loop.Run, error: TorsorError) -> str:
     return run.system.advice if isinstance(error, StepNotConverged) else ""
 
 
-def _wild(result: Result, dt: float) -> str:
+def _fast_joint_note(result: Result, dt: float) -> str:
     """The likely cause: the first joint that moved by more than 1 rad within a step."""
     fast = np.abs(result.v) * dt > 1.0
     if not fast.any():

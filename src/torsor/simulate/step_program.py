@@ -22,7 +22,7 @@ from torsor.model import Model
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
-    from torsor.simulate.parameters import Varied
+    from torsor.simulate.parameters import VariedConstant
 
 
 class StepInput(NamedTuple):
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
     integrator: str
     fed: tuple[tuple[Argument, bool], ...]
     controller: Controller | None = None
-    vary: tuple[Varied, ...] = ()
+    vary: tuple[VariedConstant, ...] = ()
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
     losses: Losses = NO_LOSSES

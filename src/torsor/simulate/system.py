@@ -28,11 +28,11 @@ Law = Callable[[float, Array, Array], Array]
 
 #: largest closure error [m, rad] and velocity residual [m/s, rad/s] of a start on the constraints
 OPEN = 1e-6
-#: singular values of the mobility of held joints below this, relative to the largest, are redundant
+#: singular values of ∂a/∂τ of held joints below this, relative to the largest, are redundant
 REDUNDANT = 1e-12
 
 
-class Memory(Protocol):
+class InternalState(Protocol):
     """First-order internal states, solved from the beginning of a step to any time within it."""
 
     affects_motion: bool
@@ -45,13 +45,13 @@ class Memory(Protocol):
 class System:
     """M(q) a + h(q, v) = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
-    A subclass implements ``acceleration`` and ``mobility``.  The rest is for systems whose coordinates are not those of the
+    A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not those of the
     robot's tree (``inertias``, ``own``, ``start``) or not independent (``project``, ``closure_error``).
     """
 
     inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
     dry_rows: tuple[int, ...] = ()  #: rows of v with dry friction
-    memories: tuple[Memory, ...] = ()  #: internal states
+    internal_states: tuple[InternalState, ...] = ()  #: e.g. bristle deflections
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
     advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
 
@@ -76,7 +76,7 @@ class System:
         """a (nv,) at one state, under joint forces τ and wrenches F."""
         raise NotImplementedError
 
-    def mobility(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array) -> Array:
         """∂a/∂τ (nv, nv): M⁻¹ of a tree."""
         raise NotImplementedError
 
@@ -89,7 +89,7 @@ class System:
         W_rr λ_r = −a₀_r
         """
         a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
-        W = self.mobility(q)
+        W = self.inverse_mass(q)
         force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=REDUNDANT)[0]
         a = a + W @ force
         a[rows] = 0.0
@@ -118,7 +118,7 @@ class System:
         """The coordinates of the robot, without those of its motors."""
         return q, v
 
-    def of_whole_state(self, law: Law) -> Law:
+    def of_full_state(self, law: Law) -> Law:
         """A function of the robot's (t, q, v) as a function of the whole state."""
         return law
 
@@ -172,7 +172,7 @@ class RigidTree(System):
         entry = self._entry("forward_dynamics")
         return lambda t, q, v, tau: entry(q, v, tau)
 
-    def mobility(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array) -> Array:
         """M⁻¹; M is the shorter kernel, and the kernel of M⁻¹ names the joint that moves no mass."""
         try:
             return np.linalg.inv(self.robot.mass_matrix(q))
@@ -190,7 +190,7 @@ class StickingTree(RigidTree):
         super().__init__(robot, frames)
         self.one_kernel = False
         self.dry_rows = stiction.sticking_rows(robot.model)
-        self.memories = self._bristles = (Bristles(robot),) if bristle_rows(robot.model) else ()
+        self.internal_states = self._bristles = (Bristles(robot),) if bristle_rows(robot.model) else ()
 
     def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
         return stiction.dry_friction(self.model, v, load=tau)
@@ -240,7 +240,7 @@ class ClosedLinkage(System):
         time = self._time(t)
         return self.held.forward_dynamics(q, v, tau, wrenches, time=time, stabilization=self._gains, friction=False).a
 
-    def mobility(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array) -> Array:
         return self.held.acceleration_projector(q) @ self.held.tree.mass_matrix_inverse(q)
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
@@ -294,7 +294,7 @@ class ElasticTree(System):
         n, k = self.robot.nq, self.robot.nv
         return np.concatenate(self._entry(q[..., :n], v[..., :k], q[..., n:], v[..., k:], tau, *F), axis=-1)
 
-    def mobility(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array) -> Array:
         k, B = self.robot.nv, np.array(self.inertias)
         out = np.zeros((k + len(B), k + len(B)))
         out[:k, :k] = np.linalg.inv(self.elastic.kernels("mass_matrix")(q[: self.robot.nq]))
@@ -304,7 +304,7 @@ class ElasticTree(System):
     def own(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[: self.robot.nq], v[: self.robot.nv]
 
-    def of_whole_state(self, law: Law) -> Law:
+    def of_full_state(self, law: Law) -> Law:
         return lambda t, q, v: law(t, *self.own(q, v))
 
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:

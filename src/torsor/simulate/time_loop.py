@@ -15,7 +15,7 @@ from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin
 from torsor.simulate.record import Record, Row, Schedule
 from torsor.simulate.stages import Acceleration, Advance
-from torsor.simulate.system import Memory, System
+from torsor.simulate.system import InternalState, System
 from torsor.support.progress import Progress
 
 Array: TypeAlias = np.ndarray
@@ -63,8 +63,8 @@ class Run:
     steps: int = 0
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
-    struck: dict[str, float] = field(default_factory=dict)  #: time of the last impact on each stop
-    memories: list[Memory] = field(default_factory=list)  #: internal states
+    impact_times: dict[str, float] = field(default_factory=dict)  #: time of the last impact on each stop
+    internal_states: list[InternalState] = field(default_factory=list)  #: of friction and motors
 
     def __post_init__(self) -> None:
         system, law = self.system, self.forces.law
@@ -114,15 +114,15 @@ class Run:
         t = row.t
         own = self.system.own(q, v)
         tau, wrenches = self._forces(t, q, v)
-        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.memories for x in m.states(t, *own)), **row.flags)
+        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, *own)), **row.flags)
 
-    def begin_memories(self) -> None:
+    def begin_internal_states(self) -> None:
         """End or begin a step of the internal states."""
-        if self.memories:
+        if self.internal_states:
             own = self.system.own(self.q, self.v)
             tau = self.forces.law(self.t, self.q, self.v)
-            for memory in self.memories:
-                memory.begin(self.t, *own, tau)
+            for state in self.internal_states:
+                state.begin(self.t, *own, tau)
 
 
 class Grid(NamedTuple):
@@ -228,11 +228,11 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
 
 def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     """One segment, or its part before the first event in it."""
-    if transitions.strike_joints_pressed(run):
+    if transitions.apply_impacts_of_pressed_joints(run):
         method.restart()
     if run.update_mode():
         method.restart()
-    run.begin_memories()  # forces that are held may be new
+    run.begin_internal_states()  # forces that are held may be new
     segment, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
     found = transitions.crossings(run, guards, segment)
     first = min((c.t for c in found), default=segment.t)
@@ -241,10 +241,10 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         found = transitions.crossings(run, guards, StepInterval(later, *segment.at(later), segment.at))
     end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
     run.steps += 1
-    for row in schedule.within(run.t, end):
+    for row in schedule.rows_within(run.t, end):
         run.keep_state(*run.system.project(*segment.at(row.t), row.t), row)
     run.t, (run.q, run.v) = end, segment.at(end) if found else (segment.q, segment.v)
-    run.begin_memories()
+    run.begin_internal_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
     if run.mode.held:
         run.q, run.v = at_rest(run.mode, run.stops, run.q, run.v)

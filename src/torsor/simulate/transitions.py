@@ -51,7 +51,7 @@ def guards_of(run: Run) -> list[Guard]:
 
     return [
         *(Guard(e, owned(e), e.direction, list_events, e.terminal) for e in run.events),
-        *(Guard(s, s.gap, -1, strike_stops, slope=s.rate) for s in run.stops if s.v not in mode.held),
+        *(Guard(s, s.gap, -1, apply_impacts, slope=s.rate) for s in run.stops if s.v not in mode.held),
         *(Guard(k, partial(_speed, row=k, side=mode.side[k]), -1, bring_to_rest) for k in system.dry_rows if mode.side[k]),
         *([Guard(mode, run.margin, -1, release)] if mode.held else []),
     ]
@@ -64,7 +64,7 @@ def crossings(run: Run, guards: list[Guard], segment: StepInterval) -> list[Cros
 
 def follow(run: Run, found: list[Crossing]) -> None:
     """The consequences of all crossings at one time: impacts first, users' events last, with the state after the impacts."""
-    for kind in (strike_stops, bring_to_rest, release, list_events):
+    for kind in (apply_impacts, bring_to_rest, release, list_events):
         if causes := [c.guard.cause for c in found if c.guard.follow is kind]:
             kind(run, causes)
 
@@ -124,33 +124,33 @@ def release(run: Run, modes: list[Any]) -> None:
     """A held joint whose force passes a bound: the state is continuous, the next mode releases the joint."""
 
 
-def strike_stops(run: Run, stops: list[limits.Stop]) -> None:
+def apply_impacts(run: Run, stops: list[limits.Stop]) -> None:
     """Joints that reach their stops."""
-    _put(run, stops)
-    _strike(run, stops)
+    _set_on_stops(run, stops)
+    _apply_impact(run, stops)
 
 
-def strike_joints_pressed(run: Run) -> bool:
+def apply_impacts_of_pressed_joints(run: Run) -> bool:
     """Impacts of joints that are at a stop and move into it, at the start or after another impact; True if there are any."""
     if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
-        _put(run, beyond)
+        _set_on_stops(run, beyond)
     into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
     if into:
-        _strike(run, into)
+        _apply_impact(run, into)
     return bool(beyond or into)
 
 
-def _put(run: Run, stops: list[limits.Stop]) -> None:
+def _set_on_stops(run: Run, stops: list[limits.Stop]) -> None:
     """Set joints onto their stops, bit for bit."""
     run.q = run.q.copy()
     for stop in stops:
         run.q[stop.q] = stop.bound
 
 
-def _strike(run: Run, into: list[limits.Stop]) -> None:
+def _apply_impact(run: Run, into: list[limits.Stop]) -> None:
     """The impact, recorded before and after; joints whose bounce would be shorter than SHORTEST come to rest on their stops."""
-    recent = [s for s in run.stops if _again(run, s)]
-    _put(run, recent)
+    recent = [s for s in run.stops if _hit_recently(run, s)]
+    _set_on_stops(run, recent)
     run.keep()
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v)
     run.decide_mode()
@@ -159,17 +159,17 @@ def _strike(run: Run, into: list[limits.Stop]) -> None:
     short |= {s.v for s in recent}
     if short:
         run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short))
-    run.struck |= dict.fromkeys((s.name for s in into), run.t)
+    run.impact_times |= dict.fromkeys((s.name for s in into), run.t)
     run.occurrences += [_occurrence(run, s.name) for s in into]
     run.keep()
 
 
-def _again(run: Run, stop: limits.Stop) -> bool:
+def _hit_recently(run: Run, stop: limits.Stop) -> bool:
     """Whether a joint is still at a stop that it hit less than SHORTEST ago.
 
     Two joints that drive each other off their stops would do so without end.  A joint that bounces off does not count.
     """
-    lately = run.t - run.struck.get(stop.name, -np.inf) < limits.SHORTEST
+    lately = run.t - run.impact_times.get(stop.name, -np.inf) < limits.SHORTEST
     leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0
     return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
 

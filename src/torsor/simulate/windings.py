@@ -98,7 +98,7 @@ class Windings:
             m = drive.motor
             end = V[n] - m.back_emf(drive.motor_speed(v[k]))  # the voltage across R and L
             start = self.V[n] - m.back_emf(drive.motor_speed(2 * mean[k] - v[k]))
-            I = risen(float(self.I[n]), float(start), float(end), self._resistance(n), float(m.inductance), dt)
+            I = current_after(float(self.I[n]), float(start), float(end), self._resistance(n), float(m.inductance), dt)
             out.append(float(clip(I, -m.max_current, m.max_current)))
         return np.array(out)
 
@@ -112,11 +112,11 @@ class Windings:
         if dt > 0 and len(self.q):
             square = (self.I**2 + self.I * I + I**2) / 3  # the mean of I², I changing linearly
             for n in self.warm:
-                T[n] = warm_up(self.rows[n][1].motor, float(T[n]), math.sqrt(square[n]), dt)
+                T[n] = temperature_after(self.rows[n][1].motor, float(T[n]), math.sqrt(square[n]), dt)
         return T
 
 
-def risen(I: float, start: float, end: float, R: float, L: float, dt: float) -> float:
+def current_after(I: float, start: float, end: float, R: float, L: float, dt: float) -> float:
     """I after dt of L dI/dt = u − R I, u linear from ``start`` to ``end`` [V]; u/R if L = 0."""
     if not L:
         return end / R
@@ -126,7 +126,7 @@ def risen(I: float, start: float, end: float, R: float, L: float, dt: float) -> 
     return (end - lag) / R + (I - (start - lag) / R) * math.exp(-R * dt / L)
 
 
-def warm_up(motor: Motor, T: float, I: float, dt: float) -> float:
+def temperature_after(motor: Motor, T: float, I: float, dt: float) -> float:
     """T after dt at a constant current, R(T) growing with it: a linear equation, solved exactly."""
     thermal = motor.thermal
     assert thermal is not None

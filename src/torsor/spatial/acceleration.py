@@ -37,7 +37,7 @@ class Acceleration(NamedTuple):
         )
 
     def past_joint(self, vJ: Motion, aJ: Motion) -> Acceleration:
-        """Of the body behind a joint that moves with twist vJ and apparent acceleration aJ (MR 8.51–8.52, F&O 3–4).
+        """Acceleration of the body after a joint moving with twist vJ and apparent acceleration aJ (MR 8.51–8.52, F&O 3–4).
 
         ω' = ω + ω_J,  α' = α + ω' × ω_J + α_J,  a' = a + 2 ω' × v_J − ω_J × v_J + a_J: Coriolis' theorem.
         """

@@ -50,14 +50,16 @@ class Matrix(tuple[tuple[Scalar, ...], ...]):
 
     def __matmul__(self, o: Any) -> Any:
         if isinstance(o, Vector):
-            return Vector(sum((x * y for x, y in zip(row, o, strict=True) if not _nothing(x)), start=0) for row in self)
+            return Vector(
+                sum((x * y for x, y in zip(row, o, strict=True) if not _is_structural_zero(x)), start=0) for row in self
+            )
         width = len(o[0]) if o else 0
-        kept = [[(j, y) for j, y in enumerate(row) if not _nothing(y)] for row in o]
+        kept = [[(j, y) for j, y in enumerate(row) if not _is_structural_zero(y)] for row in o]
         out = []
         for row in self:
             total: list[Scalar] = [0] * width
             for x, entries in zip(row, kept, strict=True):
-                if not _nothing(x):
+                if not _is_structural_zero(x):
                     for j, y in entries:
                         total[j] = total[j] + x * y
             out.append(total)
@@ -67,6 +69,6 @@ class Matrix(tuple[tuple[Scalar, ...], ...]):
         return f"Matrix({[list(row) for row in self]})"
 
 
-def _nothing(x: Any) -> bool:
+def _is_structural_zero(x: Any) -> bool:
     """A structural zero: the integer."""
     return isinstance(x, int) and x == 0

@@ -46,6 +46,6 @@ Ranked = tuple[Scalar, tuple[Scalar, ...]]
 
 
 def _larger(a: Ranked, b: Ranked) -> Ranked:
-    """Of two rows with their diagonal entries, the one with the larger."""
+    """The row with the larger diagonal entry."""
     less = a[0] < b[0]
     return where(less, b[0], a[0]), tuple(where(less, y, x) for x, y in zip(a[1], b[1], strict=True))

@@ -26,13 +26,13 @@ REMOVAL = {
 }
 
 
-class Damaged(FileError):
+class DamagedFile(FileError):
     """A file whose numbers do not match the digest that torsor wrote with them."""
 
 
-def damaged_error(format: str, file: str = "") -> Damaged:
+def damaged_error(format: str, file: str = "") -> DamagedFile:
     """The error for a file whose digest does not match."""
-    return Damaged(
+    return DamagedFile(
         "is damaged, or was changed since torsor wrote it: its numbers do not match its digest; to load it anyway, "
         f"{REMOVAL[format]}",
         file=file,
@@ -58,15 +58,15 @@ def _bytes(part: str | Array) -> bytes:
     return b"%s%r" % (part.dtype.str.encode(), part.shape) + part.tobytes()
 
 
-def of_arrays(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> str:
+def digest_of_arrays(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> str:
     """Digest of arrays by name, in any order, and of the JSON metadata."""
     return digest([_json(meta), *(part for name in sorted(arrays) for part in (name, arrays[name]))])
 
 
-class OfTable:
+class TableDigest:
     """Digest of a table given in pieces of rows, independent of the pieces: names, JSON, and the rows as doubles.
 
-    >>> whole, cut = OfTable(["a"], {}), OfTable(["a"], {})
+    >>> whole, cut = TableDigest(["a"], {}), TableDigest(["a"], {})
     >>> whole.add([np.array([1.0, 2.0])]), cut.add([np.array([1.0])]), cut.add([np.array([2.0])])
     (None, None, None)
     >>> whole.hex() == cut.hex()

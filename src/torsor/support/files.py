@@ -45,7 +45,7 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> IO
     name = label(path)
     try:
         _check_regular(os.stat(path), name)
-        stream = open(path, "rb", opener=_at_once)  # noqa: SIM115
+        stream = open(path, "rb", opener=_open_nonblocking)  # noqa: SIM115
     except FileError:
         raise
     except OSError as error:
@@ -89,7 +89,7 @@ def read_stream(stream: IO[bytes], largest: int = LARGEST, file: str = "") -> by
     return b"".join(pieces)
 
 
-def _at_once(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     """Open without blocking: opening a pipe would otherwise wait for a writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
@@ -107,23 +107,23 @@ def _too_large(largest: int, name: str) -> FileError:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 atomically."""
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write atomically: the path holds either its old content or all of the data, even after an interruption."""
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(data)
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A stream whose bytes become the file when the block succeeds; after an error the path is unchanged.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(f"{folder}/out.txt") as stream:
+    ...     with replace_file(f"{folder}/out.txt") as stream:
     ...         _ = stream.write(b"all of it")
     ...     print(pathlib.Path(f"{folder}/out.txt").read_text())
     all of it

@@ -16,8 +16,8 @@ import numpy as np
 
 from torsor.errors import FileError, MissingExtra
 from torsor.support import thrift
-from torsor.support.digests import MARK, OfTable, damaged_error
-from torsor.support.tables import Array, Check, Put, Table, all_columns, json_beside
+from torsor.support.digests import MARK, TableDigest, damaged_error
+from torsor.support.tables import Array, Check, Put, Table, all_columns, parse_metadata
 
 #: the key of the JSON
 KEY = b"torsor"
@@ -40,7 +40,7 @@ def parquet_writer(stream: IO[bytes], names: Sequence[str], meta: Mapping[str, A
     """A function that appends rows, as one row group each."""
     pa, parquet = pyarrow()
     schema = pa.schema([(name, pa.float64()) for name in names], {KEY: json.dumps(meta)} if meta else None)
-    state = OfTable(names, meta)
+    state = TableDigest(names, meta)
     with parquet.ParquetWriter(stream, schema) as file:
 
         def put(columns: Sequence[Array]) -> None:
@@ -55,10 +55,10 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
     """A Parquet file in tables of at most ``rows`` rows; at least one table, which may be empty."""
     pa, parquet = pyarrow()
     try:
-        size, footer = _ends(stream)
+        size, footer = _size_and_footer(stream)
         reader = parquet.ParquetFile(stream)
         names, beside = reader.schema_arrow.names, reader.metadata.metadata or {}
-        digest, meta = beside.get(MARK.encode()), json_beside(beside.get(KEY, b"{}"))
+        digest, meta = beside.get(MARK.encode()), parse_metadata(beside.get(KEY, b"{}"))
         if digest is None and MARK.encode() in footer:  # one damaged byte of the footer can hide all key-value metadata
             raise damaged_error("parquet", file)
         own, other = [name for name in names if wanted(name)], tuple(name for name in names if not wanted(name))
@@ -85,7 +85,7 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
         raise FileError(f"is not a readable Parquet file: {why}", file=file) from error
 
 
-def _ends(stream: IO[bytes]) -> tuple[int, bytes]:
+def _size_and_footer(stream: IO[bytes]) -> tuple[int, bytes]:
     """(size of the file, its footer, which describes the rest)."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(size - 8, 0))

@@ -1,4 +1,4 @@
-"""The progress of a long run: a bar on stderr, where that is a terminal, from the second second on."""
+"""Progress bar of a long run: on stderr if that is a terminal, after the first second."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.errors import FileError
-from torsor.support.digests import MARK, OfTable, damaged_error, of_arrays
+from torsor.support.digests import MARK, TableDigest, damaged_error, digest_of_arrays
 
 Array: TypeAlias = np.ndarray
 #: largest total size of the arrays of an NPZ, which is read whole [bytes]
@@ -38,14 +38,14 @@ MANY = 100_000
 class Table(NamedTuple):
     """Columns of equal length by name, and metadata; ``row`` is the number of its first row in the file.
 
-    ``passed_over`` names the columns that were not requested: they may hold anything.
+    ``ignored_columns`` names the columns that were not requested: they may hold anything.
     """
 
     names: list[str]
     columns: list[Array]
     meta: dict[str, Any]
     row: int = 0
-    passed_over: tuple[str, ...] = ()
+    ignored_columns: tuple[str, ...] = ()
 
 
 def all_columns(name: str) -> bool:
@@ -53,7 +53,7 @@ def all_columns(name: str) -> bool:
     return True
 
 
-def json_beside(text: str | bytes) -> dict[str, Any]:
+def parse_metadata(text: str | bytes) -> dict[str, Any]:
     """The JSON metadata of a table; ValueError if it is not a mapping, or nested too deeply."""
     try:
         meta = json.loads(text)
@@ -87,7 +87,7 @@ def csv_writer(
 
     The digest is first, so that a truncated file has it; it is filled in last, so the stream must be seekable.
     """
-    start, state = stream.tell() if digest else 0, OfTable(names, meta)
+    start, state = stream.tell() if digest else 0, TableDigest(names, meta)
     stream.write(_digest_line("0" * 64) if digest else b"")
 
     def put(columns: Sequence[Array]) -> None:
@@ -196,7 +196,7 @@ class Check:
 
     def __init__(self, format: str, expected: str | None, names: Sequence[str], meta: Mapping[str, Any], file: str):
         self.format, self.expected, self.file = format, expected, file
-        self.state = OfTable(names, meta)
+        self.state = TableDigest(names, meta)
 
     def add(self, columns: Sequence[Array], last: bool) -> None:
         if self.expected is not None:
@@ -216,7 +216,7 @@ def _head(text: io.TextIOWrapper, file: str) -> tuple[str | None, dict[str, Any]
         line, digest, first = 2, found[1], next(above, "")
     if first.startswith("# {"):
         try:
-            meta = json_beside(first[2:])
+            meta = parse_metadata(first[2:])
         except ValueError as error:
             raise FileError(f"this line is not valid JSON: {error}", file=file, line=line) from None
         line, first = line + 1, next(above, "")
@@ -241,7 +241,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
     out, some = None, None if len(kept) == width else kept
     try:
         out = np.loadtxt(lines, delimiter=",", comments=None, quotechar='"', ndmin=2, usecols=some)
-        whole = out.shape[1] == width if some is None else _as_wide(lines, width)
+        whole = out.shape[1] == width if some is None else _have_width(lines, width)
         if whole and not (np.isinf(out).any() and any(map(_OVERFLOWS.search, lines))):
             return out
     except ValueError:
@@ -258,7 +258,7 @@ def _values(lines: list[str], names: list[str], kept: list[int], line: int, file
     return out
 
 
-def _as_wide(lines: list[str], width: int) -> bool:
+def _have_width(lines: list[str], width: int) -> bool:
     """Whether every line that is not empty has ``width`` cells."""
     return all(len(cells) in (0, width) for cells in csv.reader(lines))
 
@@ -277,7 +277,7 @@ def _is_number(cell: str) -> bool:
 def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
     """Arrays of any shape by name; ``meta``, the JSON, and the digest are among them as strings."""
     stream = io.BytesIO()
-    beside = {"meta": np.array(json.dumps(meta)), MARK: np.array(of_arrays(arrays, meta))}
+    beside = {"meta": np.array(json.dumps(meta)), MARK: np.array(digest_of_arrays(arrays, meta))}
     np.savez_compressed(stream, **arrays, **beside)  # type: ignore[arg-type]
     return stream.getvalue()
 
@@ -291,8 +291,8 @@ def read_npz(stream: IO[bytes]) -> tuple[dict[str, Array], dict[str, Any]]:
             _check_unpacked(stored.zip.infolist())
             arrays = {k: stored[k] for k in stored.files}
         digest, found = arrays.pop(MARK, None), arrays.pop("meta", None)
-        meta = {} if found is None else json_beside(str(found))
-        if (digest is not None or _is_marked(stream)) and str(digest) != of_arrays(arrays, meta):
+        meta = {} if found is None else parse_metadata(str(found))
+        if (digest is not None or _is_marked(stream)) and str(digest) != digest_of_arrays(arrays, meta):
             raise damaged_error("npz")
         return arrays, meta
     except FileError:

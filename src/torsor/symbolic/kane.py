@@ -18,7 +18,7 @@ from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.lagrange import force_list, joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.rational import Exact, check_coordinates, model_of
+from torsor.symbolic.rational import ExactModel, check_coordinates, model_of
 from torsor.symbolic.state_symbols import time_symbol, triples
 
 
@@ -138,7 +138,7 @@ def kane_of(
     refuse_forces(model, "kane_of")
     pairs = joint_coordinates(model, coordinates)
     q, v, a = triples(pairs)
-    exact = Exact(model)
+    exact = ExactModel(model)
     X, _ = joints(exact.model, q)
     poses = [X0.pose for X0 in from_world(exact.model, X)]
     bodies = []

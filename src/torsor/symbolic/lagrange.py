@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import is_identical, simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.rational import Exact, check_coordinates, model_of
+from torsor.symbolic.rational import ExactModel, check_coordinates, model_of
 from torsor.symbolic.state_symbols import coordinate_symbols, time_symbol, triples
 
 
@@ -92,7 +92,7 @@ def lagrange_of(
     check_coordinates(model, "lagrange_of")
     pairs = joint_coordinates(model, coordinates)
     q, v, _ = triples(pairs)
-    robot_ = Exact(model)
+    robot_ = ExactModel(model)
     K = robot_.fractions(algorithms.kinetic_energy(robot_.model, q, v))
     P = robot_.fractions(algorithms.potential_energy(robot_.model, q))
     return lagrange(K, P, pairs, forces=forces, simplify=simplify)

@@ -36,13 +36,13 @@ def check_coordinates(model: Model, caller: str) -> None:
             )
 
 
-class Exact:
+class ExactModel:
     """The model with a symbol for each number; ``fractions`` puts the fractions into a result.
 
     Symbols keep the halves exact that the algorithms multiply by.  0, 1 and −1 stay numbers, so that structure folds away.
 
     >>> import torsor as ts
-    >>> robot = Exact(ts.robots.acrobot().model)
+    >>> robot = ExactModel(ts.robots.acrobot().model)
     >>> robot.fractions(robot.model.inertia[1].m * 0.5)
     1/2
     >>> robot.fractions(robot.model.inertia[1].I.zz)

@@ -14,14 +14,14 @@ from torsor.symbolic.angle_sums import ANGLE_SUMS
 
 
 @dataclass(frozen=True)
-class Marked(Model):
+class MarkedModel(Model):
     """A model that marks in a graph the joints that an algorithm visits, outwards and inwards."""
 
     graph: Graph = field(default_factory=Graph)
     marks: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, model: Model, graph: Graph) -> Marked:
+    def of(cls, model: Model, graph: Graph) -> MarkedModel:
         return cls(**vars(model), graph=graph, marks=[])
 
     def _mark(self, title: str) -> None:
@@ -49,7 +49,7 @@ def record_sections(
     output: str,
 ) -> tuple[Program, list[str]]:
     """The program of ``function(model, *lists)``, with cos(a + b) for sums of angles, and the section of each of its values."""
-    marked = Marked.of(model, graph)
+    marked = MarkedModel.of(model, graph)
     first = program(graph, tuple(inputs), {output: function(marked, *lists)})
     sections = _sections(first, graph, marked.marks)
     again, section_of = Graph(), dict[int, str]()

@@ -44,7 +44,7 @@ from torsor.bridges.modern_robotics.motions import (
     se3ToVec,
     so3ToVec,
 )
-from torsor.bridges.modern_robotics.nearness import (
+from torsor.bridges.modern_robotics.projections import (
     DistanceToSE3,
     DistanceToSO3,
     ProjectToSE3,

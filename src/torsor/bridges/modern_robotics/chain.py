@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor import algorithms as alg
-from torsor.bridges.modern_robotics.patience import PatientFunction
+from torsor.bridges.modern_robotics.deferred_compilation import DeferredKernel
 from torsor.errors import ModelError
 from torsor.io.screws import from_mr
 from torsor.kernels import Kernels, Quantity, Spec, Table
@@ -18,7 +18,7 @@ from torsor.model import Model, assemble
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Scalars, tidy
 from torsor.spatial import Vec
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 #: robots kept, the least recently used one goes
 KEPT = 64
@@ -59,9 +59,9 @@ class Chain:
         self._kernels = Kernels("", Screws(self.model, tuple(tidy(float(x)) for x in size)), TABLE, shapes)
         self.functions = {name: self._function(Spec(((name,),))) for name in TABLE}
 
-    def _function(self, spec: Spec) -> PatientFunction:
+    def _function(self, spec: Spec) -> DeferredKernel:
         kernels = self._kernels
-        return PatientFunction(kernels.inputs(spec), partial(kernels.evaluate, spec), partial(kernels.kernel, spec))
+        return DeferredKernel(kernels.inputs(spec), partial(kernels.evaluate, spec), partial(kernels.kernel, spec))
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.bridges.modern_robotics.deferred_compilation import DeferredKernel
 from torsor.bridges.modern_robotics.motions import Adjoint, MatrixLog6, TransInv, se3ToVec
-from torsor.bridges.modern_robotics.patience import PatientFunction
 from torsor.compile import Argument
 from torsor.errors import ArgumentError
 from torsor.kernels.functions import function_kernel
 from torsor.scalar import Scalars
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 Array = np.ndarray
 #: iterations after which inverse kinematics gives up
@@ -185,12 +185,12 @@ def _by_rows(columns: list[Motion]) -> list[list[Any]]:
 
 
 @lru_cache(maxsize=64)
-def _kernel(function: Callable[..., Any], n: int) -> PatientFunction:
+def _kernel(function: Callable[..., Any], n: int) -> DeferredKernel:
     shapes = {"screws": (6, n), "thetalist": (n,)}
     if function in (_space, _body):
         shapes = {"M": (4, 4), **shapes}
     inputs = [Argument(name, shape) for name, shape in shapes.items()]
-    return PatientFunction(inputs, function, partial(function_kernel, function.__name__.strip("_"), function, inputs))
+    return DeferredKernel(inputs, function, partial(function_kernel, function.__name__.strip("_"), function, inputs))
 
 
 def _poses(function: Callable[..., Any], M: ArrayLike, screws: ArrayLike, thetalist: ArrayLike) -> Array:

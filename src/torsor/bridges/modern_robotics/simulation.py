@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from torsor.bridges.modern_robotics.chain import Chain, chain
 from torsor.errors import ArgumentError
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 Array = np.ndarray
 

@@ -130,18 +130,20 @@ class Certificate:
     def summary(self) -> str:
         """The verdict in one line."""
         counts = {word: sum(row.verdict == word for row in self.rows) for word in (PASS, FAIL, SKIPPED)}
-        said = ", ".join(f"{n} {word}" for word, n in zip(("passed", "failed", "skipped"), counts.values(), strict=True) if n)
-        return f"{self.robot}: {'verified' if self.passed else 'NOT VERIFIED'}, {said} in {self.seconds:.1f} s"
+        counted = ", ".join(
+            f"{n} {word}" for word, n in zip(("passed", "failed", "skipped"), counts.values(), strict=True) if n
+        )
+        return f"{self.robot}: {'verified' if self.passed else 'NOT VERIFIED'}, {counted} in {self.seconds:.1f} s"
 
     def __str__(self) -> str:
         lines = [self.summary, ""]
         lines.append(_line([head for head, _, _ in COLUMNS]))
-        said = ""
+        previous = ""
         for row in self.rows:
             lines.append(_line(row.cells))
-            reason = "as above" if row.reason and row.reason == said else row.reason
+            reason = "as above" if row.reason and row.reason == previous else row.reason
             lines += [f"{'':9}{text}" for text in wrap(reason, WIDTH - 9)]
-            said = row.reason
+            previous = row.reason
         lines.append("")
         for key, value in self._document().items():
             lines += wrap(f"{key}: {value}", WIDTH, subsequent_indent="  ")

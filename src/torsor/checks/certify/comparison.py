@@ -53,7 +53,7 @@ def compare(left: Array, right: Array, sigma: Array | float, *labels: Sequence[s
     right = np.asarray(right, float)
     error = np.abs(np.asarray(left, float) - right)
     scale = per_sample(right) if size is None else size
-    allowed = SIGMAS * np.broadcast_to(sigma, error.shape) + FLOOR * like(scale, error)
+    allowed = SIGMAS * np.broadcast_to(sigma, error.shape) + FLOOR * broadcast_samples(scale, error)
     return Comparison(error, allowed, scale, labels)
 
 
@@ -62,7 +62,7 @@ def per_sample(x: Array) -> Array:
     return np.abs(x).reshape(len(x), -1).max(axis=1, initial=0.0)
 
 
-def like(scale: Array, x: Array) -> Array:
+def broadcast_samples(scale: Array, x: Array) -> Array:
     """One number per sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
     return scale.reshape(-1, *[1] * (x.ndim - 1))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: F&O's methods beside the one in use
 METHODS = ("direct", "multipliers", "null_space")
 #: distance of the guesses from the neutral configuration [rad, m]
-NEAR = 0.2
+GUESS_DISTANCE = 0.2
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LoopSamples:
     @classmethod
     def of(cls, s: Samples) -> LoopSamples:
         system, rng = s.robot.constrained(), np.random.default_rng(s.seed)
-        guesses = s.robot.integrate(s.robot.neutral(), NEAR * rng.normal(size=(len(s.q), s.robot.nv)), 1.0)
+        guesses = s.robot.integrate(s.robot.neutral(), GUESS_DISTANCE * rng.normal(size=(len(s.q), s.robot.nv)), 1.0)
         every = np.ones(s.robot.nv, bool)
         ends = [closing.close_loops(system, guess, every, None) for guess in guesses]
         q = np.array([end.q for end in ends if end.closed])
@@ -75,7 +75,7 @@ def jacobian(s: Samples) -> Comparison:
     c, keep = s.closed, s.closed.system.holonomic
     u = np.random.default_rng(s.seed).normal(size=c.v.shape)
     u /= np.abs(u).sum(axis=1, keepdims=True)
-    slope = differences.along(s, c.system.residual, c.q, u)
+    slope = differences.derivative_along(s, c.system.residual, c.q, u)
     moved = np.einsum("skn,sn->sk", c.A, u)
     labels = tuple(name for name, kept in zip(c.system.rows, keep, strict=True) if kept)
     return _compare_with_differences(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
@@ -85,7 +85,9 @@ def drift(s: Samples) -> Comparison:
     """Ȧv by the kernel against differences of A v along the motion."""
     c = s.closed
     speed = np.abs(c.v).sum(axis=1, keepdims=True)
-    slope = differences.along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
+    slope = (
+        differences.derivative_along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
+    )
     return _compare_with_differences(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
 
 
@@ -108,7 +110,7 @@ def balance(s: Samples) -> Comparison:
     return compare(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
 
 
-def ideal(s: Samples) -> Comparison:
+def no_constraint_power(s: Samples) -> Comparison:
     """λᵀA v = 0: the loops do no work."""
     c = s.closed
     terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
@@ -136,4 +138,6 @@ def methods(s: Samples) -> Comparison:
 
 def _compare_with_differences(found: Array, slope: Array, size: Array, labels: Sequence[str]) -> Comparison:
     """Tolerance for differences of rows that are accurate to ε of their largest entry."""
-    return differences.with_truncation(compare(found, slope, (differences.MAGNIFIED * EPS * size)[:, None], labels, size=size))
+    return differences.with_truncation(
+        compare(found, slope, (differences.ROUNDING_GAIN * EPS * size)[:, None], labels, size=size)
+    )

@@ -28,43 +28,43 @@ class Peer:
 
     model: Any
     data: Any
-    there: Convention
+    convention: Convention
     subject: Samples
 
     @cached_property
     def q(self) -> Array:
-        return self.there.q(self.subject.q)
+        return self.convention.q(self.subject.q)
 
     @cached_property
     def v(self) -> Array:
         """T v"""
-        return self.there.v(self.subject.q, self.subject.v)
+        return self.convention.v(self.subject.q, self.subject.v)
 
     @cached_property
     def a(self) -> Array:
         """T a + Ṫv"""
-        return self.there.a(self.subject.q, self.subject.v, self.subject.a)
+        return self.convention.a(self.subject.q, self.subject.v, self.subject.a)
 
     @cached_property
     def tau(self) -> Array:
         """τ' with Tᵀτ' = τ"""
-        return self.there.tau(self.subject.q, self.subject.tau)
+        return self.convention.tau(self.subject.q, self.subject.tau)
 
     def force(self, tau: Array) -> Array:
         """τ = Tᵀτ'"""
-        return self.there.back.tau(self.q, tau)
+        return self.convention.back.tau(self.q, tau)
 
     def mass(self, M: Array) -> Array:
         """M = TᵀM'T"""
-        T = self.there.velocity_matrix(self.subject.q)
+        T = self.convention.velocity_matrix(self.subject.q)
         return np.swapaxes(T, 1, 2) @ M @ T
 
     def acceleration(self, a: Array) -> Array:
         """a with T a + Ṫv = a', where T is square."""
-        return self.there.back.a(self.q, self.v, a)
+        return self.convention.back.a(self.q, self.v, a)
 
 
-def bare(s: Samples) -> Description:
+def without_losses_and_shapes(s: Samples) -> Description:
     """The tree without losses and shapes, which are not compared and not supported by every library."""
     d = s.tree.description
     links = tuple(replace(link, geometry=()) for link in d.links)
@@ -73,7 +73,7 @@ def bare(s: Samples) -> Description:
 
 
 @contextmanager
-def skipping(library: str) -> Iterator[None]:
+def skip_unsupported(library: str) -> Iterator[None]:
     """Skip robots that a library does not support."""
     try:
         yield

@@ -9,7 +9,14 @@ import numpy as np
 
 from torsor.bridges import states, to_pinocchio
 from torsor.checks.certify.comparison import Array, Comparison, Skip
-from torsor.checks.certify.peers import Peer, bare, same_acceleration, same_force, same_mass, skipping
+from torsor.checks.certify.peers import (
+    Peer,
+    same_acceleration,
+    same_force,
+    same_mass,
+    skip_unsupported,
+    without_losses_and_shapes,
+)
 from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Samples
 from torsor.model import Description, Model
@@ -26,9 +33,9 @@ class PinocchioModel(Peer):
     def of(cls, s: Samples) -> PinocchioModel:
         from torsor.robot import Robot
 
-        with skipping("Pinocchio"):
-            d = bare(s)
-            model = to_pinocchio(Robot(d if mimics_rightly(s.model) else uncouple(d)))
+        with skip_unsupported("Pinocchio"):
+            d = without_losses_and_shapes(s)
+            model = to_pinocchio(Robot(d if supports_mimics(s.model) else uncouple(d)))
             return cls(model, model.createData(), states.pinocchio(s.tree, model), s)
 
     def each(self, function: Callable[..., Array], *columns: Array) -> Array:
@@ -36,7 +43,7 @@ class PinocchioModel(Peer):
         return np.array([np.array(function(self.model, self.data, *one)) for one in zip(*columns, strict=True)])
 
 
-def mimics_rightly(model: Model) -> bool:
+def supports_mimics(model: Model) -> bool:
     """Whether Pinocchio computes the couplings of a robot, if any.
 
     Where other joints than hinges and sliders take part, 4.1 crashes, or its crba contradicts its rnea.

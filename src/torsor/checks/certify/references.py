@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms.task_space import TWIST
-from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, like, per_sample
+from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, broadcast_samples, per_sample
 from torsor.checks.certify.rounding import SIGMAS
 from torsor.checks.certify.subject import Samples
 from torsor.compile.program import flatten
@@ -21,9 +21,9 @@ from torsor.symbolic.rational import map_floats
 
 DIGITS = 50
 #: degrees of freedom up to which n³ results are checked
-CUBED = 12
+LARGEST_CUBIC = 12
 #: states in which the reference is computed: one takes as long as ten thousand kernel calls
-FEW = 2
+REFERENCE_STATES = 2
 #: where dt is an input: a step that turns joints by a good part of a radian
 STEP = 0.25
 
@@ -38,18 +38,18 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
         raise Skip("mpmath is not installed: pip install 'torsor[symbolic]'")
     if spec in ("motor_torque", "gear_torque") and not s.model.rotors:
         raise Skip("the robot has no rotors")
-    if spec == "christoffel_symbols" and s.model.nv > CUBED:
+    if spec == "christoffel_symbols" and s.model.nv > LARGEST_CUBIC:
         raise Skip(f"{s.model.nv}³ entries take minutes to compile")
     row = QUANTITIES[spec]
     frame = {word: s.tip for word in ("frame", "at") if word in row.words}
-    n = len(s.q) if s.thorough else min(FEW, len(s.q))
+    n = len(s.q) if s.thorough else min(REFERENCE_STATES, len(s.q))
     state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
     exact = _reference(partial(row.function, **frame), s.model, state)
     error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
     size = per_sample(got)
-    return Comparison(error, SIGMAS * sigma + FLOOR * like(size, got), size, _labels(spec, s, got.ndim - 1))
+    return Comparison(error, SIGMAS * sigma + FLOOR * broadcast_samples(size, got), size, _labels(spec, s, got.ndim - 1))
 
 
 def _labels(name: str, s: Samples, axes: int) -> tuple[Sequence[str], ...]:
@@ -71,7 +71,7 @@ def _value(s: Samples, name: str) -> Array:
 
 
 def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array]) -> list[list[Any]]:
-    """The function of each state, its results laid end to end, over numbers of DIGITS digits: the model's as well."""
+    """The function of each state, its results concatenated, over numbers of DIGITS digits, also those of the model."""
     import mpmath
 
     with mpmath.workdps(DIGITS):

@@ -46,7 +46,7 @@ def coriolis(s: Samples) -> Comparison:
     return compare(_times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
-def positive(s: Samples) -> Comparison:
+def positive_definite(s: Samples) -> Comparison:
     """vᵀM v > 0: M is symmetric to the bit, and no motion has negative energy.
 
     The error is the asymmetry of M, or the amount of its smallest eigenvalue below zero; n ε of the largest is allowed.
@@ -112,14 +112,14 @@ def odd_even(s: Samples) -> Comparison:
 
 
 def _by_large_tree(s: Samples, method: str) -> Comparison:
-    """The tolerance is the rounding error of elimination in another order: see :func:`_out_of_order`."""
+    """The tolerance is the rounding error of elimination in another order: see :func:`_sigma_of_other_orders`."""
     from torsor.mechanics.large import LargeTree
 
     try:
         a = LargeTree.of(s.model).forward_dynamics(s.q, s.v, s.tau, method=method)
     except (ModelError, ArgumentError, SingularError) as error:
         raise Skip(str(error)) from error
-    return compare(a, s.acceleration, _out_of_order(s), s.names)
+    return compare(a, s.acceleration, _sigma_of_other_orders(s), s.names)
 
 
 def sparse_elimination(s: Samples) -> Comparison:
@@ -132,15 +132,15 @@ def sparse_elimination(s: Samples) -> Comparison:
             rows.append(o.joint_acceleration(o.by_elimination()[0]))
     except (ModelError, SingularError, MissingExtra) as error:
         raise Skip(str(error)) from error
-    return compare(np.array(rows), s.acceleration[:n], _out_of_order(s)[:n], s.names)
+    return compare(np.array(rows), s.acceleration[:n], _sigma_of_other_orders(s)[:n], s.names)
 
 
-def _out_of_order(s: Samples) -> Array:
+def _sigma_of_other_orders(s: Samples) -> Array:
     """σ of a when joints are not eliminated from the tips inwards: 10 ROUNDING (cond(M) + ρ²) |a|, ``(samples, 1)``.
 
-    ROUNDING is the shift that keeps pivots above zero.  A body taken out by itself meets its neighbours with its own inertia,
-    not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
-    alone: as many digits are lost, in the inward and again in the outward pass.  A body too LIGHT is not taken out by itself.
+    ROUNDING is the shift that keeps pivots above zero.  A body eliminated alone joins its neighbours with its own inertia
+    and not with that of its subtree.  ρ is the ratio of the inertia at a joint of the body with its subtree to that of the body
+    alone: as many digits are lost, in the inward and again in the outward pass.  A body below LIGHT is not eliminated alone.
     Where several light bodies follow each other it is worse than that: of 65 robots the worst lost five times as much.
     """
     from torsor.mechanics.large.divide_and_conquer import LIGHT

@@ -28,7 +28,7 @@ SIGMAS = 30.0
 #: operations whose results are exact
 EXACT = frozenset({"lt", "le", "eq", "sign"})
 #: operations that pass on an operand without rounding it
-MOVED = frozenset({"neg", "abs", "min", "max"})
+UNROUNDED = frozenset({"neg", "abs", "min", "max"})
 
 
 def deviations(program: Program, state: Sequence[Array]) -> list[Array]:
@@ -69,15 +69,15 @@ def _variances(program: Program, inputs: Sequence[Array]) -> list[Any]:
             operands = [values[k] for k in args]
             y = NUMPY[op](*operands)
             values.append(y)
-            variance.append(0.0 if op in EXACT else _passed_on(op, y, operands, [variance[k] for k in args]))
+            variance.append(0.0 if op in EXACT else _propagate(op, y, operands, [variance[k] for k in args]))
     return variance
 
 
-def _passed_on(op: str, y: Array, operands: list, variances: list) -> Any:
+def _propagate(op: str, y: Array, operands: list, variances: list) -> Any:
     """(ε y)² + Σ (∂y/∂x_k)² σ²(x_k)"""
     if op == "where":  # the branch not taken may be NaN
         return np.where(operands[0] != 0, variances[1], variances[2])
-    total: Any = 0.0 if op in MOVED else (EPS * y) ** 2
+    total: Any = 0.0 if op in UNROUNDED else (EPS * y) ** 2
     for d, s in zip(PARTIALS[op](y, *operands), variances, strict=True):
         if not (isinstance(s, float) and s == 0.0):
             total = total + d * d * s

@@ -29,7 +29,7 @@ class Check(NamedTuple):
 
 
 #: quantities whose kernels are always compared with 50-digit arithmetic; ``thorough`` compares all of them
-MAIN = (
+MAIN_QUANTITIES = (
     "inverse_dynamics",
     "forward_dynamics",
     "mass_matrix",
@@ -49,7 +49,7 @@ CHECKS = (
     Check("ABA = divide and conquer", "a, O(log N) by pairs", relations.divide_and_conquer),
     Check("ABA = odd-even reduction", "a, O(log N) by F&O 28", relations.odd_even),
     Check("ABA = sparse elimination", "a by F&O 27", relations.sparse_elimination),
-    Check("positive energy", "M = Mᵀ, vᵀM v > 0", relations.positive),
+    Check("positive energy", "M = Mᵀ, vᵀM v > 0", relations.positive_definite),
     Check("energy", "K = ½ vᵀM v", relations.kinetic),
     Check("power", "τᵀv = dK/dt + dP/dt", relations.power),
     Check("gravity by differences", "g = ∂P/∂q", differences.gravity),
@@ -64,7 +64,7 @@ LOOPS = (
     Check("loops: drift", "Ȧv = dA/dt v", loops.drift),
     Check("loops: closed", "A a + Ȧv = 0", loops.loops_stay_closed),
     Check("loops: balance", "M a + h = τ + Aᵀλ", loops.balance),
-    Check("loops: ideal", "λᵀA v = 0", loops.ideal),
+    Check("loops: ideal", "λᵀA v = 0", loops.no_constraint_power),
     Check("loops: power", "τᵀv = dK/dt + dP/dt", loops.power),
     Check("loops: methods", "a by F&O 20 = 21 = 22", loops.methods),
 )
@@ -102,7 +102,7 @@ def checks(subject: Samples, peers: bool = True) -> tuple[Check, ...]:
     """The checks that apply to a robot."""
     model, loops = subject.model, bool(subject.robot.loops)
     every = tuple(name for name, row in QUANTITIES.items() if not row.outputs)  # a step is made of quantities that are checked
-    names = every if subject.thorough else MAIN
+    names = every if subject.thorough else MAIN_QUANTITIES
     digits = tuple(
         Check(f"kernel: {name}", "machine code = 50 digits", partial(references.fifty_digits, name)) for name in names
     )

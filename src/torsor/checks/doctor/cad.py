@@ -15,8 +15,8 @@ import numpy as np
 
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.geometry import is_misplaced, links_with_shape
-from torsor.checks.doctor.inertia import osmium, placeholder, rewritten
-from torsor.checks.doctor.records import LinkRecord, second_moment, turning
+from torsor.checks.doctor.inertia import placeholder, rewrite_inertia, smallest_mean_moment
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, second_moment
 from torsor.checks.doctor.shape import Shape
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import (
@@ -29,9 +29,9 @@ from torsor.checks.doctor.thresholds import (
     FAR_BEYOND,
     FAR_OFF,
     MATTERS,
+    NEGLIGIBLE,
     OUTSIDE,
     TIMES_NEARER,
-    UNFELT,
     UNIT_WINDOW,
     UNLIKE,
 )
@@ -80,13 +80,13 @@ def fit(second: Array, mass: float, shape: Shape) -> Fit:
 def explain_inertia(subject: Examination) -> Iterable[Finding]:
     """inertia-units, -about-wrong-frame, -axes-swapped, -products-sign, -far-from-mesh: at most one of them per link."""
     for link, own, body in links_with_shape(subject):
-        if comparable(link):
+        if has_intended_inertia(link):
             yield from compare_with_shape(subject, link, own, body)
 
 
-def comparable(link: LinkRecord) -> bool:
+def has_intended_inertia(link: LinkRecord) -> bool:
     """Whether an inertia was intended: point masses and placeholders have their own findings."""
-    return float(np.trace(link.inertia)) / 3 > osmium(link.mass or 0.0) and placeholder(link) is None
+    return float(np.trace(link.inertia)) / 3 > smallest_mean_moment(link.mass or 0.0) and placeholder(link) is None
 
 
 def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
@@ -96,21 +96,21 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
     trusted = not is_misplaced(
         body.outside(link.com), own
     )  # where the centre is not in the shape, one of them is in other axes
-    beyond = excess(link.second_moment, link, body) if trusted else _anywhere(link, body)
+    beyond = excess(link.second_moment, link, body) if trusted else _excess_anywhere(link, body)
     found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
     h = _best(link, own, [h for h in found if _is_plausible(h, link, own, body, given, beyond)])
     if h is None:
         yield from _far_from_shape(subject, link, given, beyond)
         return
-    change = subject.change(link, turning(h.inertia - link.inertia))
-    if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < UNFELT:
+    change = subject.change(link, inertia_without_mass(h.inertia - link.inertia))
+    if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < NEGLIGIBLE:
         return
     size = f"{given.ratio:.3g} times that of a uniform body of its shape"
     yield subject.finding(
         h.code, link, f"its inertia is {size}, at an angle of {given.angle:.0f}°; {h.says}",
         "its contribution to M is wrong" + ("" if change is None else f": corrected, {change}"), path=("inertial", "inertia"),
         severity="warning" if change is None or change.share > MATTERS else "note",
-        cure=rewritten(h.repair, h.says, link, inertia=h.inertia),
+        proposal=rewrite_inertia(h.repair, h.says, link, inertia=h.inertia),
     )  # fmt: skip
 
 
@@ -125,8 +125,8 @@ def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: 
         return
     assert link.mass is not None
     factor = beyond if beyond > BEYOND_SHAPE else given.ratio
-    change = subject.change(link, turning(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
-    if change is not None and change.share < UNFELT:
+    change = subject.change(link, inertia_without_mass(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
+    if change is not None and change.share < NEGLIGIBLE:
         return
     says = (
         f"its inertia is {beyond:.3g} times the largest that {link.mass:.4g} kg inside its shape can have"
@@ -150,7 +150,7 @@ def excess(second: Array, link: LinkRecord, shape: Shape) -> float:
     return max(float(v / b) if b > 0 else 0.0 for v, b in zip(values, bounds, strict=True))
 
 
-def _anywhere(link: LinkRecord, shape: Shape) -> float:
+def _excess_anywhere(link: LinkRecord, shape: Shape) -> float:
     """The same with m d²/4, the upper bound for a mass within a diameter d, for any centre and orientation."""
     assert link.mass is not None
     return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)

@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.checks.doctor import cad, conditioning, geometry, inertia, limits, locks, masses, mimic, symmetry, unshaped
+from torsor.checks.doctor import (
+    cad,
+    conditioning,
+    geometry,
+    inertia,
+    limits,
+    links_without_shape,
+    locks,
+    masses,
+    mimic,
+    symmetry,
+)
 from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.checks.doctor.reading import Source, subject_of
 from torsor.checks.doctor.records import Record
@@ -18,14 +29,15 @@ Check = Callable[[Examination], Iterable[Finding]]
 
 #: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
-    masses.negative, masses.missing,
-    inertia.impossible, inertia.point_masses, inertia.placeholders, inertia.copies,
-    geometry.reachable, geometry.lying, geometry.scales, geometry.density, geometry.centres, cad.explain_inertia,
-    unshaped.by_size,
+    masses.negative_masses, masses.missing_masses,
+    inertia.impossible_inertias, inertia.point_masses, inertia.placeholders, inertia.copied_inertias,
+    geometry.unreachable_meshes, geometry.meshes_with_y_up, geometry.mesh_scales,
+    geometry.density, geometry.centres_of_mass, cad.explain_inertia,
+    links_without_shape.implausible_units,
     symmetry.asymmetry,
     limits.axes, limits.bounds, limits.efforts,
     mimic.mimics,
-    conditioning.mass_matrix, locks.gimbals,
+    conditioning.mass_matrix, locks.gimbal_locks,
 )  # fmt: skip
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.inertia import smallest
-from torsor.checks.doctor.masses import idle
+from torsor.checks.doctor.inertia import smallest_eigenvalue
+from torsor.checks.doctor.masses import massless_joints
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
-from torsor.checks.doctor.thresholds import HOPELESS, ILL, SENTINEL, TOO_LIGHT
+from torsor.checks.doctor.thresholds import ILL_CONDITIONED, NUMERICALLY_SINGULAR, SENTINEL, TOO_LIGHT
 
 Array = np.ndarray
 
@@ -22,25 +22,25 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
     if dynamics is None or not dynamics.nv:
         return
     records = {j.name: j for j in subject.joints}
-    felt = dynamics.least_inertia
+    inertias = dynamics.least_inertia
     size = np.diagonal(dynamics.M, axis1=1, axis2=2).max()
-    zero = [k for k in range(dynamics.nv) if 0 <= felt[k] <= 1e-14 * size]
-    yield from _still(subject, records, [dynamics.joint[k] for k in zero])
+    zero = [k for k in range(dynamics.nv) if 0 <= inertias[k] <= 1e-14 * size]
+    yield from _joints_without_inertia(subject, records, [dynamics.joint[k] for k in zero])
     kept = [k for k in range(dynamics.nv) if k not in zero]
     M = dynamics.M[:, kept][:, :, kept]
     names = [dynamics.joint[k] for k in kept]
     if not kept:
         return
-    if smallest(M) < -1e-12:
+    if smallest_eigenvalue(M) < -1e-12:
         yield _indefinite(subject, records, M, names)
         return
     yield from _condition(subject, records, M, names)
-    yield from _light(subject, records, felt[kept], names)
+    yield from _light_joints(subject, records, inertias[kept], names)
 
 
-def _still(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
+def _joints_without_inertia(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
     """Joints whose moved masses have no inertia about the axis: point masses on the axis."""
-    reported = idle(subject)
+    reported = massless_joints(subject)
     below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
     for name in dict.fromkeys(names):
         if name not in below and name in records:
@@ -71,20 +71,20 @@ def _condition(subject: Examination, records: dict[str, JointRecord], M: Array, 
     values, vectors = np.linalg.eigh(_scale(M))
     ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     s = int(np.argmax(ratio))
-    if ratio[s] < ILL:
+    if ratio[s] < ILL_CONDITIONED:
         return
-    hopeless = bool(ratio[s] > HOPELESS)
+    hopeless = bool(ratio[s] > NUMERICALLY_SINGULAR)
     involved = np.abs(vectors[s][:, 0])
     worst = [names[k] for k in np.argsort(-involved) if involved[k] > 0.3 * involved.max()]
     yield subject.finding(
         "mass-matrix-ill-conditioned", records.get(worst[0]),
-        f"M with a unit diagonal has condition {ratio[s]:.2g}: {_together(worst)}",
+        f"M with a unit diagonal has condition {ratio[s]:.2g}: {_joints_of_motion(worst)}",
         f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits" + "; a simulation overflows" * hopeless,
         severity="error" if hopeless else "",
     )  # fmt: skip
 
 
-def _together(names: list[str]) -> str:
+def _joints_of_motion(names: list[str]) -> str:
     """The joints of a motion that takes almost no force."""
     named = list(dict.fromkeys(names[:3]))
     if len(named) == 1:
@@ -92,9 +92,11 @@ def _together(names: list[str]) -> str:
     return f"moved together, joints {', '.join(map(repr, named))} have almost no inertia compared with each alone"
 
 
-def _light(subject: Examination, records: dict[str, JointRecord], felt: Array, names: list[str]) -> Iterable[Finding]:
+def _light_joints(
+    subject: Examination, records: dict[str, JointRecord], inertias: Array, names: list[str]
+) -> Iterable[Finding]:
     found = []
-    for name, inertia in zip(names, felt, strict=True):
+    for name, inertia in zip(names, inertias, strict=True):
         j = records.get(name)
         effort = 0.0 if j is None or j.effort is None or j.effort >= SENTINEL else j.effort
         if j is not None and effort > TOO_LIGHT * inertia:

@@ -100,8 +100,8 @@ class Dynamics:
         if not self.nv:
             return Change(0.0, "")
         added = np.abs(np.diagonal(self.added_inertia(link, G), axis1=1, axis2=2))
-        felt = np.abs(np.diagonal(self.M, axis1=1, axis2=2))
-        share = np.divide(added, felt, out=np.where(added > 0, np.inf, 0.0), where=felt > 0).max(axis=0)
+        diagonal = np.abs(np.diagonal(self.M, axis1=1, axis2=2))
+        share = np.divide(added, diagonal, out=np.where(added > 0, np.inf, 0.0), where=diagonal > 0).max(axis=0)
         k = int(np.argmax(share))
         return Change(float(share[k]), self.joint[k])
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.inertia import rewritten
-from torsor.checks.doctor.masses import idle
+from torsor.checks.doctor.inertia import rewrite_inertia
+from torsor.checks.doctor.masses import massless_joints
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shapes, merge_corners
 from torsor.checks.doctor.subject import Examination
@@ -27,26 +27,26 @@ SOLIDS: dict[str, Callable[..., Solid]] = {
 }  # fmt: skip
 
 
-def fillings(subject: Examination, density: float) -> Iterator[Finding]:
+def missing_mass_repairs(subject: Examination, density: float) -> Iterator[Finding]:
     """mass-missing-matters, link by link, each with its repair; a warning names shapes without volume."""
-    for joint, links in idle(subject).items():
+    for joint, links in massless_joints(subject).items():
         for link in (link for link in links if link.geometry):
             try:
                 G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.upright)
             except (ArgumentError, FileError, MissingExtra) as error:
                 warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
                 continue
-            cure = rewritten(
-                REPAIR, f"{1e3 * float(G.m) / density:.4g} l filled with {density:g} kg/m³", _bare(link), mass=float(G.m),
-                com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
+            proposal = rewrite_inertia(
+                REPAIR, f"{1e3 * float(G.m) / density:.4g} l filled with {density:g} kg/m³", _without_numbers(link),
+                mass=float(G.m), com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
             )  # fmt: skip
             yield subject.finding(
                 "mass-missing-matters", link, f"joint {joint!r} moves it, and all moved links are massless", "M is singular",
-                cure=cure,
+                proposal=proposal,
             )  # fmt: skip
 
 
-def _bare(link: LinkRecord) -> LinkRecord:
+def _without_numbers(link: LinkRecord) -> LinkRecord:
     """A link without usable numbers; the axes of its <inertial> origin stay."""
     return LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)
 
@@ -70,5 +70,5 @@ def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia
     """G of one shape about the link's origin: Xᵀ G X of a solid, the sum over the surfaces of a mesh."""
     if g.shape != "mesh":
         return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
-    surfaces = triangles(shapes.stood(g, upright), shapes.places)
+    surfaces = triangles(shapes.turned_upright(g, upright), shapes.places)
     return sum_inertias([mesh(*merge_corners(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

@@ -23,13 +23,13 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cure:
+class ProposedRepair:
     """A repair by name: the edits that make it, in words, and the inertias that links have after it."""
 
     name: str
     says: str
     edits: tuple[Edit, ...]
-    becomes: Mapping[str, Inertia] = field(default_factory=dict)
+    inertias_after: Mapping[str, Inertia] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Finding:
     file: str = ""
     line: int | None = None
     also: tuple[str, ...] = ()
-    cure: Cure | None = field(default=None, compare=False, repr=False)
+    proposal: ProposedRepair | None = field(default=None, compare=False, repr=False)
 
     @property
     def repair(self) -> str | None:
-        return None if self.cure is None else self.cure.name
+        return None if self.proposal is None else self.proposal.name
 
     @property
     def place(self) -> str:

@@ -8,18 +8,18 @@ import numpy as np
 
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.inertia import rewritten
+from torsor.checks.doctor.inertia import rewrite_inertia
 from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shape
 from torsor.checks.doctor.subject import Examination
-from torsor.checks.doctor.thresholds import CLEAR, DENSEST, LIGHTEST, MARKER, OUTSIDE, UNFELT, USUAL_DENSITY
+from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DENSEST, LIGHTEST, MARKER, NEGLIGIBLE, OUTSIDE, USUAL_DENSITY
 
 Array = np.ndarray
 
 _BASE = "it is part of the base and affects M only with a floating base"
 
 
-def reachable(subject: Examination) -> Iterable[Finding]:
+def unreachable_meshes(subject: Examination) -> Iterable[Finding]:
     """mesh-unreachable: one finding per package and reason."""
     if not subject.shapes.meshes:
         return
@@ -48,11 +48,11 @@ def _reason(text: str) -> str:
     return text if len(text) < 200 else text[:200] + "..."
 
 
-def lying(subject: Examination) -> Iterable[Finding]:
+def meshes_with_y_up(subject: Examination) -> Iterable[Finding]:
     """mesh-up-axis: COLLADA meshes with y up, that fit only for a reader that turns them."""
     if not subject.upright:
         return
-    links = [link for link in subject.massive if any(subject.shapes.lies(g) for g in link.geometry)]
+    links = [link for link in subject.massive if any(subject.shapes.has_y_up(g) for g in link.geometry)]
     yield subject.finding(
         "mesh-up-axis", links[0],
         f"{len(links)} links have COLLADA meshes with y up that fit masses and joints only if turned to z",
@@ -61,7 +61,7 @@ def lying(subject: Examination) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-def scales(subject: Examination) -> Iterable[Finding]:
+def mesh_scales(subject: Examination) -> Iterable[Finding]:
     """mesh-scale: shapes a hundred times the size of the robot."""
     for link in subject.links:
         shape = subject.shape(link.geometry)
@@ -79,7 +79,7 @@ def find_oversized(subject: Examination, shape: Shape) -> bool:
 def links_with_shape(subject: Examination) -> Iterator[tuple[LinkRecord, Shape, Shape]]:
     """Links with a shape and a mass that affects M: (link, its shape, the shape of all links welded to it)."""
     for link in subject.massive:
-        upright = stands(subject, link)
+        upright = turns_y_up(subject, link)
         own = subject.shapes.of(link.geometry, upright=upright)
         if own is None or own.size < MARKER or find_oversized(subject, own) or not is_noticeable(subject, link):
             continue
@@ -87,9 +87,9 @@ def links_with_shape(subject: Examination) -> Iterator[tuple[LinkRecord, Shape, 
         yield link, own, subject.shapes.of(group, upright=upright) or own
 
 
-def stands(subject: Examination, link: LinkRecord) -> bool:
+def turns_y_up(subject: Examination, link: LinkRecord) -> bool:
     """Whether to turn a link's meshes with y up: as for most links, unless its centre of mass is inside only otherwise."""
-    if not any(subject.shapes.lies(g) for g in link.geometry):
+    if not any(subject.shapes.has_y_up(g) for g in link.geometry):
         return False
     away = {}
     for upright in (True, False):
@@ -106,7 +106,7 @@ def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
         return True
     if not dynamics.moves(link.name):
         return (link.mass or 0) > 0.1
-    return dynamics.change(link.name, link.spatial).share > UNFELT
+    return dynamics.change(link.name, link.spatial).share > NEGLIGIBLE
 
 
 def density(subject: Examination) -> Iterable[Finding]:
@@ -119,12 +119,14 @@ def density(subject: Examination) -> Iterable[Finding]:
         if most > DENSEST:
             says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
             grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and link.mass > 20
-            cure = (
-                rewritten("grams-to-kilograms", "the mass interpreted as grams", link, mass=link.mass / 1e3) if grams else None
+            proposal = (
+                rewrite_inertia("grams-to-kilograms", "the mass interpreted as grams", link, mass=link.mass / 1e3)
+                if grams
+                else None
             )
             yield subject.finding(
                 "mass-units" if grams else "mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"),
-                cure=cure,
+                proposal=proposal,
             )  # fmt: skip
         elif least < LIGHTEST:
             says = f"{link.mass:.4g} kg in a box of {1e3 * own.box:.3g} l: {least:.2g} kg/m³, air has 1.2"
@@ -138,7 +140,7 @@ def _share(subject: Examination, link: LinkRecord) -> str:
     return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
 
 
-def centres(subject: Examination) -> Iterable[Finding]:
+def centres_of_mass(subject: Examination) -> Iterable[Finding]:
     """com-outside-geometry, com-units: positive mass has its centre inside the convex hull of its shape."""
     for link, own, body in links_with_shape(subject):
         away = body.outside(link.com)
@@ -146,10 +148,12 @@ def centres(subject: Examination) -> Iterable[Finding]:
             continue
         where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
         if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
-            cure = rewritten("millimetres-to-metres", "the centre of mass interpreted as millimetres", link, com=link.com / 1e3)
+            proposal = rewrite_inertia(
+                "millimetres-to-metres", "the centre of mass interpreted as millimetres", link, com=link.com / 1e3
+            )
             says = f"its centre of mass {where} is {away:.3g} m outside; a thousandth of it is inside"
             means = _torque(subject, link, link.com)
-            yield subject.finding("com-units", link, says, means, path=("inertial", "origin"), cure=cure)
+            yield subject.finding("com-units", link, says, means, path=("inertial", "origin"), proposal=proposal)
             continue
         says = f"its centre of mass {where} is at least {away:.3g} m outside its shape, which is {own.size:.3g} m large"
         means = _torque(subject, link, link.com - own.bodies[0].com)
@@ -159,7 +163,7 @@ def centres(subject: Examination) -> Iterable[Finding]:
 
 def is_misplaced(away: float, own: Shape) -> bool:
     """Whether a centre of mass that far outside is more than a motor that is not drawn."""
-    return away > max(OUTSIDE * own.size, CLEAR)
+    return away > max(OUTSIDE * own.size, CLEARLY_OUTSIDE)
 
 
 def _torque(subject: Examination, link: LinkRecord, off: Array) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from torsor.checks.doctor.dynamics import Change, amount
-from torsor.checks.doctor.finding import Cure, Edit, Finding
-from torsor.checks.doctor.records import LinkRecord, spatial, turning
+from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.symmetry import stem
 from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED, UNNOTICED
@@ -23,7 +23,7 @@ NOTHING = 1e-6
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
 
 
-def impossible(subject: Examination) -> Iterable[Finding]:
+def impossible_inertias(subject: Examination) -> Iterable[Finding]:
     """inertia-not-positive, triangle-inequality: 0 ≤ λ_1 and λ_3 ≤ λ_1 + λ_2 of the principal moments (MR §8.2.1)."""
     for link in subject.links:
         if link.mass is None or link.mass < 0:
@@ -34,27 +34,27 @@ def impossible(subject: Examination) -> Iterable[Finding]:
             if size > 0:
                 yield _massless(subject, link, size)
             continue
-        if size < NOTHING * osmium(link.mass):
+        if size < NOTHING * smallest_mean_moment(link.mass):
             continue  # rounding left of zeros: a point mass
         broken, code = (-a, "inertia-not-positive") if a < -TOLERANCE * size else (c - a - b, "triangle-inequality")
         if broken <= TOLERANCE * size:
             continue
-        share, cure = broken / size, nearest(link)
+        share, proposal = broken / size, nearest_possible(link)
         moments = f"{a:.4g}, {b:.4g}, {c:.4g} kg·m²"
-        change = None if cure is None else subject.change(link, cure.becomes[link.name] - link.spatial)
+        change = None if proposal is None else subject.change(link, proposal.inertias_after[link.name] - link.spatial)
         law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
         yield subject.finding(
             code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
             "physically impossible: kinetic energy may be negative"
             + ("" if change is None else f"; with the nearest one {change}"),
-            path=("inertial", "inertia"), severity=_severity(subject, share, change), cure=cure,
+            path=("inertial", "inertia"), severity=_severity(subject, share, change), proposal=proposal,
         )  # fmt: skip
 
 
 def _severity(subject: Examination, share: float, change: Change | None) -> str:
     if share < ROUNDED or (change is not None and change.share < UNNOTICED):
         return "note"
-    definite = subject.dynamics is not None and smallest(subject.dynamics.M) > 0
+    definite = subject.dynamics is not None and smallest_eigenvalue(subject.dynamics.M) > 0
     return "warning" if definite else "error"
 
 
@@ -68,7 +68,7 @@ def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:
     )  # fmt: skip
 
 
-def smallest(M: Array) -> float:
+def smallest_eigenvalue(M: Array) -> float:
     """The least eigenvalue of M scaled to a unit diagonal, over the samples; below zero, M is not positive definite."""
     if not M.size:
         return 1.0
@@ -78,7 +78,7 @@ def smallest(M: Array) -> float:
     return float(np.linalg.eigvalsh(M / (root[:, :, None] * root[:, None, :])).min())
 
 
-def nearest(link: LinkRecord) -> Cure | None:
+def nearest_possible(link: LinkRecord) -> ProposedRepair | None:
     """The nearest inertia that a body can have: same mass, same centre, Σ_c made positive."""
     try:
         found = nearest_consistent(spatial(link.mass or 0.0, np.zeros(3), link.inertia))
@@ -86,12 +86,12 @@ def nearest(link: LinkRecord) -> Cure | None:
         return None
     about_com = np.array(found.inertia.about_com.rows, float)
     moved = found.distance / max(float(np.linalg.norm(link.second_moment)), 1e-300)
-    return rewritten("nearest-inertia", f"the nearest possible inertia, {amount(moved)} away", link, inertia=about_com)
+    return rewrite_inertia("nearest-inertia", f"the nearest possible inertia, {amount(moved)} away", link, inertia=about_com)
 
 
-def rewritten(
+def rewrite_inertia(
     name: str, says: str, link: LinkRecord, *, mass: float | None = None, com: Array | None = None, inertia: Array | None = None
-) -> Cure:
+) -> ProposedRepair:
     """The repair that gives a link another mass [kg], centre of mass [m] or inertia about it [kg·m², in the link's axes]."""
     edits = []
     if mass is not None:
@@ -104,7 +104,7 @@ def rewritten(
         edits += [Edit("link", link.name, ("inertial", "inertia"), e, number(written[i, j])) for e, i, j in _ENTRIES]
     m, c = link.mass if mass is None else mass, link.com if com is None else com
     new = spatial(m or 0.0, c, link.inertia if inertia is None else inertia)
-    return Cure(name, says, tuple(edits), {link.name: new})
+    return ProposedRepair(name, says, tuple(edits), {link.name: new})
 
 
 def number(x: float) -> str:
@@ -112,7 +112,7 @@ def number(x: float) -> str:
     return format(float(x) + 0.0, ".12g")
 
 
-def osmium(mass: float) -> float:
+def smallest_mean_moment(mass: float) -> float:
     """2/5 m r², the moment of a ball of the densest matter [kg·m²]: no body of that mass has a smaller mean moment."""
     radius = (3 * mass / (4 * math.pi * DENSEST)) ** (1 / 3)
     return 0.4 * mass * radius**2
@@ -123,11 +123,11 @@ def point_masses(subject: Examination) -> Iterable[Finding]:
     harmless: dict[str, list[LinkRecord]] = {}
     for link in subject.massive:
         assert link.mass is not None
-        ball, mean = osmium(link.mass), float(np.trace(link.inertia)) / 3
+        ball, mean = smallest_mean_moment(link.mass), float(np.trace(link.inertia)) / 3
         if mean >= ball or np.linalg.eigvalsh(link.inertia)[0] < -NOTHING * ball:
             continue
         code = "point-mass" if np.abs(link.inertia).max() < NOTHING * ball else "inertia-too-small"
-        change = subject.change(link, turning((ball - mean) * np.eye(3)))
+        change = subject.change(link, inertia_without_mass((ball - mean) * np.eye(3)))
         if change is None or change.share <= MATTERS:
             harmless.setdefault(code, []).append(link)
             continue
@@ -156,12 +156,14 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
         if (value := placeholder(link)) is not None:
             groups.setdefault(value, []).append(link)
     for value, links in groups.items():
-        worst = max((c for c in (subject.change(link, turning(link.inertia)) for link in links) if c), default=None)
-        said = "" if worst is None else f"; without it {worst}"
+        worst = max(
+            (c for c in (subject.change(link, inertia_without_mass(link.inertia)) for link in links) if c), default=None
+        )
+        effect = "" if worst is None else f"; without it {worst}"
         yield subject.finding(
             "inertia-placeholder", links[0],
-            f"the inertia is {value:g} kg·m² times the identity{_of_many(links)}, a typical template value",
-            f"it is probably not measured{said}", path=("inertial", "inertia"), also=links[1:],
+            f"the inertia is {value:g} kg·m² times the identity{_on_several_links(links)}, a typical template value",
+            f"it is probably not measured{effect}", path=("inertial", "inertia"), also=links[1:],
             severity="warning" if worst is not None and worst.share > MATTERS else "note",
         )  # fmt: skip
 
@@ -175,11 +177,11 @@ def placeholder(link: LinkRecord) -> float | None:
     return power if math.isclose(power, xx, rel_tol=1e-9) else None
 
 
-def _of_many(links: list[LinkRecord]) -> str:
+def _on_several_links(links: list[LinkRecord]) -> str:
     return f" on {len(links)} links" if len(links) > 1 else ""
 
 
-def copies(subject: Examination) -> Iterable[Finding]:
+def copied_inertias(subject: Examination) -> Iterable[Finding]:
     """inertia-copied: the same ten numbers on links of different shapes that are not mirror images or repetitions."""
     groups: dict[tuple, list[LinkRecord]] = {}
     for link in subject.massive:
@@ -187,7 +189,7 @@ def copies(subject: Examination) -> Iterable[Finding]:
             key = (link.mass, *np.round(link.com, 9), *np.round(link.inertia.ravel(), 12))
             groups.setdefault(key, []).append(link)
     for links in groups.values():
-        looks = {_look(subject, link) for link in links}
+        looks = {_approximate_size(subject, link) for link in links}
         if len({stem(link.name) for link in links}) < 2 or len(looks) < 2 or None in looks:
             continue
         yield subject.finding(
@@ -196,7 +198,7 @@ def copies(subject: Examination) -> Iterable[Finding]:
         )  # fmt: skip
 
 
-def _look(subject: Examination, link: LinkRecord) -> tuple | None:
+def _approximate_size(subject: Examination, link: LinkRecord) -> tuple | None:
     """Approximate size of a link, within about 10 %: files with different names may contain the same part."""
     shape = subject.shape(link.geometry)
     return None if shape is None else tuple(np.round(8 * np.log2(np.maximum((shape.size, shape.box ** (1 / 3)), 1e-3))))

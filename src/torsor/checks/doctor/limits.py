@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from torsor.checks.doctor.finding import Cure, Edit, Finding
+from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.inertia import number
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
@@ -35,7 +35,9 @@ def axes(subject: Examination) -> Iterable[Finding]:
         yield subject.finding(
             "axis-not-unit", j, f"its axis {_with_spaces(j.axis)} has length {length:.4g}",
             f"torsor scales it to one; a reader that does not moves the joint by {length:.4g} q", path=("axis",),
-            cure=Cure("normalise-axis", f"the axis scaled from length {length:.6g} to 1", (_edit(j, ("axis",), "xyz", unit),)),
+            proposal=ProposedRepair(
+                "normalise-axis", f"the axis scaled from length {length:.6g} to 1", (_edit(j, ("axis",), "xyz", unit),)
+            ),
         )  # fmt: skip
 
 
@@ -82,7 +84,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
         yield subject.finding(
             "limits-degrees", j, f"it turns {span} rad, which is {(upper - lower) / (2 * math.pi):.0f} turns",
             f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond these limits are accepted", path=("limit",),
-            cure=Cure(
+            proposal=ProposedRepair(
                 "degrees-to-radians", f"limits {span} interpreted as degrees",
                 (_edit(j, ("limit",), "lower", number(lo)), _edit(j, ("limit",), "upper", number(hi))),
             ),
@@ -91,7 +93,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
         yield subject.finding(
             "limits-millimetres", j, f"it slides {span} m", f"as millimetres it is {lower / 1e3:g} to {upper / 1e3:g} m",
             path=("limit",),
-            cure=Cure(
+            proposal=ProposedRepair(
                 "millimetres-to-metres", f"limits {span} interpreted as millimetres",
                 (_edit(j, ("limit",), "lower", number(lower / 1e3)), _edit(j, ("limit",), "upper", number(upper / 1e3))),
             ),

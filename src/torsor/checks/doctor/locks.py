@@ -18,7 +18,7 @@ from torsor.checks.doctor.dynamics import Dynamics
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
-from torsor.checks.doctor.thresholds import ILL, LOCKED
+from torsor.checks.doctor.thresholds import ILL_CONDITIONED, LOCKED
 
 Array = np.ndarray
 
@@ -30,14 +30,16 @@ class Lock(NamedTuple):
     angle: float
 
 
-def gimbals(subject: Examination) -> Iterable[Finding]:
+def gimbal_locks(subject: Examination) -> Iterable[Finding]:
     """gimbal-lock: an angle within the limits of a joint at which M is singular."""
     if subject.dynamics is None:
         return
     names, records = subject.dynamics.model.joint_names, {j.name: j for j in subject.joints}
-    found = [lock for lock in locks(subject.dynamics) if all(names[i] in records for i in lock.bodies)]
+    found = [lock for lock in find_locks(subject.dynamics) if all(names[i] in records for i in lock.bodies)]
     found = [
-        lock for lock in found if _allowance(records[names[lock.bodies[1]]], lock.angle) and singular(subject.dynamics, lock)
+        lock
+        for lock in found
+        if _is_within_limits(records[names[lock.bodies[1]]], lock.angle) and is_singular(subject.dynamics, lock)
     ]
     if not found:
         return
@@ -51,15 +53,15 @@ def gimbals(subject: Examination) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-def _allowance(j: JointRecord, q: float) -> bool:
+def _is_within_limits(j: JointRecord, q: float) -> bool:
     lower, upper = (-math.inf if j.lower is None else j.lower), (math.inf if j.upper is None else j.upper)
     return j.type == "continuous" or lower - LOCKED <= q <= upper + LOCKED
 
 
-def locks(dynamics: Dynamics) -> Iterator[Lock]:
+def find_locks(dynamics: Dynamics) -> Iterator[Lock]:
     """Every angle of a middle joint, within (−π, π], at which its axis and those of its neighbours are coplanar."""
     model = dynamics.model
-    volume = [_volumes(dynamics, q) for q in (0.0, math.pi / 2, math.pi)]
+    volume = [_triple_products(dynamics, q) for q in (0.0, math.pi / 2, math.pi)]
     for i in volume[0]:
         if any(i not in v for v in volume):  # a joint such as a cam, whose motion is a pure rotation at some angles only
             continue
@@ -74,7 +76,7 @@ def locks(dynamics: Dynamics) -> Iterator[Lock]:
             yield Lock((model.parent[p], p, i), math.remainder(angle, 2 * math.pi))
 
 
-def _volumes(dynamics: Dynamics, angle: float) -> dict[int, float]:
+def _triple_products(dynamics: Dynamics, angle: float) -> dict[int, float]:
     """a₁·(a₂ × a₃) of every three revolute joints in a row, by the last's body, all joints at one angle."""
     model, out = dynamics.model, {}
     q = dynamics.q[0].tolist()
@@ -92,16 +94,16 @@ def _volumes(dynamics: Dynamics, angle: float) -> dict[int, float]:
     return out
 
 
-def singular(dynamics: Dynamics, lock: Lock) -> bool:
+def is_singular(dynamics: Dynamics, lock: Lock) -> bool:
     """Whether M is singular at the lock and regular half a radian away from it.
 
     The free motion there turns the first joint, so the link that only this joint moves must be massless: most are not.
     """
     model, first = dynamics.model, lock.bodies[0]
     S, row = model.joint[first].subspace(dynamics.q[0, model.q_start[first] :].tolist())[0], model.v_start[first]
-    if S.dot(model.inertia[first] @ S) > dynamics.M[0, row, row] / ILL:
+    if S.dot(model.inertia[first] @ S) > dynamics.M[0, row, row] / ILL_CONDITIONED:
         return False
-    return _condition(dynamics, lock, 0.0) > ILL > 1e4 * _condition(dynamics, lock, 0.5)
+    return _condition(dynamics, lock, 0.0) > ILL_CONDITIONED > 1e4 * _condition(dynamics, lock, 0.5)
 
 
 def _condition(dynamics: Dynamics, lock: Lock, beside: float) -> float:

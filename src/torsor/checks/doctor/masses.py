@@ -16,7 +16,7 @@ from torsor.checks.doctor.subject import Examination
 SMALL = 1e-4
 
 
-def negative(subject: Examination) -> Iterable[Finding]:
+def negative_masses(subject: Examination) -> Iterable[Finding]:
     """mass-negative."""
     for link in subject.links:
         if link.mass is not None and link.mass < 0:
@@ -26,10 +26,10 @@ def negative(subject: Examination) -> Iterable[Finding]:
             )  # fmt: skip
 
 
-def missing(subject: Examination) -> Iterable[Finding]:
+def missing_masses(subject: Examination) -> Iterable[Finding]:
     """mass-missing-matters: a joint whose moving part has no mass has no row in M.  The others are harmless."""
     massless = [link for link in subject.links if link.mass is None or not (link.mass or link.inertia.any())]
-    still = idle(subject)
+    still = massless_joints(subject)
     mattering = {link.name for group in still.values() for link in group}
     for joint, group in still.items():
         yield subject.finding(
@@ -60,7 +60,7 @@ def _from_shape(links: list[LinkRecord]) -> str:
     return "; a density and the shape give them too (repair: mass-from-density, only if named)" if shaped else ""
 
 
-def idle(subject: Examination) -> dict[str, list[LinkRecord]]:
+def massless_joints(subject: Examination) -> dict[str, list[LinkRecord]]:
     """Joints without armature whose moved links are all massless, and these links."""
     dynamics = subject.dynamics
     if dynamics is None:
@@ -69,11 +69,11 @@ def idle(subject: Examination) -> dict[str, list[LinkRecord]]:
     for j in subject.joints:
         children.setdefault(j.parent, []).append(j.child)
     found = {}
-    felt: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for name, inertia in zip(dynamics.joint, dynamics.least_inertia, strict=True):
-        felt[name] = max(felt.get(name, 0.0), float(np.abs(inertia)))
+        largest[name] = max(largest.get(name, 0.0), float(np.abs(inertia)))
     for j in subject.joints:
-        if felt.get(j.name, 1.0) > 0:
+        if largest.get(j.name, 1.0) > 0:
             continue
         below, todo = [], [j.child]
         while todo:

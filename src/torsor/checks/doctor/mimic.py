@@ -25,19 +25,19 @@ def mimics(subject: Examination) -> Iterable[Finding]:
         if leader is None or leader.type == "fixed":
             state = "is not in the file" if leader is None else "is fixed"
             yield subject.finding(
-                "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _free(), path=("mimic",)
+                "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _undefined_position(), path=("mimic",)
             )
-        elif _cyclic(j, joints):
-            yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _free(), path=("mimic",))
+        elif _is_cyclic(j, joints):
+            yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _undefined_position(), path=("mimic",))
         else:
-            yield from _odd(subject, j, leader)
+            yield from _unusual_mimics(subject, j, leader)
 
 
-def _free() -> str:
+def _undefined_position() -> str:
     return "its position is undefined; torsor refuses the file unless it is loaded with mimic=False"
 
 
-def _cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
+def _is_cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
     seen, at = set(), j
     while at.mimic is not None and at.mimic.joint in joints:
         if at.name in seen:
@@ -47,7 +47,7 @@ def _cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
     return False
 
 
-def _odd(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
+def _unusual_mimics(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
     assert j.mimic is not None
     k, b = j.mimic.multiplier, j.mimic.offset
     if k == 0:

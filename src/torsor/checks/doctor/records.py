@@ -65,7 +65,7 @@ def spatial(mass: float, com: Array, inertia: Array) -> Inertia:
     return Inertia.of(float(mass), Vec(*map(float, com)), Sym.of(inertia.tolist()))
 
 
-def turning(inertia: Array) -> Inertia:
+def inertia_without_mass(inertia: Array) -> Inertia:
     """G of an inertia without mass: the difference of two inertias about the same centre."""
     return spatial(0.0, np.zeros(3), inertia)
 

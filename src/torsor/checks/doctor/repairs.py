@@ -10,7 +10,7 @@ from typing import Any
 from torsor.checks.doctor.checkup import examine
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.filling import REPAIR as FILLING
-from torsor.checks.doctor.filling import fillings
+from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, written_subject
 from torsor.checks.doctor.subject import Examination
@@ -54,10 +54,10 @@ class Repair:
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
         changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
-        felt = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
-        felt = "; a zero M_jj becomes positive" if self.change == float("inf") else felt
-        felt = "" if self.change is None else felt
-        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{felt}")
+        effect = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
+        effect = "; a zero M_jj becomes positive" if self.change == float("inf") else effect
+        effect = "" if self.change is None else effect
+        return printable(f"{place}{self.name}: {self.element}: {self.says}: {changed}{effect}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings, numbers and lists."""
@@ -102,7 +102,7 @@ def repair(
     done: set[tuple[str, str]] = set()
     subject = _subject(data, file, roots, meshes, base, None)
     for _ in range(ROUNDS):
-        found = examine(subject) + ([] if density is None else list(fillings(subject, density)))
+        found = examine(subject) + ([] if density is None else list(missing_mass_repairs(subject, density)))
         chosen = _chosen(found, only, done)
         if not chosen:
             break
@@ -136,7 +136,7 @@ def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tup
     order = list(REPAIRS)
     out: dict[str, Finding] = {}
     for f in sorted(findings, key=lambda f: order.index(f.repair) if f.repair else 0):
-        if f.cure is not None and (only is None or f.cure.name in only) and (f.cure.name, f.element) not in done:
+        if f.proposal is not None and (only is None or f.proposal.name in only) and (f.proposal.name, f.element) not in done:
             out.setdefault(f.element, f)
     return list(out.values())
 
@@ -146,12 +146,14 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
     edits: list[tuple[Any, Edit]] = []
     made = []
     for f in findings:
-        assert f.cure is not None
-        found = [(*_element(subject, edit), edit) for edit in f.cure.edits]
+        assert f.proposal is not None
+        found = [(*_element(subject, edit), edit) for edit in f.proposal.edits]
         edits += [(element, edit._replace(path=lacking)) for element, lacking, edit in found]
-        told = tuple((edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found)
-        change = None if subject.dynamics is None else subject.dynamics.difference(dict(f.cure.becomes))
-        made.append(Repair(f.cure.name, f.code, f.element, f.line, f.cure.says, told, change))
+        changes = tuple(
+            (edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found
+        )
+        change = None if subject.dynamics is None else subject.dynamics.difference(dict(f.proposal.inertias_after))
+        made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, changes, change))
     tags = {element: subject.tags[element] for element, _ in edits}
     for element, tag in sorted(tags.items(), key=lambda item: -item[1].start):
         text = data[tag.start : tag.end]

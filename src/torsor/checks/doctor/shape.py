@@ -13,14 +13,14 @@ from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene.hull import outside
 from torsor.look.scene.shapes import triangles
-from torsor.look.scene.upright import lies, turn_upright, visible_shapes
+from torsor.look.scene.upright import has_y_up, turn_upright, visible_shapes
 from torsor.model.description import Geometry
 from torsor.spatial.rigid.meshes import mesh
 
 Array = np.ndarray
 Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)
 
-#: triangles; of a surface with more, taking it for open costs less than asking whether it is closed
+#: number of triangles above which a surface is treated as open: the check whether it is closed would be slow
 FINE = 100_000
 #: odd numbers with well mixed bits, one per coordinate
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
@@ -96,18 +96,18 @@ class Shapes:
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(self.stood(g, upright) for g in visible_shapes(tuple(geometry)))
+        parts = tuple(self.turned_upright(g, upright) for g in visible_shapes(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
-    def stood(self, g: Geometry, upright: bool) -> Geometry:
+    def turned_upright(self, g: Geometry, upright: bool) -> Geometry:
         """A shape; with ``upright``, a mesh with y up is turned."""
-        return turn_upright(g) if upright and self.lies(g) else g
+        return turn_upright(g) if upright and self.has_y_up(g) else g
 
-    def lies(self, g: Geometry) -> bool:
+    def has_y_up(self, g: Geometry) -> bool:
         """Whether a shape is a COLLADA mesh with y up in its metadata."""
-        return self.meshes and lies(g, self.places)
+        return self.meshes and has_y_up(g, self.places)
 
     def _read(self, parts: tuple[Geometry, ...]) -> Shape | None:
         surfaces: list[Surface] = []

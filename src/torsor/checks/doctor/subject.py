@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.checks.doctor.codes import CODES
 from torsor.checks.doctor.dynamics import Change, Dynamics
-from torsor.checks.doctor.finding import Cure, Finding
+from torsor.checks.doctor.finding import Finding, ProposedRepair
 from torsor.checks.doctor.records import JointRecord, LinkRecord, Record
 from torsor.checks.doctor.shape import Shape, Shapes
 from torsor.errors import FileError
@@ -133,15 +133,15 @@ class Examination:
         severity: str = "",
         fix: str = "",
         also: Sequence[Record] = (),
-        cure: Cure | None = None,
+        proposal: ProposedRepair | None = None,
     ) -> Finding:
         usual = CODES[code]
         others = tuple(self.names_of(other, *path) for other in also)
         line = None if record is None else self.line(record, *path)
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
-        cure = cure if self.tags else None  # without the text of a file there is no repair
-        return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, cure)
+        proposal = proposal if self.tags else None  # without the text of a file there is no repair
+        return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, proposal)
 
     def names_of(self, record: Record, *path: str) -> str:
         line = self.line(record, *path)

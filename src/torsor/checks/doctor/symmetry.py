@@ -11,9 +11,9 @@ import numpy as np
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.records import LinkRecord, spatial, turning
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
 from torsor.checks.doctor.subject import Examination
-from torsor.checks.doctor.thresholds import CLEAR, DIFFERENT, SAME, TELLING, UNFELT
+from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DIFFERENT, DISTINGUISHING, NEGLIGIBLE, SAME
 from torsor.spatial import Inertia
 
 Array = np.ndarray
@@ -24,8 +24,8 @@ _OTHER = _SIDES | {b: a for a, b in _SIDES.items()}
 _WORD = re.compile(r"(?:left|right)(?![a-z])|[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*|[0-9]+")
 
 
-COPIED = "and the same products of inertia, which in mirror images have other signs"
-ELSEWHERE = "about other axes: neither mirror images nor copies"
+SAME_PRODUCTS = "and the same products of inertia, which in mirror images have other signs"
+OTHER_AXES = "about other axes: neither mirror images nor copies"
 
 
 class Token(NamedTuple):
@@ -59,7 +59,7 @@ def stem(name: str) -> str:
     return "_".join(w for w in words if w not in _OTHER and not w.isdigit())
 
 
-def twins(name: str) -> Iterator[str]:
+def mirrored_names(name: str) -> Iterator[str]:
     """The names that may be a link's mirror image: with all its sides exchanged, or with one of them."""
     tokens = sides(name)
     for chosen in (tokens, *([t] for t in tokens)):
@@ -74,7 +74,7 @@ def pairs(subject: Examination) -> Iterator[tuple[LinkRecord, list[LinkRecord]]]
     seen: set[frozenset[str]] = set()
     for link in subject.massive:
         others = []
-        for name in dict.fromkeys(twins(link.name)):
+        for name in dict.fromkeys(mirrored_names(link.name)):
             other, pair = subject.link.get(name), frozenset((link.name, name))
             if other is not None and other.massive and len(pair) == 2:
                 others.append((pair, other))
@@ -105,11 +105,11 @@ def compare_mirrored(subject: Examination, link: LinkRecord, others: Sequence[Li
 
 def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: float, what: str) -> Finding:
     change = subject.change(other, _mirror_difference(link, other))
-    matters = share > DIFFERENT and (change is None or change.share > UNFELT)
-    said = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
+    matters = share > DIFFERENT and (change is None or change.share > NEGLIGIBLE)
+    effect = "" if change is None or not np.isfinite(change.share) else f"; with equal values on both sides {change}"
     return subject.finding(
         "left-right-asymmetry", link, f"it and {subject.names_of(other, 'inertial')} differ by {amount(share)} in {what}",
-        f"the robot is heavier on one side{said}" if what.startswith("mass") else f"the sides need different torques{said}",
+        f"the robot is heavier on one side{effect}" if what.startswith("mass") else f"the sides need different torques{effect}",
         path=("inertial",), severity="warning" if matters else "note",
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
     distance = float(np.linalg.norm(a.com)), float(np.linalg.norm(b.com))
     moments = np.linalg.eigvalsh(a.inertia), np.linalg.eigvalsh(b.inertia)
     size = max(float(m[2]) for m in moments)
-    reach = max(*distance, float(np.sqrt(max(size, 0) / max(a.mass, b.mass))), CLEAR)
+    reach = max(*distance, float(np.sqrt(max(size, 0) / max(a.mass, b.mass))), CLEARLY_OUTSIDE)
     found = [
         (abs(a.mass - b.mass) / max(a.mass, b.mass), f"mass ({a.mass:.4g} and {b.mass:.4g} kg)"),
         (
@@ -149,11 +149,11 @@ def _short(values: Array, size: float) -> str:
 
 def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array) -> Iterator[Finding]:
     """The sides agree up to a rotation or mirror; where the link frames are mirror images, check that it is the correct one."""
-    if _looks(a) == _looks(b):
+    if _drawn_shapes(a) == _drawn_shapes(b):
         return  # the same part on both sides is not a mirror image
-    size = max(float(np.linalg.norm(a.com)), CLEAR)
+    size = max(float(np.linalg.norm(a.com)), CLEARLY_OUTSIDE)
     off = float(np.abs(D @ a.com - b.com).max())
-    if off <= max(2 * SAME * size, CLEAR) or np.abs(a.com - b.com).max() > SAME * size:
+    if off <= max(2 * SAME * size, CLEARLY_OUTSIDE) or np.abs(a.com - b.com).max() > SAME * size:
         return
     axis = "xyz"[int(np.argmax(np.abs(D @ a.com - b.com)))]
     yield subject.finding(
@@ -170,23 +170,23 @@ def _same_moments_other_axes(subject: Examination, a: LinkRecord, b: LinkRecord,
     Where the centres of mass are mirror images and not copies, the inertias must be too.
     """
     mirror = D @ a.inertia @ D
-    size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEAR)
+    size, reach = float(np.linalg.norm(a.inertia)), max(float(np.linalg.norm(a.com)), CLEARLY_OUTSIDE)
     away = {"mirror image": float(np.linalg.norm(mirror - b.inertia)), "copy": float(np.linalg.norm(a.inertia - b.inertia))}
-    told = np.abs(D @ a.com - b.com).max() < SAME * reach and np.abs(a.com - b.com).max() > TELLING * reach
-    off = away["mirror image"] if told else min(away.values())
+    distinct = np.abs(D @ a.com - b.com).max() < SAME * reach and np.abs(a.com - b.com).max() > DISTINGUISHING * reach
+    off = away["mirror image"] if distinct else min(away.values())
     if off <= DIFFERENT * size:
         return
-    copied = told and away["copy"] <= SAME * size
-    change = subject.change(b, turning(mirror - b.inertia))
+    copied = distinct and away["copy"] <= SAME * size
+    change = subject.change(b, inertia_without_mass(mirror - b.inertia))
     yield subject.finding(
         "left-right-unmirrored", a,
-        f"it and {subject.names_of(b, 'inertial')} have the same principal moments {COPIED if copied else ELSEWHERE}",
+        f"it and {subject.names_of(b, 'inertial')} have the same principal moments {SAME_PRODUCTS if copied else OTHER_AXES}",
         "one of the inertias is wrong" + ("" if change is None else f"; with the mirror image of the other side {change}"),
-        path=("inertial", "inertia"), severity="warning" if change is None or change.share > UNFELT else "note",
+        path=("inertial", "inertia"), severity="warning" if change is None or change.share > NEGLIGIBLE else "note",
     )  # fmt: skip
 
 
-def _looks(link: LinkRecord) -> list[tuple]:
+def _drawn_shapes(link: LinkRecord) -> list[tuple]:
     return [(g.shape, g.uri, g.size, g.scale) for g in link.geometry]
 
 
@@ -200,7 +200,7 @@ def mirrored_frames(subject: Examination, a: str, b: str) -> Array | None:
     (R0, p0), (Ra, pa), (Rb, pb) = poses
     F = np.diag([1.0, -1.0, 1.0])
     pa, pb, Ra, Rb = R0.T @ (pa - p0), R0.T @ (pb - p0), R0.T @ Ra, R0.T @ Rb
-    if np.abs(F @ pa - pb).max() > CLEAR / 2 or abs(pa[1]) < CLEAR / 2:
+    if np.abs(F @ pa - pb).max() > CLEARLY_OUTSIDE / 2 or abs(pa[1]) < CLEARLY_OUTSIDE / 2:
         return None
     D = (F @ Ra).T @ Rb
     signs = np.round(D)

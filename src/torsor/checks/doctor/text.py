@@ -70,7 +70,7 @@ def _wrap(text: str, indent: str) -> list[str]:
     return [line.replace("\u00a0%", " %") for line in lines]
 
 
-_LEFT = 'style="text-align:left"'
+_ALIGN_LEFT = 'style="text-align:left"'
 _COLORS = {"error": "#b3261e", "warning": "#9a6700", "note": "#57606a"}
 
 
@@ -81,9 +81,9 @@ def html(checkup: Checkup) -> str:
         place = escape(f.place.rpartition("/")[2])
         fix = escape(f.fix) + (f" <b>(repair: {escape(f.repair)})</b>" if f.repair else "")
         also = f"<br>also: {escape(short_list(f.also, SHOWN))}" if f.also else ""
-        said = f"{escape(f.what)}<br><i>{escape(f.means)}</i><br>{fix}{also}"
+        cell = f"{escape(f.what)}<br><i>{escape(f.means)}</i><br>{fix}{also}"
         code = f'<td title="{escape(CODES[f.code].title)}">{f.code}</td>'
         severity = f'<td style="color:{_COLORS[f.severity]}">{f.severity}</td>'
-        rows.append(f"<tr>{severity}{code}<td>{place}</td><td>{escape(f.element)}</td><td {_LEFT}>{said}</td></tr>")
-    head = f"<tr><th></th><th>code</th><th>place</th><th>element</th><th {_LEFT}>finding</th></tr>"
+        rows.append(f"<tr>{severity}{code}<td>{place}</td><td>{escape(f.element)}</td><td {_ALIGN_LEFT}>{cell}</td></tr>")
+    head = f"<tr><th></th><th>code</th><th>place</th><th>element</th><th {_ALIGN_LEFT}>finding</th></tr>"
     return f"<p><b>{escape(headline(checkup))}</b></p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

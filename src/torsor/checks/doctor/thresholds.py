@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 # -- matter -------------------------------------------------------------------------------------------------------------
-#: osmium, the densest there is [kg/m³]
+#: density of osmium, the densest material [kg/m³]
 DENSEST = 22_590.0
-#: a balloon weighs more than this against its box, and so does any machine [kg/m³]
+#: lowest plausible density of a link: its mass over the volume of its box [kg/m³]
 LIGHTEST = 4.0
 #: density of steel, aluminium and air in a housing: range for a mass corrected by a factor 1000 [kg/m³]
 USUAL_DENSITY = (50.0, 12_000.0)
@@ -18,7 +18,7 @@ MATTERS = 0.05
 #: share of M_jj of every joint below which even an impossible inertia is only noted
 UNNOTICED = 1e-4
 #: share of M_jj of every joint below which a finding about a shape is not reported
-UNFELT = 0.01
+NEGLIGIBLE = 0.01
 #: the Bhatia–Davis bound uᵀΣu ≤ m (b − c)(c − a) holds for mass inside the shape, here widened by OUTSIDE on both sides, since
 #: drawn shapes leave out motors and cables; an inertia beyond it by this factor is noted
 BEYOND_SHAPE = 1.2
@@ -33,7 +33,7 @@ CORE = 0.01
 UNIT_WINDOW = 0.6
 
 # -- links without a shape: radius of gyration k, reach of the robot -----------------------------------------------------
-#: a shorter reach is no measure of the size of the links [m]
+#: a shorter reach does not indicate the size of the links [m]
 SHORTEST_REACH = 0.05
 #: a body has k ≤ R in a ball of radius R, and a last link seldom is larger than all of the robot before it
 GYRATION_REACH = 1.5
@@ -61,9 +61,9 @@ FAR_OFF = 18.0
 DECIDING_SIZE = 4.0
 
 # -- centre of mass -----------------------------------------------------------------------------------------------------
-#: outside the convex hull by more than this share of the shape's size, and by CLEAR: less is a motor that is not drawn
+#: outside the convex hull by more than this share of the shape's size, and by CLEARLY_OUTSIDE; less is an undrawn motor
 OUTSIDE = 0.15
-CLEAR = 0.01  # [m]
+CLEARLY_OUTSIDE = 0.01  # [m]
 
 # -- pairs --------------------------------------------------------------------------------------------------------------
 #: between left and right: manufacturing and CAD exports agree to this
@@ -71,7 +71,7 @@ SAME = 0.02
 #: above this share, a difference is a warning and not a note
 DIFFERENT = 0.10
 #: centres of mass that differ by less than this share of their distance do not distinguish a mirror image from a copy
-TELLING = 0.10
+DISTINGUISHING = 0.10
 
 # -- joints -------------------------------------------------------------------------------------------------------------
 #: an axis with four digits is within this of length one
@@ -85,9 +85,9 @@ SENTINEL = 1e5
 
 # -- the whole ----------------------------------------------------------------------------------------------------------
 #: condition of M with its rows scaled to a unit diagonal: Cholesky loses as many digits
-ILL = 1e8
+ILL_CONDITIONED = 1e8
 #: and beyond this condition no digits remain
-HOPELESS = 1e13
+NUMERICALLY_SINGULAR = 1e13
 #: a stop within this distance of a gimbal lock counts as inside it: M has a condition above 10⁶ there [rad]
 LOCKED = 1e-3
 #: effort limit over M_jj [rad/s² or m/s²]: beyond, a step of a millisecond turns the joint by half a radian

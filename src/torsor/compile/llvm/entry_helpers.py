@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
+from torsor.compile.layout import FRAMES, MAX_CONVERTED, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm.emit import PYTHON_API
 from torsor.compile.llvm.writer import Writer
 
@@ -19,7 +19,7 @@ TABLE = (
 ARGUMENT = ctypes.sizeof(ArgumentInfo)
 
 
-def outside(w: Writer, name: str) -> str:
+def table_address(w: Writer, name: str) -> str:
     """An address from the module's table."""
     return w.field("ptr", "@table", 8 * (PYTHON_API + TABLE.index(name)))
 
@@ -88,16 +88,16 @@ def _unpack() -> str:
     with w.each(str(FRAMES)) as loop:
         w.store("ptr", "null", "%keys", loop.k)
     obj = w.put("load ptr, ptr %place")
-    w.branch(w.compare("eq", "ptr", obj, outside(w, "none")), "absent", "there")
+    w.branch(w.compare("eq", "ptr", obj, table_address(w, "none")), "absent", "there")
     w.label("absent")
     w.do("ret i64 0")
     w.label("there")
-    w.require_equal("ptr", w.field("ptr", obj, layout.TYPE), outside(w, "dict_type"))
-    count = w.put(f"call i64 {outside(w, 'dict_size')}(ptr {obj})")
+    w.require_equal("ptr", w.field("ptr", obj, layout.TYPE), table_address(w, "dict_type"))
+    count = w.put(f"call i64 {table_address(w, 'dict_size')}(ptr {obj})")
     w.require(w.compare("ult", "i64", w.put(f"sub i64 {count}, 1"), FRAMES))
     w.do(f"store i64 0, ptr {position}")
     with w.each(count) as loop:
-        w.put(f"call i32 {outside(w, 'dict_next')}(ptr {obj}, ptr {position}, ptr {key}, ptr {value})")
+        w.put(f"call i32 {table_address(w, 'dict_next')}(ptr {obj}, ptr {position}, ptr {key}, ptr {value})")
         w.store("ptr", w.put(f"load ptr, ptr {key}"), "%keys", loop.k)
         w.store("ptr", w.put(f"load ptr, ptr {value}"), "%values", loop.k)
     w.do("store ptr null, ptr %place")
@@ -131,14 +131,14 @@ def _number() -> str:
     """A Python float, a numpy.float64, or an int of at most 64 bits, written to ``at`` as a double."""
     w = Writer("internal i1 @number(ptr %object, ptr %at)")
     kind, overflow = w.field("ptr", "%object", layout.TYPE), w.put("alloca i32")
-    real = [w.compare("eq", "ptr", kind, outside(w, name)) for name in ("float_type", "float64_type")]
+    real = [w.compare("eq", "ptr", kind, table_address(w, name)) for name in ("float_type", "float64_type")]
     w.branch(w.put(f"or i1 {real[0]}, {real[1]}"), "float", "other")
     w.label("float")
     w.do(f"store double {w.field('double', '%object', layout.NUMBER)}, ptr %at")
     w.do("ret i1 true")
     w.label("other")
-    w.require_equal("ptr", kind, outside(w, "int_type"))
-    whole = w.put(f"call i64 {outside(w, 'int_value')}(ptr %object, ptr {overflow})")
+    w.require_equal("ptr", kind, table_address(w, "int_type"))
+    whole = w.put(f"call i64 {table_address(w, 'int_value')}(ptr %object, ptr {overflow})")
     w.require_equal("i32", w.put(f"load i32, ptr {overflow}"), 0)
     w.do(f"store double {w.put(f'sitofp i64 {whole} to double')}, ptr %at")
     return _yes_or_no(w)
@@ -153,7 +153,7 @@ def _convert() -> str:
     rank, size = field_of(w, ArgumentInfo, "%argument", "rank"), size_of(w, "%argument")
     kind = w.field("ptr", "%object", layout.TYPE)
     w.require(w.compare("sle", "i64", size, "%room"))
-    w.branch(w.compare("eq", "ptr", kind, outside(w, "array_type")), "array", "other")
+    w.branch(w.compare("eq", "ptr", kind, table_address(w, "array_type")), "array", "other")
 
     w.label("other")
     listed = w.put(f"or i1 {_is(w, kind, 'list_type')}, {_is(w, kind, 'tuple_type')}")
@@ -193,7 +193,7 @@ def _convert() -> str:
 
 def _is(w: Writer, kind: str, name: str) -> str:
     """Whether a type is the one that the table has under this name."""
-    return w.compare("eq", "ptr", kind, outside(w, name))
+    return w.compare("eq", "ptr", kind, table_address(w, name))
 
 
 def _row() -> str:
@@ -237,10 +237,10 @@ def _copy() -> str:
     rows, row_stride = axis(batch, "0", 1)
     columns, stride = axis(vector, lead, "%size")
     w.require_equal("i64", columns, "%size")
-    w.require(w.compare("ule", "i64", rows, ROOM))
+    w.require(w.compare("ule", "i64", rows, MAX_CONVERTED))
     w.require(w.compare("sle", "i64", w.put(f"mul i64 {rows}, %size"), "%room"))
     descr, data = w.field("ptr", "%object", layout.DESCR), w.field("ptr", "%object", layout.DATA)
-    double, single, whole = (w.compare("eq", "ptr", descr, outside(w, name)) for name in ("double", "single", "whole"))
+    double, single, whole = (w.compare("eq", "ptr", descr, table_address(w, name)) for name in ("double", "single", "whole"))
     w.require(w.put(f"or i1 {double}, {w.put(f'or i1 {single}, {whole}')}"))
     with w.each(rows) as row:
         start = w.address("i8", data, w.put(f"mul i64 {row.k}, {row_stride}"))
@@ -275,7 +275,7 @@ def _fits() -> str:
     ``lanes`` holds the addresses of the others, and bit k of ``batches`` is 1 where one of them is a batch.
     """
     w = Writer("internal i1 @fits(ptr %kernel, ptr %argument, ptr %object, i64 %length, ptr %lanes, i64 %batches, i64 %count)")
-    w.require_equal("ptr", w.field("ptr", "%object", layout.TYPE), outside(w, "array_type"))
+    w.require_equal("ptr", w.field("ptr", "%object", layout.TYPE), table_address(w, "array_type"))
     w.require_equal("ptr", w.field("ptr", "%object", layout.DESCR), field_of(w, KernelInfo, "%kernel", "descr"))
     flags = w.put(f"and i32 {w.field('i32', '%object', layout.FLAGS)}, {layout.WRITEABLE}")
     w.require_equal("i32", flags, layout.WRITEABLE)
@@ -309,7 +309,7 @@ def _release() -> str:
         made = w.element("ptr", "%made", loop.k)
         w.branch(w.compare("eq", "ptr", made, "null"), "next", "drop")
         w.label("drop")
-        w.do(f"call void {outside(w, 'decref')}(ptr {made})")
+        w.do(f"call void {table_address(w, 'decref')}(ptr {made})")
         w.jump("next")
         w.label("next")
     w.do("ret void")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 
 from torsor.compile import layout
-from torsor.compile.layout import FRAMES, ROOM, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
+from torsor.compile.layout import FRAMES, MAX_CONVERTED, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm.emit import PYTHON_API
-from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, items_of, outside, size_of
+from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, items_of, size_of, table_address
 from torsor.compile.llvm.writer import Writer
 
 
@@ -30,14 +30,14 @@ class _Call:
 
     def __init__(self) -> None:
         self.w = w = Writer("ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)", refusal="slow")
-        n = layout.MOST
+        n = layout.MAX_ARGUMENTS
         self.given = w.put(f"alloca [{n + 1 + FRAMES} x ptr], align 16")
         self.values = w.put(f"alloca [{FRAMES} x ptr], align 16")
         self.lanes = w.put(f"alloca [{n} x ptr], align 16")
         self.rows = w.put(f"alloca [{2 * n} x i64], align 16")
         self.made = w.put(f"alloca [{n} x ptr], align 16")
         self.numbers = w.put(f"alloca [{n} x double], align 16")
-        self.room = w.put(f"alloca [{ROOM} x double], align 16")
+        self.room = w.put(f"alloca [{MAX_CONVERTED} x double], align 16")
         self.shape = w.put(f"alloca [{n + 1} x i64], align 16")  # of a batch; NumPy has at most 64 axes
         self.own = w.put("alloca ptr")  # an array of one object: the caller's ``out``
         self.entry = w.field("ptr", "%self", layout.STRUCTURE)
@@ -56,8 +56,8 @@ class _Call:
     def get(self, structure: type[ctypes.Structure], base: str, name: str) -> str:
         return field_of(self.w, structure, base, name)
 
-    def outside(self, name: str) -> str:
-        return outside(self.w, name)
+    def table_address(self, name: str) -> str:
+        return table_address(self.w, name)
 
     def find_kernel(self) -> None:
         """The kernel to run, the array of its arguments, and ``out`` (null if it is not given)."""
@@ -70,9 +70,9 @@ class _Call:
         w.label("keyword")  # and perhaps ``out``, the commonest keyword
         name = w.field("ptr", "%kwnames", layout.TUPLE_ITEMS)
         only = w.compare("eq", "i64", w.field("i64", "%kwnames", layout.SIZE), 1)
-        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, self.outside('out'))}")
+        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, self.table_address('out'))}")
         memory = w.element("ptr", "%args", inputs)
-        taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.outside('none'))}")
+        taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.table_address('none'))}")
         into = w.branch(taken, "run", "arrange")
         w.label("arrange")
         found, out = self.arrange(inputs)
@@ -91,7 +91,7 @@ class _Call:
         w.require(w.put(f"call i1 @gather(ptr {signature}, ptr %args, i64 %nargs, ptr %kwnames, ptr {self.given})"))
         count, frames = self.get(SignatureInfo, signature, "count"), self.get(SignatureInfo, signature, "frames")
         given = w.element("ptr", self.given, count)
-        out = w.choose(w.compare("eq", "ptr", given, self.outside("none")), "ptr", "null", given)
+        out = w.choose(w.compare("eq", "ptr", given, self.table_address("none")), "ptr", "null", given)
         words = w.put(f"sub i64 {count}, {inputs}")
         bare = w.branch(w.compare("eq", "i64", frames, -1), "look", "unpack")
         w.label("unpack")  # the keys of a dict follow the words, in place of ``out``
@@ -117,7 +117,7 @@ class _Call:
         """The address of each input, which of them are batches (bits), and the length of the batch, −1 for one state."""
         w = self.w
         self.arguments, self.item = self.get(KernelInfo, self.kernel, "arguments"), self.get(KernelInfo, self.kernel, "item")
-        descr, array_type = self.get(KernelInfo, self.kernel, "descr"), self.outside("array_type")
+        descr, array_type = self.get(KernelInfo, self.kernel, "descr"), self.table_address("array_type")
         with w.each(self.inputs, length=("i64", "-1"), used=("i64", "0"), batches=("i64", "0")) as loop:
             length, used, batches = loop.now["length"], loop.now["used"], loop.now["batches"]
             obj = w.element("ptr", self.objects, loop.k)
@@ -144,7 +144,7 @@ class _Call:
 
             w.label("convert")
             w.require_equal("i64", self.item, 8)
-            room, left = w.address("double", self.room, used), w.put(f"sub i64 {ROOM}, {used}")
+            room, left = w.address("double", self.room, used), w.put(f"sub i64 {MAX_CONVERTED}, {used}")
             copied = w.put(f"call i64 @convert(ptr {argument}, ptr {obj}, ptr {room}, i64 {left})")
             w.require(w.compare("ne", "i64", copied, -2))
             numbers = w.put(f"mul i64 {size_of(w, argument)}, {w.put(f'call i64 @llvm.abs.i64(i64 {copied}, i1 0)')}")
@@ -173,7 +173,7 @@ class _Call:
         w = self.w
         self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
         self.guards = self.get(EntryInfo, self.entry, "guards")
-        patience = w.put(f"load i64, ptr {self.outside('patience')}")
+        patience = w.put(f"load i64, ptr {self.table_address('patience')}")
         most, less_one = (
             w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}"),
             w.put(f"sub i64 {self.length}, 1"),
@@ -229,7 +229,7 @@ class _Call:
         """New arrays; one number alone is written to the stack, and becomes a Python float at the end."""
         w = self.w
         descr, lead = self.get(KernelInfo, self.kernel, "descr"), w.choose(self.alone, "i64", 0, 1)
-        array_type, array_new, incref = (self.outside(name) for name in ("array_type", "array_new", "incref"))
+        array_type, array_new, incref = (self.table_address(name) for name in ("array_type", "array_new", "incref"))
         with w.each(self.returned) as loop:
             argument = self.argument(loop.k)
             rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
@@ -296,7 +296,7 @@ class _Call:
         w = self.w
         w.branch(w.compare("eq", "ptr", self.out, "null"), "results", "return_out")
         w.label("return_out")
-        w.do(f"call void {self.outside('incref')}(ptr {self.out})")
+        w.do(f"call void {self.table_address('incref')}(ptr {self.out})")
         w.do(f"ret ptr {self.out}")
         w.label("results")
         kind, first = self.get(EntryInfo, self.entry, "result"), w.element("ptr", self.made, "0")
@@ -309,7 +309,7 @@ class _Call:
         with w.each(self.returned) as loop:
             w.branch(w.compare("eq", "ptr", w.element("ptr", self.made, loop.k), "null"), "lone", "made")
             w.label("lone")
-            number = w.put(f"call ptr {self.outside('float_new')}(double {self.number(loop.k)})")
+            number = w.put(f"call ptr {self.table_address('float_new')}(double {self.number(loop.k)})")
             w.store("ptr", number, self.made, loop.k)
             w.branch(w.compare("eq", "ptr", number, "null"), "no_memory", "made")
             w.label("made")
@@ -319,16 +319,16 @@ class _Call:
         w.label("many_results")
         w.branch(plain, "tuple", "named_tuple")
         w.label("tuple")
-        made, plainly = w.put(f"call ptr {self.outside('tuple_new')}(i64 {self.returned})"), w.jump("filled")
+        made, plainly = w.put(f"call ptr {self.table_address('tuple_new')}(i64 {self.returned})"), w.jump("filled")
         w.label("named_tuple")
-        other, named = w.put(f"call ptr {self.outside('alloc')}(ptr {kind}, i64 {self.returned})"), w.jump("filled")
+        other, named = w.put(f"call ptr {self.table_address('alloc')}(ptr {kind}, i64 {self.returned})"), w.jump("filled")
         w.label("filled")
         answer = w.merge("ptr", (made, plainly), (other, named))
         w.branch(w.compare("eq", "ptr", answer, "null"), "no_memory", "fill")
         w.label("fill")
         with w.each(self.returned) as loop:
             made = w.element("ptr", self.made, loop.k)
-            w.put(f"call i32 {self.outside('tuple_set')}(ptr {answer}, i64 {loop.k}, ptr {made})")
+            w.put(f"call i32 {self.table_address('tuple_set')}(ptr {answer}, i64 {loop.k}, ptr {made})")
         w.do(f"ret ptr {answer}")
 
     # -- other ways ------------------------------------------------------------------------------------------
@@ -360,8 +360,8 @@ class _Call:
         w.label("careful")
         w.do(f"ret ptr {self.call_python(careful)}")
         w.label("decline")
-        w.do(f"call void {self.outside('incref')}(ptr {self.outside('declined')})")
-        w.do(f"ret ptr {self.outside('declined')}")
+        w.do(f"call void {self.table_address('incref')}(ptr {self.table_address('declined')})")
+        w.do(f"ret ptr {self.table_address('declined')}")
 
     def relay(self) -> None:
         """A kernel was found, but its arguments need care: a method leaves them to the kernel, others to their own function."""
@@ -370,19 +370,21 @@ class _Call:
         w.branch(w.compare("eq", "i64", self.get(EntryInfo, self.entry, "relays"), 0), "slow", "kernel")
         w.label("kernel")
         careful, taken = self.get(KernelInfo, self.kernel, "careful"), w.compare("ne", "ptr", self.out, "null")
-        w.do(f"call void {self.outside('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
+        w.do(f"call void {self.table_address('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
         w.branch(w.compare("eq", "ptr", self.objects, self.given), "arranged", "as_given")
         w.label("as_given")
         plain, here = self.call_python(careful), w.jump("answered")
         w.label("arranged")  # ``out`` comes after the inputs, in place of the words
         w.store("ptr", self.out, self.given, self.inputs)
-        keyword = w.choose(taken, "ptr", self.outside("only_out"), "null")
+        keyword = w.choose(taken, "ptr", self.table_address("only_out"), "null")
         other, there = self.call_python(careful, self.given, self.inputs, keyword), w.jump("answered")
         w.label("answered")
         answer = w.merge("ptr", (plain, here), (other, there))
-        w.do(f"call void {self.outside('decref')}(ptr {careful})")
+        w.do(f"call void {self.table_address('decref')}(ptr {careful})")
         w.do(f"ret ptr {answer}")
 
     def call_python(self, function: str, args: str = "%args", nargs: str = "%nargs", kwnames: str = "%kwnames") -> str:
         """The result of a Python callable for these arguments."""
-        return self.w.put(f"call ptr {self.outside('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})")
+        return self.w.put(
+            f"call ptr {self.table_address('vectorcall')}(ptr {function}, ptr {args}, i64 {nargs}, ptr {kwnames})"
+        )

@@ -23,7 +23,7 @@ SCHEDULER = "enable-misched"
 LIBRARIES = 16
 
 #: held while LLVM runs, or a module is imported when first needed: a fork waits for it, since a child could finish neither
-busy = new_lock()
+llvm_lock = new_lock()
 
 
 @cache
@@ -45,7 +45,7 @@ def host() -> Host:
 @cache
 def _llvm() -> Any:
     """llvmlite, made ready; imported at the first compilation because it takes a quarter of torsor's start-up."""
-    with busy:
+    with llvm_lock:
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -77,27 +77,27 @@ def _linker() -> Any:
     return linker
 
 
-def _hold() -> None:
+def _acquire_before_fork() -> None:
     """Before a fork: wait until no thread is inside LLVM or an import, whose state would be copied half changed."""
-    _held.enter_context(busy)
+    _held_locks.enter_context(llvm_lock)
     ffi = sys.modules.get("llvmlite.binding.ffi")
     if ffi is not None:
-        _held.enter_context(ffi.lib._lock)  # of llvmlite, around each of its calls: objects that go, other packages
+        _held_locks.enter_context(ffi.lib._lock)  # of llvmlite, around each of its calls: objects that go, other packages
 
 
-def _let_go() -> None:
-    _held.pop_all().close()  # taken out while the locks are held: the next thread that forks fills it again
+def _release_after_fork() -> None:
+    _held_locks.pop_all().close()  # taken out while the locks are held: the next thread that forks fills it again
 
 
-_held = ExitStack()
+_held_locks = ExitStack()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
+    os.register_at_fork(before=_acquire_before_fork, after_in_parent=_release_after_fork, after_in_child=_release_after_fork)
 
 
 def compile_ir(ir: str) -> bytes:
     """The object file of a module."""
     llvm = _llvm()
-    with busy:
+    with llvm_lock:
         memory.require(memory.COMPILING, len(ir), "compiling this kernel")
         context = llvm.create_context()
         try:
@@ -118,7 +118,7 @@ class Library:
         builder = _llvm().JITLibraryBuilder().add_object_img(image)
         for symbol in (*symbols, "table"):
             builder.export_symbol(symbol)
-        with busy:
+        with llvm_lock:
             memory.require(memory.LOADING, len(image), "loading this kernel")
             try:
                 self._linker = _linker()

@@ -70,7 +70,7 @@ define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
 }}
 """
 
-    def less(self, v: IRWriter, name: str, x: str, a: str, b: str) -> str:
+    def subtract_product(self, v: IRWriter, name: str, x: str, a: str, b: str) -> str:
         """name = x − a b."""
         if self.fma:
             lines = [f"{name}.n = fneg {v.T} {a}"]
@@ -133,7 +133,7 @@ axpy:
   %gc = getelementptr {E}, ptr %g, i64 %c
   %hv = load {b.T}, ptr %hc, align {A}
   %gv = load {b.T}, ptr %gc, align {A}
-{self.less(b, "%gnew", "%gv", "%lv", "%hv")}
+{self.subtract_product(b, "%gnew", "%gv", "%lv", "%hv")}
   store {b.T} %gnew, ptr %gc, align {A}
   %cnext = add i64 %c, {b.width}
   %cmore = icmp sle i64 %cnext, %d
@@ -180,7 +180,7 @@ done:
             loads.append(f"  %hv{m}.{t} = load {b.T}, ptr %hc{m}.{t}, align {A}")
             updates.append(f"  %gc{m}.{t} = getelementptr {E}, ptr %g{m}, i64 {place}")
             updates.append(f"  %gv{m}.{t} = load {b.T}, ptr %gc{m}.{t}, align {A}")
-            updates.append(self.less(b, f"%gnew{m}.{t}", f"%gv{m}.{t}", f"%lv{m}", f"%hv{m}.{t}"))
+            updates.append(self.subtract_product(b, f"%gnew{m}.{t}", f"%gv{m}.{t}", f"%lv{m}", f"%hv{m}.{t}"))
             updates.append(f"  store {b.T} %gnew{m}.{t}, ptr %gc{m}.{t}, align {A}")
         return "\n".join((f"near{m}:", f"  %any{m} = icmp sgt i64 {start}, {least}",
             f"  br i1 %any{m}, label %load{m}, label %past{m}", f"load{m}:", *loads, f"  br label %each{m}", f"each{m}:",
@@ -266,7 +266,7 @@ rest{TOGETHER}:
         terms = "\n".join(
             f"  %{s}.q{t} = getelementptr {E}, ptr %{s}.p, i64 {columns[t]}\n"
             f"  %{s}.u{t} = load {v.T}, ptr %{s}.q{t}, align {self.item}\n"
-            + self.less(v, f"%{s}.y{t}", f"%{s}.x{t}", f"%{s}.l", f"%{s}.u{t}")
+            + self.subtract_product(v, f"%{s}.y{t}", f"%{s}.x{t}", f"%{s}.l", f"%{s}.u{t}")
             for t in range(m)
         )
         return "\n".join((f"{s}:", *places, f"""  br label %{s}.head
@@ -329,7 +329,7 @@ dotterm:
   %r = load i64, ptr %rp
   %xp = getelementptr {E}, ptr %xc, i64 %r
   %xe = load {E}, ptr %xp
-{self.less(self.scalar, "%xnext", "%x", "%le", "%xe")}
+{self.subtract_product(self.scalar, "%xnext", "%x", "%le", "%xe")}
   %enext = add i64 %e, 1
   br label %dot
 rowdone:

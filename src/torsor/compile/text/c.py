@@ -16,7 +16,7 @@ from torsor.compile.text.language import c_language
 from torsor.compile.text.lines import Lines
 from torsor.compile.text.names import argument_names, comment, entry_names
 
-_WORDS = """
+_C_KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
 continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
 inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
@@ -26,7 +26,7 @@ errno main sin cos sqrt tanh exp log asin acos atan2 fabs fma sinf cosf sqrtf ta
 fmaf INFINITY NAN torsor_min torsor_max torsor_sign NOINLINE
 """
 #: words a parameter cannot have: those of C99 and C++, and the functions the text calls
-RESERVED = frozenset(_WORDS.split())
+RESERVED = frozenset(_C_KEYWORDS.split())
 #: operations without an operator or function in C; NaN propagates as in NumPy
 HELPERS = {
     "min": "static {T} torsor_min({T} a, {T} b) {{ return a < b || a != a ? a : b; }}",
@@ -122,7 +122,7 @@ class _Printer:
 
     def part(self, c: int, lines: list[str]) -> tuple[str, str]:
         """One chunk as a static function of the arguments it touches, and the call of it."""
-        words = _words(lines)
+        words = _identifiers(lines)
         mine = [k for k, name in enumerate(self.names) if name in words]
         scratch = "scratch" in words
         parameters = [*map(self.parameter, mine), *([f"{self.T} *scratch"] if scratch else [])]
@@ -133,7 +133,7 @@ class _Printer:
 
     def unused_arguments(self, lines: list[str]) -> list[str]:
         """Arguments that are neither read nor written."""
-        words = _words(lines)
+        words = _identifiers(lines)
         return [name for name in self.names if name not in words]
 
     def block(self, head: str, lines: list[str], unused: list[str]) -> str:
@@ -141,7 +141,7 @@ class _Printer:
         return "\n".join((head, "{", *(f"    {line};" for line in body), "}"))
 
 
-def _words(lines: list[str]) -> set[str]:
+def _identifiers(lines: list[str]) -> set[str]:
     """The identifiers in some lines."""
     return {word for line in lines for word in re.findall(r"[A-Za-z_]\w*", line)}
 

@@ -60,18 +60,18 @@ class Lines:
         self.locals, self.now = 0, c
         for v in range(self.s.cuts[c], self.s.cuts[c + 1]):
             op, args = self.s.code[v]
-            if op not in FREE and not self._waits(v):
+            if op not in FREE and not self._is_inlined_condition(v):
                 self._define(v, *self._expression(op, args))
         for group in self.s.stores[c]:
             for position in group:
                 self.lines.append(self.store(position, self._operand(self.s.results[position])[0]))
         return self.lines, self.locals
 
-    def _waits(self, v: int) -> bool:
+    def _is_inlined_condition(self, v: int) -> bool:
         """Whether v is a comparison that is used once, as a condition in this chunk: it is written there."""
-        return self.s.code[v][0] in CONDITION and self._once(v) and self.conditions[v] == 1
+        return self.s.code[v][0] in CONDITION and self._is_used_once(v) and self.conditions[v] == 1
 
-    def _once(self, v: int) -> bool:
+    def _is_used_once(self, v: int) -> bool:
         return self.uses[v] == {self.now: 1}
 
     def _expression(self, op: str, args: tuple[int, ...]) -> Text:
@@ -81,7 +81,7 @@ class Lines:
     def _condition(self, v: int) -> Text:
         """The condition of a where: a comparison, or v ≠ 0."""
         op, args = self.s.code[v]
-        if op in CONDITION and self._waits(v):
+        if op in CONDITION and self._is_inlined_condition(v):
             a, b = (self.language.operand(self._operand(x), SUM) for x in args)
             return f"{a} {CONDITION[op]} {b}", LOOSE
         return f"{self.language.operand(self._operand(v), SUM)} != {self.language.number(0.0)[0]}", LOOSE
@@ -89,7 +89,7 @@ class Lines:
     def _define(self, v: int, text: str, level: int) -> None:
         """Value v is this text: kept for its only use, or a line; values that later chunks read go to their slot."""
         here = self.uses[v][self.now]
-        if self._once(v) and self.s.code[v][0] in NESTED and len(text) <= SHORT:
+        if self._is_used_once(v) and self.s.code[v][0] in NESTED and len(text) <= SHORT:
             self.text[v] = text, level
             return
         if here or v not in self.s.slot:

@@ -36,15 +36,15 @@ from typing import Any
 from torsor.errors import FileError, TorsorError
 from torsor.io.dh.table import DHRow, from_dh
 from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
-from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown
+from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
 from torsor.model.description import Description
 
-WORDS = tuple(f.name for f in fields(DHRow))
+ROW_KEYS = tuple(f.name for f in fields(DHRow))
 _COM = ("cx", "cy", "cz")
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-COLUMNS = (*(w for w in WORDS if w not in ("com", "inertia")), *_COM, *_INERTIA)
+COLUMNS = (*(w for w in ROW_KEYS if w not in ("com", "inertia")), *_COM, *_INERTIA)
 #: keys for the whole robot → number of values, 0 for a word
-SAID = {"convention": 0, "name": 0, "angles": 0, "gravity": 3, "tool_xyz": 3, "tool_rpy": 3}
+ROBOT_KEYS = {"convention": 0, "name": 0, "angles": 0, "gravity": 3, "tool_xyz": 3, "tool_rpy": 3}
 UNITS = {"m": 1.0, "mm": 1e-3, "rad": 1.0, "deg": math.pi / 180}
 #: which words are angles and which lengths; those of a joint's own coordinate are either, by its type
 _ANGLES, _LENGTHS = ("alpha", "theta"), ("a", "d", *_COM)
@@ -55,7 +55,7 @@ _COORDINATE = ("offset", "lower", "upper", "velocity_limit")
 class _Table:
     """The contents of a file: rows by key, with line numbers."""
 
-    said: dict[str, Any]
+    robot_values: dict[str, Any]
     rows: list[dict[str, Any]]
     lines: list[int]
 
@@ -68,7 +68,7 @@ def read_dh(source: Source) -> Description:
     """
     text, file = text_of(source, "source")
     table = _from_yaml(text, file) if _is_yaml(source, text) else _from_csv(text, file)
-    options = dict(table.said)
+    options = dict(table.robot_values)
     if "convention" not in options:
         missing = "has no DH convention; add convention: standard or convention: modified (in CSV as a # comment)"
         raise FileError(missing, file=file)
@@ -108,7 +108,7 @@ def _in_radians(row: dict[str, Any], factor: float) -> dict[str, Any]:
 
 
 def _from_csv(text: str, file: str) -> _Table:
-    said: dict[str, Any] = {}
+    robot_values: dict[str, Any] = {}
     header: list[tuple[str, str]] | None = None
     rows, lines = [], []
     reader = csv.reader(io.StringIO(text), skipinitialspace=True)
@@ -117,7 +117,7 @@ def _from_csv(text: str, file: str) -> _Table:
         if not any(cell.strip() for cell in cells):
             continue
         if cells[0].lstrip().startswith("#"):
-            said |= _comment(",".join(cells).lstrip(" #"), file, line)
+            robot_values |= _comment(",".join(cells).lstrip(" #"), file, line)
         elif header is None:
             header = _header(cells, file, line)
         else:
@@ -125,9 +125,9 @@ def _from_csv(text: str, file: str) -> _Table:
             lines.append(line)
     if header is None:
         raise FileError("is empty; a line with the names of the columns was expected", file=file)
-    if "angles" in said and any(unit in ("rad", "deg") for _, unit in header):
+    if "angles" in robot_values and any(unit in ("rad", "deg") for _, unit in header):
         raise FileError("has angles: for all columns and a unit at one column; remove one of them", file=file)
-    return _Table(said, rows, lines)
+    return _Table(robot_values, rows, lines)
 
 
 def _lines(reader: Any, file: str) -> Iterator[list[str]]:
@@ -140,15 +140,15 @@ def _lines(reader: Any, file: str) -> Iterator[list[str]]:
 def _comment(text: str, file: str, line: int) -> dict[str, Any]:
     """A key of the whole robot; other comments are ignored."""
     word, colon, value = (part.strip() for part in text.partition(":"))
-    if not colon or word not in SAID:
-        if colon and (near := get_close_matches(word, SAID, n=1, cutoff=0.75)):
+    if not colon or word not in ROBOT_KEYS:
+        if colon and (near := get_close_matches(word, ROBOT_KEYS, n=1, cutoff=0.75)):
             raise FileError(f"unknown key {word!r}; did you mean {near[0]!r}?", file=file, line=line)
         return {}
-    if not SAID[word]:
+    if not ROBOT_KEYS[word]:
         return {word: value}
     numbers = _numbers(value.strip("[]").replace(",", " "), word, file, line)
-    if len(numbers) != SAID[word]:
-        raise FileError(f"{word} needs {SAID[word]} numbers, {len(numbers)} given", file=file, line=line)
+    if len(numbers) != ROBOT_KEYS[word]:
+        raise FileError(f"{word} needs {ROBOT_KEYS[word]} numbers, {len(numbers)} given", file=file, line=line)
     return {word: numbers}
 
 
@@ -159,7 +159,7 @@ def _header(cells: list[str], file: str, line: int) -> list[tuple[str, str]]:
         match = re.fullmatch(r"(\w+)\s*(?:[\[(]\s*(\w+)\s*[\])])?", cell.strip())
         word, unit = (match[1], match[2] or "") if match else (cell.strip(), "")
         if word not in COLUMNS:
-            raise FileError(unknown("column", word, COLUMNS), file=file, line=line)
+            raise FileError(unknown_key_message("column", word, COLUMNS), file=file, line=line)
         if word in (w for w, _ in out):
             raise FileError(f"has column {word!r} twice", file=file, line=line)
         if unit and unit not in UNITS:
@@ -206,16 +206,16 @@ def _numbers(text: str, word: str, file: str, line: int) -> tuple[float, ...]:
 
 def _from_yaml(text: str, file: str) -> _Table:
     nodes = Nodes(file)
-    parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*SAID, "joints"), ("joints",))
+    parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*ROBOT_KEYS, "joints"), ("joints",))
     rows = nodes.items(parts.pop("joints"), "joints", "one entry per row of the table (- {a: ..., alpha: ...})")
-    said = {k: nodes.numbers(x, k, SAID[k]) if SAID[k] else nodes.word(x, k) for k, x in parts.items()}
+    robot_values = {k: nodes.numbers(x, k, ROBOT_KEYS[k]) if ROBOT_KEYS[k] else nodes.word(x, k) for k, x in parts.items()}
     return _Table(
-        said, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]
+        robot_values, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]
     )
 
 
 def _yaml_row(nodes: Nodes, node: Any, element: str) -> dict[str, Any]:
-    parts: Mapping[str, Any] = nodes.mapping(node, element, WORDS)
+    parts: Mapping[str, Any] = nodes.mapping(node, element, ROW_KEYS)
     out: dict[str, Any] = {}
     for word, x in parts.items():
         place = f"{element}.{word}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from torsor.errors import FileError
 
 #: column names in use for each quantity; the first one is written by torsor
-WORDS = {
+COLUMN_NAMES = {
     "q": ("q", "position", "positions", "pos"),
     "v": ("v", "qd", "dq", "velocity", "velocities", "vel"),
     "a": ("a", "qdd", "ddq", "acceleration", "accelerations", "acc"),
@@ -16,7 +16,7 @@ WORDS = {
 }
 TIMES = ("t", "time")
 
-_QUANTITY = {word: quantity for quantity, words in WORDS.items() for word in words}
+_QUANTITY = {word: quantity for quantity, words in COLUMN_NAMES.items() for word in words}
 _WORD = "|".join(sorted(_QUANTITY, key=len, reverse=True))
 _SHAPES = tuple(
     re.compile(shape)
@@ -30,10 +30,10 @@ _SHAPES = tuple(
 )
 
 
-def meaning(column: str) -> tuple[str, str]:
+def parse_column(column: str) -> tuple[str, str]:
     """(quantity, name) of a column; the quantity is "t", "q", "v", "a", "tau" or "" for none of these.
 
-    >>> meaning("q[elbow]"), meaning("/joint_states/elbow/velocity"), meaning("time"), meaning("voltage")
+    >>> parse_column("q[elbow]"), parse_column("/joint_states/elbow/velocity"), parse_column("time"), parse_column("voltage")
     (('q', 'elbow'), ('v', 'elbow'), ('t', ''), ('', 'voltage'))
     """
     if column in TIMES:
@@ -53,7 +53,7 @@ def are_numbered(names: Sequence[str]) -> bool:
     return numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(names)))
 
 
-def refuse_twins(quantity: str, names: Iterable[str], file: str = "") -> None:
+def refuse_duplicates(quantity: str, names: Iterable[str], file: str = "") -> None:
     """An error where a joint has two columns for one quantity."""
     seen: set[str] = set()
     for name in names:

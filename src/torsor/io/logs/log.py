@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError
-from torsor.io.logs.columns import refuse_twins
+from torsor.io.logs.columns import refuse_duplicates
 from torsor.io.shared.notes import short_list
 from torsor.model.names import configuration_names, coordinate_names
 
@@ -70,7 +70,7 @@ class Log:
         if len(set(lengths.values())) > 1:
             raise FileError(f"its quantities differ in length: {lengths}", file=self.source)
         for k, names in self.names.items():
-            refuse_twins(k, names, self.source)
+            refuse_duplicates(k, names, self.source)
             if len(names) != getattr(self, k).shape[1]:
                 raise FileError(f"{k} has {getattr(self, k).shape[1]} columns and {len(names)} names", file=self.source)
 

@@ -32,7 +32,7 @@ def read_mcap(
     if joints is not None:
         messages = (m for m in messages if set(joints) <= set(m.names))
     start, done, first = None, 0, None
-    while some := list(_well(islice(messages, rows), file)):
+    while some := list(_checked_messages(islice(messages, rows), file)):
         if start is None:
             start, first = some[0].stamp, some[0]
         yield _log(some, first, start, done, joints, file)
@@ -86,7 +86,7 @@ def _decode(channel: Any, message: Any, file: str) -> JointState:
     return state if state.stamp else state._replace(stamp=message.log_time)
 
 
-def _well(messages: Iterator[JointState], file: str) -> Iterator[JointState]:
+def _checked_messages(messages: Iterator[JointState], file: str) -> Iterator[JointState]:
     try:
         yield from messages
     except TorsorError:

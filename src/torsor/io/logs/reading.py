@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
-from torsor.io.logs.columns import are_numbered, meaning
+from torsor.io.logs.columns import are_numbered, parse_column
 from torsor.io.logs.log import QUANTITIES, Log, concatenate
-from torsor.support.digests import Damaged
+from torsor.support.digests import DamagedFile
 from torsor.support.files import label, open_regular
 from torsor.support.parquet import read_parquet
 from torsor.support.tables import Table, read_csv, read_npz
@@ -80,23 +80,23 @@ def in_order(log: Log, robot: Robot) -> Log:
 
 
 def _csv(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (of_table(table, file) for table in read_csv(stream, rows, file, _ours))
+    return (log_of_table(table, file) for table in read_csv(stream, rows, file, _is_log_column))
 
 
 def _parquet(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (of_table(table, file) for table in read_parquet(stream, rows, file, _ours))
+    return (log_of_table(table, file) for table in read_parquet(stream, rows, file, _is_log_column))
 
 
-def _ours(column: str) -> bool:
+def _is_log_column(column: str) -> bool:
     """Whether a column is a quantity of a log; others may hold anything, for example labels."""
-    return bool(meaning(column)[0])
+    return bool(parse_column(column)[0])
 
 
 def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     try:
         arrays, meta = read_npz(stream)
-    except Damaged as error:
-        raise Damaged(error.reason, file=file) from None
+    except DamagedFile as error:
+        raise DamagedFile(error.reason, file=file) from None
     except (ValueError, OSError) as error:
         why = (
             "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
@@ -121,12 +121,12 @@ def _mcap(stream: IO[bytes], rows: int, file: str, **options: Any) -> Iterator[L
 FORMATS: dict[str, Callable[..., Iterator[Log]]] = {"csv": _csv, "parquet": _parquet, "npz": _npz, "mcap": _mcap}
 
 
-def of_table(table: Table, file: str = "") -> Log:
+def log_of_table(table: Table, file: str = "") -> Log:
     """Columns by their names to a log."""
     names, start = _metadata(table.meta, file)
     found: dict[str, list[tuple[str, np.ndarray]]] = {}
     for column, values in zip(table.names, table.columns, strict=True):
-        quantity, name = meaning(column)
+        quantity, name = parse_column(column)
         found.setdefault(quantity, []).append((name, values))
     times = found.pop("t", [])
     if len(times) > 1:
@@ -135,7 +135,7 @@ def of_table(table: Table, file: str = "") -> Log:
     names = {k: x for k, x in own.items() if k in names or not are_numbered(x)}
     arrays: dict[str, Any] = {k: np.stack([x for _, x in columns], axis=1) for k, columns in found.items()}
     t = times[0][1] if times else None
-    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.passed_over, source=file)
+    return Log(t=t, **arrays, names=names, start=start, row=table.row, ignored=table.ignored_columns, source=file)
 
 
 def _metadata(meta: dict[str, Any], file: str) -> tuple[dict[str, tuple[str, ...]], int]:

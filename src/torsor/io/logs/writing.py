@@ -13,7 +13,7 @@ import numpy as np
 from torsor.errors import ArgumentError, UnknownName
 from torsor.io.logs.log import Log, concatenate
 from torsor.support import parquet, tables
-from torsor.support.files import replacing
+from torsor.support.files import replace_file
 
 
 class Writer:
@@ -38,7 +38,7 @@ class Writer:
         self._shape: Any = None
 
     def __enter__(self) -> Writer:
-        stream = self._stack.enter_context(replacing(self.path))
+        stream = self._stack.enter_context(replace_file(self.path))
         try:
             self._append, self._finish = self._start(stream, self._stack)
         except BaseException as error:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from torsor.support.files import LARGEST
 
 if TYPE_CHECKING:
-    from torsor.io.mjcf.whole import Tag
+    from torsor.io.mjcf.model_files import Tag
 
 #: elements after all copies are made
 MOST_ELEMENTS = 200_000
 #: attributes whose product is the number of objects an element creates, and the largest number allowed
-MAKES: dict[str, tuple[tuple[str, ...], int]] = {
+OBJECT_COUNTS: dict[str, tuple[tuple[str, ...], int]] = {
     "replicate": (("count",), 100_000), "flexcomp": (("count",), 10_000), "composite": (("count",), 10_000),
     "hfield": (("nrow", "ncol"), 10_000_000), "numeric": (("size",), 1_000_000), "mesh": (("params",), 1_000_000),
 }  # fmt: skip
@@ -29,27 +29,27 @@ RANGES = frozenset(("range", "ctrlrange", "forcerange", "actrange", "lengthrange
 #: attributes that must not be negative; further numbers of damping are coefficients of a polynomial, and may be
 LOSSES = {"joint": ("armature", "damping", "frictionloss")}
 #: attributes that are text, even if they look like numbers
-WORDS = frozenset((
+TEXT_ATTRIBUTES = frozenset((
     "name", "class", "childclass", "model", "prefix", "body", "body1", "body2", "joint", "joint1", "joint2", "site", "site1",
     "site2", "geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "actuator", "mesh", "material", "texture", "hfield",
     "target", "refsite", "cranksite", "slidersite", "jointinparent", "objname", "refname", "frame", "file", "key", "value",
     "data", "plugin", "instance", "sidesite", "subtree", "sensor", "flex",
 ))  # fmt: skip
 #: spellings that C reads as numbers and that are refused here
-_ODD = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
+_REFUSED_NUMBERS = re.compile(r"[+-]?(?:nan.*|0x.*)", re.IGNORECASE)
 
 
 def check_numbers(t: Tag, word: str, given: dict[str, str]) -> None:
     """Refuse invalid numbers that MuJoCo accepts: empty, nan, infinity, hexadecimal; and reversed ranges."""
     for name, text in given.items():
-        if name in WORDS:
+        if name in TEXT_ATTRIBUTES:
             continue
         words = text.split()
         if not words:
             raise t.fail(f'{name}="{text}" is empty')
         values = [_value(x) for x in words]
         for x, value in zip(words, values, strict=True):
-            if _ODD.fullmatch(x):
+            if _REFUSED_NUMBERS.fullmatch(x):
                 raise t.fail(f"{name}: {x!r} is not a number: write a plain decimal such as 1.5 or 2e-3")
             if abs(value) > LARGEST_NUMBER and name not in RANGES:
                 raise t.fail(f"{name}: {x!r} is too large")
@@ -78,7 +78,7 @@ class Bounds:
     def enter(self, t: Tag, word: str) -> None:
         around = self.copies[-1] if self.copies else 1
         self.elements += around
-        names, most = MAKES.get(word, ((), 0))
+        names, most = OBJECT_COUNTS.get(word, ((), 0))
         made = math.prod(_product(t.element.get(name, "")) for name in names)
         if names and made > most:
             raise t.fail(f"{' times '.join(names)} is {made:.3g}; at most {most} are allowed")
@@ -101,9 +101,10 @@ class Bounds:
         """Check the size of an image from its header: an image of many pixels may have few bytes."""
         if data.startswith(b"\x89PNG") and len(data) >= 24:
             width, height = struct.unpack(">II", data[16:24])
-            if width * height > MAKES["hfield"][1]:
+            if width * height > OBJECT_COUNTS["hfield"][1]:
                 raise t.fail(
-                    f"names an image of {width} by {height} pixels; a height field may have {MAKES['hfield'][1]} at most"
+                    f"names an image of {width} by {height} pixels; a height field may have "
+                    f"{OBJECT_COUNTS['hfield'][1]} at most"
                 )
 
 

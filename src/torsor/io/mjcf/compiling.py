@@ -1,7 +1,7 @@
 """From an MJCF file to MuJoCo's compiled model, quietly and with torsor's errors.
 
-MuJoCo is C code, and the file may be untrusted.  So torsor reads the files (:mod:`torsor.io.mjcf.whole`), well-formed ones
-in declared folders and of sizes that make sense, and MuJoCo gets them in memory.  Other attacks on MuJoCo's
+MuJoCo is C code, and the file may be untrusted.  So torsor reads the files (:mod:`torsor.io.mjcf.model_files`), well-formed
+ones in declared folders and of sizes that make sense, and MuJoCo gets them in memory.  Other attacks on MuJoCo's
 compiler are not prevented: read untrusted files in a separate process.
 """
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from torsor.errors import FileError, MissingExtra
-from torsor.io.mjcf.whole import Place, whole
+from torsor.io.mjcf.model_files import Place, read_model_files
 from torsor.io.shared.decimals import tiny_numbers
 from torsor.io.shared.document import Source
 from torsor.support.files import is_markup, label
@@ -33,7 +33,7 @@ _NAME = re.compile(r"Element name '([^']*)'")
 _LOCK = new_lock()
 
 
-class Compiled(NamedTuple):
+class CompiledModel(NamedTuple):
     """A compiled model, MuJoCo's warnings, and the transform applied to each mesh: its refpos and refquat."""
 
     model: Any
@@ -54,12 +54,12 @@ def mujoco(purpose: str = "reading MJCF") -> Any:
     return library
 
 
-def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Compiled:
+def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> CompiledModel:
     """The compiled model of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders to find its files in."""
     mj = mujoco()
-    read = whole(source, roots)
+    read = read_model_files(source, roots)
     file = "" if isinstance(source, bytes) or is_markup(source) else label(source)
-    with quiet(mj) as heard:
+    with capture_warnings(mj) as heard:
         try:
             spec = mj.MjSpec.from_string(read.text, include=read.models, assets=read.assets)
             spec.compiler.LRopt.mode = mj.mjtLRMode.mjLRMODE_NONE  # length ranges of muscles need simulations; not used here
@@ -70,11 +70,11 @@ def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) 
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
     tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
     notes = tuple(f"{at.file or 'text'}, line {at.line}: <{at.tag}>: {what}" for at, what in tiny)
-    return Compiled(model, tuple(dict.fromkeys(heard)), file, frames, notes)
+    return CompiledModel(model, tuple(dict.fromkeys(heard)), file, frames, notes)
 
 
 @contextmanager
-def quiet(mj: Any) -> Iterator[list[str]]:
+def capture_warnings(mj: Any) -> Iterator[list[str]]:
     """MuJoCo's warnings as a list: no output on the console, no MUJOCO_LOG.TXT in the current folder.
 
     Its parser warns through a function one may set, its compiler through Python's warnings.
@@ -98,11 +98,11 @@ def quiet(mj: Any) -> Iterator[list[str]]:
 
 def _translate_message(message: str, file: str, places: Sequence[Place]) -> FileError:
     """MuJoCo's message, with the file, line and element it is about."""
-    said = " ".join(message.split())
-    lines = [int(a or b) for a, b in _LINE.findall(said)]
-    names = "".join(f" (named {name!r})" for name in _NAME.findall(said) if name)
-    hint = _MASSLESS if "larger than mjMINVAL" in said else ""
-    reason = f"MuJoCo: {_ELEMENT.sub('', _LINE.sub('', said))}{names}{hint}"
+    plain = " ".join(message.split())
+    lines = [int(a or b) for a, b in _LINE.findall(plain)]
+    names = "".join(f" (named {name!r})" for name in _NAME.findall(plain) if name)
+    hint = _MASSLESS if "larger than mjMINVAL" in plain else ""
+    reason = f"MuJoCo: {_ELEMENT.sub('', _LINE.sub('', plain))}{names}{hint}"
     if lines and 0 < lines[-1] <= len(places):
         place = places[lines[-1] - 1]
         return FileError(reason, file=place.file, line=place.line, element=place.tag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.io.mjcf.poses import pose, rotation, shift, vector
+from torsor.io.mjcf.poses import pose, rotation, translation, vector
 from torsor.io.mjcf.selection import EQUALITY, SITE, Selection, name_of
 from torsor.model.description import WORLD, Loop, Mimic
 from torsor.model.joints import Fixed, JointType, Spherical
@@ -102,8 +102,8 @@ def _frames(m: Any, e: int) -> tuple[JointType, Transform, Transform]:
         X, Y = (pose(m.site_pos[s], m.site_quat[s]) for s in (m.eq_obj1id[e], m.eq_obj2id[e]))
         return kind, X, Y
     if not weld:
-        return kind, shift(vector(data[0:3])), shift(vector(data[3:6]))
-    return kind, Transform.of_pose(rotation(data[6:10]), vector(data[3:6])), shift(vector(data[0:3]))
+        return kind, translation(vector(data[0:3])), translation(vector(data[3:6]))
+    return kind, Transform.of_pose(rotation(data[6:10]), vector(data[3:6])), translation(vector(data[0:3]))
 
 
 def _name(chosen: Selection, e: int) -> str:

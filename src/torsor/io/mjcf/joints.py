@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torsor.io.mjcf.actuators import Drives
-from torsor.io.mjcf.poses import axis, pose, shift, turn, vector
+from torsor.io.mjcf.poses import axis, pose, rotation_transform, translation, vector
 from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, has_world_losses, joints_of
 from torsor.model.description import WORLD, Joint, Link, Mimic
 from torsor.model.joints import Fixed, Floating, JointType, Prismatic, Revolute, Spherical
@@ -35,14 +35,16 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
     at = ZERO  # position of the last link, in the body's axes
     for k in ids:
         place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
-        origin = _undo_reference(m, k) @ shift(place - at) @ X
+        origin = _undo_reference(m, k) @ translation(place - at) @ X
         name, kind = chosen.joints[k], _kind(m, k)
         fields = _fields(chosen, k, drives)
         if k in mimics:
             fields["mimic"] = mimics[k]
         if k == ids[-1]:
             between = chosen.fresh_link(f"{name}_axis")
-            more, last = move_axis_to_frame(name, kind, parent, chosen.links[body], origin, shift(-place), between, **fields)
+            more, last = move_axis_to_frame(
+                name, kind, parent, chosen.links[body], origin, translation(-place), between, **fields
+            )
             return [*links, *more], [*joints, *last]
         links.append(Link(chosen.fresh_link(f"{name}_link")))
         joints.append(Joint(name, kind, parent, links[-1].name, origin, **fields))
@@ -81,7 +83,7 @@ def _undo_reference(m: Any, k: int) -> Transform:
     if m.jnt_type[k] == BALL or not reference:
         return Transform.identity()
     a: Vec = axis(m.jnt_axis[k])
-    return shift(a * -reference) if m.jnt_type[k] == SLIDE else turn(about(a, -reference))
+    return translation(a * -reference) if m.jnt_type[k] == SLIDE else rotation_transform(about(a, -reference))
 
 
 def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:

@@ -26,10 +26,10 @@ def rotation(quaternion: Sequence[float]) -> Mat:
     """R of (w, x, y, z), of any length."""
     w, x, y, z = (float(a) for a in quaternion)
     _check_length("a quaternion", (w, x, y, z))
-    return whole(Quaternion.of((x, y, z, w)).matrix)
+    return snap_rotation(Quaternion.of((x, y, z, w)).matrix)
 
 
-def whole(R: Mat) -> Mat:
+def snap_rotation(R: Mat) -> Mat:
     """Entries within rounding of 0 and ±1 as those."""
     return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
 
@@ -39,13 +39,13 @@ def pose(position: Any, quaternion: Any) -> Transform:
     return Transform.of_pose(rotation(quaternion), vector(position))
 
 
-def shift(r: Vec) -> Transform:
+def translation(r: Vec) -> Transform:
     """To axes along these, at r."""
     return Transform(IDENTITY, r)
 
 
-def turn(R: Mat) -> Transform:
-    return Transform.of_pose(whole(R), ZERO)
+def rotation_transform(R: Mat) -> Transform:
+    return Transform.of_pose(snap_rotation(R), ZERO)
 
 
 def inertia(mass: float, com: Any, quaternion: Any, moments: Any) -> Inertia:

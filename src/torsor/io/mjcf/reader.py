@@ -108,7 +108,7 @@ def translate(
     sensors = read_sensors(chosen, mimics)
     lifted = [i for i in chosen.kept if i and m.body_gravcomp[i] and m.body_mass[i]]
     forces = tuple((chosen.links[i], GravityCompensation(float(m.body_gravcomp[i]))) for i in lifted)
-    _joints_seen_otherwise(chosen, mimic)
+    _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
     count_unused(chosen)
     d = Description(
@@ -136,7 +136,7 @@ def _name(m: Any, otherwise: str) -> str:
     return given if given and given != _NAMELESS else otherwise or "robot"
 
 
-def _joints_seen_otherwise(chosen: Selection, mimic: bool) -> None:
+def _note_joint_differences(chosen: Selection, mimic: bool) -> None:
     m = chosen.m
     if m.opt.disableflags & NO_GRAVITY:
         chosen.notes.note("gravity is switched off by a flag, so", "zero")

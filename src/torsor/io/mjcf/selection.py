@@ -33,10 +33,10 @@ class Selection:
     sites: dict[int, str] = field(default_factory=dict)  # frames of the sites that are read
 
     def fresh_link(self, word: str) -> str:
-        return _fresh(word, self.taken_links)
+        return _unused_name(word, self.taken_links)
 
     def fresh_joint(self, word: str) -> str:
-        return _fresh(word, self.taken_joints)
+        return _unused_name(word, self.taken_joints)
 
     def end(self, body: int, X: Transform) -> tuple[str, Transform]:
         """A frame on a body as a frame on a link: a fixed body that is not read counts as the world."""
@@ -58,7 +58,7 @@ def select(m: Any, body: str | None, notes: Notes) -> Selection:
         kept = tuple(i for i in kept if _moves(m, i))
         for i in standing[1:]:
             notes.note("the base is floating, so a fixed body is omitted", names[i])
-    elif _world_says_nothing(m, kept):
+    elif _world_is_empty(m, kept):
         kept = kept[1:]
     joints = [k for i in kept for k in _joints(m, i)]
     called = _joint_names(m, joints, names, notes)
@@ -115,7 +115,7 @@ def has_damping(m: Any, k: int) -> bool:
     return bool(m.dof_damping[m.jnt_dofadr[k]])
 
 
-def _world_says_nothing(m: Any, kept: tuple[int, ...]) -> bool:
+def _world_is_empty(m: Any, kept: tuple[int, ...]) -> bool:
     """Whether the world only holds one welded body: then that body is the root."""
     below = [i for i in kept if i and m.body_parentid[i] == 0]
     if len(below) != 1 or any(m.geom_bodyid == 0) or any(m.site_bodyid == 0):
@@ -140,7 +140,7 @@ def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> di
     taken = set(given.values())
     for k, name in given.items():
         if not name:
-            given[k] = _fresh(f"{word}{k}", taken)
+            given[k] = _unused_name(f"{word}{k}", taken)
             notes.note(f"{word} without a name, named", given[k])
     return given
 
@@ -153,12 +153,12 @@ def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes
         if not name:
             body = int(m.jnt_bodyid[k])
             count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
-            given[k] = _fresh(f"{bodies[body]}_joint{count}", taken)
+            given[k] = _unused_name(f"{bodies[body]}_joint{count}", taken)
             notes.note("joint without a name, named", given[k])
     return given
 
 
-def _fresh(word: str, taken: set[str]) -> str:
+def _unused_name(word: str, taken: set[str]) -> str:
     while word in taken:
         word += "_"
     taken.add(word)

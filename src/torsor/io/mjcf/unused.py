@@ -22,17 +22,17 @@ def forces_left_out(chosen: Selection) -> list[str]:
     springs = (k for k in joints if sprung and (m.jnt_stiffness[k] or any(m.jnt_stiffnesspoly[k])))
     dampers = (k for k in joints if damped and any(m.dof_dampingpoly[m.jnt_dofadr[k]]))
     found = [
-        _of("joint springs (stiffness)", (joints[k] for k in springs)),
-        _of("damping beyond b v", (joints[k] for k in dampers)),
-        _of("rotor armature of actuators", _geared_actuators(chosen)),
-        _of("tendon springs, dampers or armature", _tendons(m)),
+        _count_and_names("joint springs (stiffness)", (joints[k] for k in springs)),
+        _count_and_names("damping beyond b v", (joints[k] for k in dampers)),
+        _count_and_names("rotor armature of actuators", _geared_actuators(chosen)),
+        _count_and_names("tendon springs, dampers or armature", _tendons(m)),
         "forces of a fluid (density, viscosity)" if m.opt.density or m.opt.viscosity else "",
         "elastic bodies (flex)" if m.nflex else "",
     ]
     return [line for line in found if line]
 
 
-def _of(what: str, names: Iterable[str]) -> str:
+def _count_and_names(what: str, names: Iterable[str]) -> str:
     found = list(names)
     return f"{what}: {short_list(found)}" if found else ""
 

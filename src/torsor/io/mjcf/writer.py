@@ -10,8 +10,8 @@ without an equivalent in MJCF:
 * Mimics and loops are equalities, enforced by springs in MuJoCo; other loops than fixed, spherical and revolute are listed in a
   comment.
 * A massless link between two joints goes into the body after it.  One that is moved and has no mass at all is refused, as
-  MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_words`).
-* Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.borrowing`), and
+  MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_elements`).
+* Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.inertia_exchange`), and
   refused elsewhere.
 * Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag, sensors and velocity limits are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
@@ -29,13 +29,13 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.borrowing import possible
-from torsor.io.mjcf.inertia_words import inertial
-from torsor.io.mjcf.joint_words import attributes
-from torsor.io.mjcf.shape_words import Assets, geom
-from torsor.io.mjcf.ties import equalities, motors, ties_of
-from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
-from torsor.io.mjcf.words import fresh, massless, numbers, pose_attributes
+from torsor.io.mjcf.attribute_values import massless, numbers, pose_attributes, unused_name
+from torsor.io.mjcf.body_elements import Body, Tree, names_of_pieces
+from torsor.io.mjcf.constraint_elements import equalities, loop_elements, motors
+from torsor.io.mjcf.inertia_elements import inertial
+from torsor.io.mjcf.inertia_exchange import exchange_inertias
+from torsor.io.mjcf.joint_elements import attributes
+from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.model.description import FLOATING_BASE, WORLD, Description
@@ -63,8 +63,8 @@ def write_mjcf(
     >>> 'type="hinge"' in write_mjcf(robots.description("ur5"), meshes=False)
     True
     """
-    d, moved = possible(rotors_as_armature(description))
-    page = _Page(Tree(d), Assets(d.source, path, roots), meshes, motors, moved)
+    d, moved = exchange_inertias(rotors_as_armature(description))
+    page = _DocumentWriter(Tree(d), Assets(d.source, path, roots), meshes, motors, moved)
     try:
         root = page.written(description)
     except ModelError:
@@ -79,7 +79,7 @@ def write_mjcf(
 
 
 @dataclass
-class _Page:
+class _DocumentWriter:
     """One document being written."""
 
     tree: Tree
@@ -102,7 +102,7 @@ class _Page:
             self._site(frame.link, frame.name, frame.origin)
         ends = {}
         for loop in d.loops:
-            for word, name, origin, child_origin in ties_of(loop):
+            for word, name, origin, child_origin in loop_elements(loop):
                 parent = self._site(loop.parent, f"{name}_parent", origin)
                 ends[name] = word, parent, self._site(loop.child, f"{name}_child", child_origin)
         out = etree.Element("mujoco", model=d.name)
@@ -142,7 +142,7 @@ class _Page:
                 self.places[parent], "body", {"name": self._name(body.link), **pose_attributes(who, body.origin)}
             )
             for step, name in names_of_pieces(body):
-                if fresh(name, self.joints) != name:
+                if unused_name(name, self.joints) != name:
                     raise ModelError(
                         f"joint {step.joint.name!r} needs the name {name!r} in MJCF, which another joint has; rename it"
                     )
@@ -155,7 +155,7 @@ class _Page:
         if link != WORLD:
             return link
         self.renamed.append(f"link {WORLD}")
-        return fresh("world_", set(self.tree.links))
+        return unused_name("world_", set(self.tree.links))
 
     def _fill(self, element: Element, link: str) -> None:
         """Inertia and shapes of a body."""
@@ -175,7 +175,7 @@ class _Page:
                 self.renamed += [f"shape {g.name}"] if shape.get("name", "") != g.name else []
 
     def _site(self, link: str, name: str, origin: Transform) -> str:
-        called = fresh(name, self.sites)
+        called = unused_name(name, self.sites)
         self.renamed += [f"frame {name}"] if called != name else []
         etree.SubElement(self.places[link], "site", {"name": called, **pose_attributes(f"frame {name!r}", origin)})
         return called

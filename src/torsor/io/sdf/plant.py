@@ -22,10 +22,10 @@ def description_of_plant(plant: Any, name: str = "") -> Description:
         raise ArgumentError(f"plant must be a pydrake MultibodyPlant, not {type(plant).__name__}")
     if not plant.is_finalized():
         raise ArgumentError("the plant is not finalized: call plant.Finalize() first")
-    return _Reading(plant).description(name)
+    return _PlantReader(plant).description(name)
 
 
-class _Reading:
+class _PlantReader:
     """State of reading."""
 
     def __init__(self, plant: Any):

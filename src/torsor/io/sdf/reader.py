@@ -18,7 +18,7 @@ from torsor.model.physical import warn_or_refuse
 from torsor.support.files import is_markup, label, read_bytes
 
 #: packages Drake would fetch from the net
-_FETCHED = ("drake_models",)
+_DOWNLOADED_PACKAGES = ("drake_models",)
 
 
 def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] = (), strict: bool = False) -> Description:
@@ -40,7 +40,7 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
 
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
-    for package in _FETCHED:
+    for package in _DOWNLOADED_PACKAGES:
         if parser.package_map().Contains(package):
             parser.package_map().Remove(package)
     for root in roots:

@@ -28,7 +28,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 class Document:
     """One XML document being read: children and attributes by name, strict numbers, errors with line numbers.
 
-    An element whose name space is the root's goes by its plain name; others keep their prefix and are ignored.
+    An element in the root's name space has its plain name; others keep their prefix and are ignored.
     """
 
     def __init__(self, root: Element, text: str, file: str):
@@ -215,9 +215,11 @@ def _parse(text: str, file: str, deep: bool) -> Element:
 
 
 def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
-    said = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
-    said = said.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
-    return FileError(_XACRO if "prefix xacro" in said else f"is not well-formed XML: {said}", file=file, line=error.lineno)
+    problem = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
+    problem = problem.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
+    return FileError(
+        _XACRO if "prefix xacro" in problem else f"is not well-formed XML: {problem}", file=file, line=error.lineno
+    )
 
 
 _XACRO = (

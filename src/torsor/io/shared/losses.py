@@ -27,7 +27,7 @@ from torsor.model.joints import (
 
 LEFT_OUT = "left out"
 #: loops that MuJoCo has constraints for
-HELD = (Fixed, Spherical, Revolute)
+LOOP_JOINTS_IN_MUJOCO = (Fixed, Spherical, Revolute)
 
 
 class Feature(NamedTuple):
@@ -80,14 +80,14 @@ def _fluid(d: Description) -> list[str]:
 
 
 def _loops(held: bool) -> Callable[[Description], list[str]]:
-    return lambda d: [f"{x.name} ({x.kind.name})" for x in d.loops if isinstance(x.kind, HELD) == held]
+    return lambda d: [f"{x.name} ({x.kind.name})" for x in d.loops if isinstance(x.kind, LOOP_JOINTS_IN_MUJOCO) == held]
 
 
 def _shapes(*words: str) -> Callable[[Description], list[str]]:
     return lambda d: [f"{g.role} of {x.name}" for x in d.links for g in x.geometry if not words or g.shape in words]
 
 
-def _turning(j: Joint) -> bool:
+def _has_quaternion(j: Joint) -> bool:
     """Whether a joint's coordinates hold a quaternion, which MuJoCo bounds by no range."""
     return isinstance(j.kind, (Spherical, Floating))
 
@@ -98,31 +98,31 @@ def _is_bounded(j: Joint) -> bool:
 
 def _half_open(j: Joint) -> bool:
     ends = zip(j.lower or (-math.inf,) * j.kind.nq, j.upper or (math.inf,) * j.kind.nq, strict=True)
-    return not _turning(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
+    return not _has_quaternion(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
 
 
 def _is_locked(j: Joint) -> bool:
     """Whether a limit leaves a joint no range of motion."""
-    return not _turning(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
+    return not _has_quaternion(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
 
 def _effort(j: Joint) -> bool:
     return any(map(math.isfinite, j.effort_limit))
 
 
-def _undriven(j: Joint) -> bool:
+def _has_no_motor(j: Joint) -> bool:
     """Whether an effort limit has no MuJoCo motor: on spherical, floating and mimic joints, and if it is zero."""
-    return _effort(j) and (_turning(j) or j.mimic is not None or 0 in j.effort_limit)
+    return _effort(j) and (_has_quaternion(j) or j.mimic is not None or 0 in j.effort_limit)
 
 
-def _hanging(d: Description) -> list[str]:
+def _floating_inside_tree(d: Description) -> list[str]:
     """Floating joints elsewhere than on the world, where MuJoCo has no free ones."""
     free = d.base == "fixed" and d.root == WORLD
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
-_OWN = "written as torsor's own elements, which other readers ignore"
-_ROW = "written as several hinges, slides and balls, with their names"
+_AS_TORSOR_ELEMENTS = "written as torsor's own elements, which other readers ignore"
+_AS_SEVERAL_JOINTS = "written as several hinges, slides and balls, with their names"
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
@@ -138,19 +138,19 @@ FEATURES = (
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
-    Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
+    Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
     Feature("limits", joints(_is_bounded), {"mr": LEFT_OUT}),
-    Feature("limits of balls and free bodies", joints(lambda j: _turning(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
+    Feature("limits of balls and free bodies", joints(lambda j: _has_quaternion(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
     Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
-    Feature("effort limits of joints without a motor", joints(_undriven), {"mjcf": LEFT_OUT}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _OWN}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _ROW}),
-    Feature("floating joints whose parent is not the world", _hanging, {"mjcf": _ROW}),
+    Feature("effort limits of joints without a motor", joints(_has_no_motor), {"mjcf": LEFT_OUT}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _AS_TORSOR_ELEMENTS}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _AS_SEVERAL_JOINTS}),
+    Feature("floating joints whose parent is not the world", _floating_inside_tree, {"mjcf": _AS_SEVERAL_JOINTS}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),
     Feature("frames", _frames, {"urdf": "written as massless links", "mr": "left out except the tip"}),

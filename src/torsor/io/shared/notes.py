@@ -14,7 +14,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._ignored: dict[tuple[str, str], int] = {}
-        self._said: dict[str, list[str]] = {}
+        self._sentences: dict[str, list[str]] = {}
 
     def note_ignored(self, what: str, why: str) -> None:
         """Part of the file has no effect: "3 <transmission> elements ignored: ..."."""
@@ -22,12 +22,12 @@ class Notes:
 
     def note(self, sentence: str, name: str) -> None:
         """Report how elements were interpreted: the sentence, followed by the names of the elements."""
-        self._said.setdefault(sentence, []).append(name)
+        self._sentences.setdefault(sentence, []).append(name)
 
     def lines(self) -> tuple[str, ...]:
-        told = [f"{sentence}: {short_list(names)}" for sentence, names in self._said.items()]
-        told += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
-        return tuple(told)
+        notes = [f"{sentence}: {short_list(names)}" for sentence, names in self._sentences.items()]
+        notes += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
+        return tuple(notes)
 
 
 def as_comment(line: str) -> str:

@@ -47,7 +47,7 @@ class Places:
     def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
         """The file of a URI, with one of these endings, or :class:`FileError` with the reason."""
         try:
-            return _ending(uri, self._find(uri), suffixes)
+            return _check_suffix(uri, self._find(uri), suffixes)
         except (OSError, ValueError) as error:  # a name no file can have: too long, a zero byte, a loop of links
             if isinstance(error, FileError):
                 raise
@@ -72,7 +72,7 @@ class Places:
         for above in (self.folder, *self.folder.parents):
             if _is_package(above):
                 return above
-        return self.folder.parent if _ordinary(self.folder.parent) else self.folder
+        return self.folder.parent if _may_be_searched(self.folder.parent) else self.folder
 
     def _below(self, uri: str, path: str) -> Path:
         """A plain path: relative to the description or to a root, and after resolution below one of them."""
@@ -104,7 +104,7 @@ class Places:
         above = (self.folder, *self.folder.parents) if self.folder else ()
         declared = [folder for folder in self.roots if folder.name == package]
         declared += [folder / package for folder in (*self.roots, *ros_folders())]
-        near = [folder for folder in above if folder.name == package and _ordinary(folder)]
+        near = [folder for folder in above if folder.name == package and _may_be_searched(folder)]
         near += [folder / package for folder in above if _is_package(folder / package)]
         yield from (folder.resolve() for folder in (*declared, *near) if folder.is_dir())
 
@@ -113,12 +113,12 @@ def _is_package(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _MANIFESTS)
 
 
-def _ordinary(folder: Path) -> bool:
+def _may_be_searched(folder: Path) -> bool:
     """Whether a folder is not a home, a parent of homes, or at the root of the disk: those are too large to be allowed."""
     return len(folder.parts) > 2 and not Path.home().is_relative_to(folder)
 
 
-def _ending(uri: str, file: Path, suffixes: Collection[str]) -> Path:
+def _check_suffix(uri: str, file: Path, suffixes: Collection[str]) -> Path:
     if file.suffix.lower() not in suffixes:
         what = "mesh file; mesh file names" if suffixes is SUFFIXES else "file of this kind; the names"
         raise FileError(f"is not a {what} end in {', '.join(sorted(suffixes))}", file=uri)

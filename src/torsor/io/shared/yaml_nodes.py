@@ -24,7 +24,7 @@ DEEPEST = 50
 
 _STANDARD = "tag:yaml.org,2002:"
 #: implicit types of plain words in YAML 1.1; here all are names, with their spelling unchanged
-_WORDS = {_STANDARD + tag for tag in ("str", "int", "float", "bool", "timestamp", "merge", "value")}
+_SCALAR_TAGS = {_STANDARD + tag for tag in ("str", "int", "float", "bool", "timestamp", "merge", "value")}
 
 
 def text_of(source: Source, what: str) -> tuple[str, str]:
@@ -84,7 +84,7 @@ class Nodes:
         for key, value in node.value:
             word = self.word(key, element)
             if word not in known:
-                raise self.fail(key, element, unknown("key", word, known))
+                raise self.fail(key, element, unknown_key_message("key", word, known))
             if word in found:
                 raise self.fail(key, element, f"{word!r} is given twice")
             found[word] = value
@@ -100,7 +100,7 @@ class Nodes:
         return node.value
 
     def word(self, node: Any, element: str) -> str:
-        if node.id != "scalar" or node.tag not in _WORDS or not node.value:
+        if node.id != "scalar" or node.tag not in _SCALAR_TAGS or not node.value:
             raise self.fail(node, element, "must be a name")
         return node.value
 
@@ -117,11 +117,11 @@ class Nodes:
             values = parse_numbers(node.value)
         except ValueError as error:
             raise self.fail(node, element, str(error)) from None
-        if len(values) != 1 or node.style is not None or node.tag not in _WORDS:
+        if len(values) != 1 or node.style is not None or node.tag not in _SCALAR_TAGS:
             raise self.fail(node, element, f"{node.value!r} is not a number: write it without quotes or tag")
         return values[0]
 
 
-def unknown(what: str, word: str, known: Collection[str]) -> str:
+def unknown_key_message(what: str, word: str, known: Collection[str]) -> str:
     near = get_close_matches(word, list(known), n=1)
     return f"unknown {what} {word!r}{f'; did you mean {near[0]!r}?' if near else ''} (known: {', '.join(known)})"

@@ -74,7 +74,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
-        line, element = _place_of_complaint(doc, parts, str(error))
+        line, element = _place_of_error(doc, parts, str(error))
         raise FileError(reason, file=doc.file, line=line, element=element) from error
     return (
         d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}") if odd else d
@@ -88,16 +88,16 @@ def _path(source: Source, doc: Document) -> str:
 
 _NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 #: the element at fault in an error message: the joint that came second, the name that came twice, else the first one named
-_CULPRITS = (
+_NAMED_ELEMENTS = (
     re.compile(rf"child of two (joint)s, {_NAME} and (?P<name>{_NAME})"),
     re.compile(rf"two (link|joint)s are named (?P<name>{_NAME})"),
     re.compile(rf"\b(link|joint) (?P<name>{_NAME})"),
 )
 
 
-def _place_of_complaint(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
+def _place_of_error(doc: Document, parts: list[Element], message: str) -> tuple[int | None, str]:
     """Line and tag of the link or joint named in an error about the whole robot; the robot's own if none is named."""
-    for pattern in _CULPRITS:
+    for pattern in _NAMED_ELEMENTS:
         match = pattern.search(message)
         if match is None:
             continue

@@ -36,7 +36,7 @@ from torsor.spatial.vector import IDENTITY, ZERO
 from torsor.support.files import write_text
 
 #: shapes of other formats: a comment at the top lists them
-UNSAID = ("ellipsoid",)
+UNSUPPORTED_SHAPES = ("ellipsoid",)
 _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
 
@@ -53,7 +53,9 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
         taken = {j.name for j in d.joints}
         for frame in d.frames:
             robot.append(etree.Element("link", name=frame.name))
-            robot.append(_joint(Joint(_fresh(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin)))
+            robot.append(
+                _joint(Joint(_unused_name(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin))
+            )
     except ModelError:
         raise
     except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
@@ -65,7 +67,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     return text
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     taken.add(name)
@@ -80,7 +82,7 @@ def _link(link: Link) -> Element:
     if link.inertia != Inertia.zero():
         out.append(_inertial(f"link {link.name!r}", link.inertia))
     for g in link.geometry:
-        if g.shape not in UNSAID:
+        if g.shape not in UNSUPPORTED_SHAPES:
             out.append(_geometry(f"link {link.name!r}", g))
     return out
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.packages import folders
-from torsor.io.shared.yaml_nodes import unknown
+from torsor.io.shared.yaml_nodes import unknown_key_message
 from torsor.io.urdf.reader import read_urdf
 from torsor.model.description import Description
 from torsor.support.files import label, read_bytes
@@ -61,10 +61,10 @@ def expand(
         raise ArgumentError(f"xacro is read from a file, so source must be a path, not {type(path).__name__}")
     xacro, finders = _libraries()
     read_bytes(path)  # raises an error if the path is not a regular file; the library would not
-    given = _Asked({name: _word(value) for name, value in (arguments or {}).items()})
+    given = _RecordedLookups({name: _word(value) for name, value in (arguments or {}).items()})
     found = _Packages(path, roots, packages or {}, finders.PackageFinder)
-    said = io.StringIO()
-    with _ONE_AT_A_TIME, redirect_stderr(said):
+    errors = io.StringIO()
+    with _ONE_AT_A_TIME, redirect_stderr(errors):
         usual, finders._finder = finders._finder, found
         try:
             text = xacro.process_file(os.fsdecode(path), mappings=given, verbosity=0).toxml()
@@ -76,11 +76,11 @@ def expand(
             finders._finder = usual
     for name in arguments or {}:
         if name not in given.asked:
-            raise FileError(unknown("argument (<xacro:arg>)", name, sorted(given.asked)), file=label(path))
-    return text, tuple(line.strip() for line in said.getvalue().splitlines() if line.strip())
+            raise FileError(unknown_key_message("argument (<xacro:arg>)", name, sorted(given.asked)), file=label(path))
+    return text, tuple(line.strip() for line in errors.getvalue().splitlines() if line.strip())
 
 
-class _Asked(dict):
+class _RecordedLookups(dict):
     """Arguments that record the names that the file looks up."""
 
     def __init__(self, values: Mapping[str, str]):

@@ -13,7 +13,7 @@ from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
 from torsor.kernels.one_state import one_state
 from torsor.model.names import coordinate_names
-from torsor.model.refusals import CLOSED, refuse_loops
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops
 from torsor.spatial.rigid.basis import canonical_axes
 from torsor.support.plotting import drawing
 from torsor.support.text import columns
@@ -128,7 +128,7 @@ def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
     >>> torque_ellipsoid(ts.robots.two_link(), np.radians([0, 90])).lengths.round(3)
     array([3.414, 0.586])
     """
-    refuse_loops(robot.model, "an ellipsoid of M", CLOSED)
+    refuse_loops(robot.model, "an ellipsoid of M", CONSTRAINED_FORWARD_DYNAMICS)
     one_state(robot, q=q)
     values, vectors = np.linalg.eigh(robot.mass_matrix(q))
     order = np.argsort(-np.abs(values))
@@ -189,7 +189,7 @@ def acceleration_ellipsoid(
 
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
     """L with M = L Lᵀ; if M is singular, the error names the joint that moves no mass."""
-    refuse_loops(robot.model, "an ellipsoid of M", CLOSED)
+    refuse_loops(robot.model, "an ellipsoid of M", CONSTRAINED_FORWARD_DYNAMICS)
     one_state(robot, q=q)
     try:
         return np.linalg.cholesky(robot.mass_matrix(q))

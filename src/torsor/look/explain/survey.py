@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: entries of all mass matrices together; a robot of thousands of joints has fewer samples
 ENTRIES = 20_000_000
-#: a mechanism is closed anew for each sample, which takes its time
-LOOPED = 50
+#: largest number of samples of a mechanism with loops, which are closed for each sample
+LOOP_SAMPLES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def tips(robot: Robot) -> list[str]:
 
 def _configurations(robot: Robot, samples: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    q = robot.random_configuration(rng, samples if not robot.loops else min(samples, LOOPED))
+    q = robot.random_configuration(rng, samples if not robot.loops else min(samples, LOOP_SAMPLES))
     if robot.description.base == "floating":
         base = robot.joint(FLOATING_BASE).q_slice
         q[:, base] = robot.neutral()[base]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torsor.look.replay.document import page
-from torsor.look.replay.film import film_of
+from torsor.look.replay.replay_data import replay_data_of
 from torsor.support.files import write_text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 3
     ``style``: "mesh", "skeleton", or "auto", the meshes if there are any.  ``roots`` are folders meshes may be in beside those
     of the robot's file.  ``fps`` images per second are kept, and fewer if a long motion would have more than 4000.
     """
-    return page(film_of(shown, style, roots, fps))
+    return page(replay_data_of(shown, style, roots, fps))
 
 
 def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:

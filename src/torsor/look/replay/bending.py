@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.look.replay.film import Film, Row, film_of_poses
+from torsor.look.replay.replay_data import ReplayData, Row, replay_data_of_poses
 from torsor.look.scene.elastic import ElasticScene
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 #: images per period of the slowest vibration, so that the vibration is visible in slow playback
-TURN = 12
+IMAGES_PER_PERIOD = 12
 
 
-def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> Film:
+def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> ReplayData:
     """The robot at its neutral configuration, with its beams bent by their weight."""
     scene = ElasticScene.bending(flexible, roots, style)
     rest = flexible.equilibrium(flexible.neutral())
-    return film_of_poses(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
+    return replay_data_of_poses(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
 
 
 def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:

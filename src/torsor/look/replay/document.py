@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.look.replay.film import Film
 from torsor.look.replay.packing import Bytes, curves
+from torsor.look.replay.replay_data import ReplayData
 from torsor.look.replay.thinning import cluster_corners
 from torsor.look.scene import Triangles
 from torsor.look.scene.archive import STEPS
@@ -42,17 +42,17 @@ class Assets(NamedTuple):
     policy: str
 
 
-def page(film: Film) -> str:
+def page(replay: ReplayData) -> str:
     """The document."""
     a, data = assets(), Bytes()
-    described = _safe(json.dumps(_describe(film, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    described = _safe(json.dumps(_describe(replay, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     packed = b64encode(gzip.compress(data.concatenate(), 6, mtime=0)).decode()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{a.policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f'<meta name="generator" content="torsor {__version__}">\n<title>{html.escape(film.name)}</title>\n'
+        f'<meta name="generator" content="torsor {__version__}">\n<title>{html.escape(replay.name)}</title>\n'
         f"<style>{a.css}</style>\n</head>\n<body>\n{a.body}"
         f'<script type="application/json" id="film">{described}</script>\n'
         f'<script type="application/gzip" id="data">{packed}</script>\n'
@@ -84,30 +84,30 @@ def _safe(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _describe(film: Film, data: Bytes) -> dict[str, Any]:
-    surfaces, notes = _surfaces(film)
-    moving = (np.ptp(film.poses, axis=0) > 0).any(axis=-1)
+def _describe(replay: ReplayData, data: Bytes) -> dict[str, Any]:
+    surfaces, notes = _surfaces(replay)
+    moving = (np.ptp(replay.poses, axis=0) > 0).any(axis=-1)
     return {
-        "name": film.name,
-        "drawnAs": film.drawn_as,
-        "up": film.up.tolist(),
-        "floating": film.floating,
-        "facts": film.facts,
-        "notes": [*film.notes, *notes],
-        "times": data.add("float", film.times),
-        "links": film.links,
-        "still": data.add("float", film.poses[0]),
+        "name": replay.name,
+        "drawnAs": replay.drawn_as,
+        "up": replay.up.tolist(),
+        "floating": replay.floating,
+        "facts": replay.facts,
+        "notes": [*replay.notes, *notes],
+        "times": data.add("float", replay.times),
+        "links": replay.links,
+        "still": data.add("float", replay.poses[0]),
         "moving": np.flatnonzero(moving).tolist(),
-        "poses": data.add("float", film.poses[:, moving].transpose(1, 2, 0)),
+        "poses": data.add("float", replay.poses[:, moving].transpose(1, 2, 0)),
         "parts": [
-            {"link": film.links.index(link), "color": surface.color, "kind": kind, **_surface(surface, data)}
+            {"link": replay.links.index(link), "color": surface.color, "kind": kind, **_surface(surface, data)}
             for link, kind, surface in surfaces
         ],
         "arrows": [
-            {"frame": a.frame, "data": data.add("float", np.concatenate((a.at, a.force), axis=1).T)} for a in film.arrows
+            {"frame": a.frame, "data": data.add("float", np.concatenate((a.at, a.force), axis=1).T)} for a in replay.arrows
         ],
-        "plots": [_plot(p, data) for p in film.plots],
-        "events": [{"t": t, "name": name} for t, name in film.events],
+        "plots": [_plot(p, data) for p in replay.plots],
+        "events": [{"t": t, "name": name} for t, name in replay.events],
     }
 
 
@@ -129,9 +129,9 @@ def _plot(plot: Any, data: Bytes) -> dict[str, Any]:
     }
 
 
-def _surfaces(film: Film) -> tuple[list[tuple[str, str, Triangles]], list[str]]:
+def _surfaces(replay: ReplayData) -> tuple[list[tuple[str, str, Triangles]], list[str]]:
     """One surface for each link and colour, with the largest number of triangles that a page may have."""
-    found = _merge(film)
+    found = _merge(replay)
     count = sum(len(s.faces) for _, _, s in found)
     if count <= TRIANGLES:
         return found, []
@@ -144,9 +144,9 @@ def _surfaces(film: Film) -> tuple[list[tuple[str, str, Triangles]], list[str]]:
     return [x for x in thinner if len(x[2].faces)], [note]
 
 
-def _merge(film: Film) -> list[tuple[str, str, Triangles]]:
+def _merge(replay: ReplayData) -> list[tuple[str, str, Triangles]]:
     groups: dict[tuple[Any, ...], list[Triangles]] = {}
-    for part in film.parts:
+    for part in replay.parts:
         groups.setdefault((part.link, part.kind, part.surface.color), []).append(part.surface)
     return [(link, kind, _concatenate(surfaces)) for (link, kind, _), surfaces in groups.items()]
 

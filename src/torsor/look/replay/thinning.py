@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.look.scene import Triangles
-from torsor.look.scene.packing import proper
+from torsor.look.scene.packing import drop_degenerate
 
 Array = np.ndarray
 
@@ -36,4 +36,4 @@ def cluster_corners(surface: Triangles, cell: float) -> Triangles:
     _, same = np.unique(cube @ np.array([1, 2**21, 2**42]), return_inverse=True)
     count = np.bincount(same)
     mean = np.stack([np.bincount(same, axis) / count for axis in surface.vertices.T], axis=-1)
-    return Triangles(mean.astype(np.float32), proper(same[surface.faces]).astype(np.uint32), surface.color)
+    return Triangles(mean.astype(np.float32), drop_degenerate(same[surface.faces]).astype(np.uint32), surface.color)

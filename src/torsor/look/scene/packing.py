@@ -55,7 +55,7 @@ def from_steps(data: bytes, columns: int) -> Array:
 
 
 def faces(array: Array) -> bytes:
-    """Of (n, 3) corners that are numbered in the order in which they first appear."""
+    """Coding of (n, 3) corners that are numbered in the order in which they first appear."""
     corners = np.asarray(array, np.int64).ravel()
     newest = np.maximum.accumulate(np.concatenate(([-1], corners)))[:-1] + 1  # the number a corner would have if new
     return planes((newest - corners).astype(np.uint32))
@@ -82,7 +82,7 @@ def weld_corners(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
     width = np.where(box[1] > box[0], box[1] - box[0], 1)
     grid = np.rint((surface.vertices - box[0]) / width * count).astype(np.uint64)
     _, place, same = np.unique(grid @ np.array([1, 2**20, 2**40], np.uint64), return_index=True, return_inverse=True)
-    named = proper(same[surface.faces])
+    named = drop_degenerate(same[surface.faces])
     used, first, found = np.unique(named, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -90,7 +90,7 @@ def weld_corners(surface: Triangles, count: int) -> tuple[Array, Array, Array]:
     return box, grid[place[used[order]]].astype(np.uint16), rank[found].reshape(-1, 3).astype(np.uint32)
 
 
-def proper(named: Array) -> Array:
+def drop_degenerate(named: Array) -> Array:
     """The triangles with three different corners."""
     a, b, c = named.T
     return named[(a != b) & (b != c) & (c != a)]

@@ -17,7 +17,7 @@ from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
 from torsor.look.scene.shapes import triangles
 from torsor.look.scene.triangles import Triangles
-from torsor.look.scene.upright import lies, turn_upright, upright
+from torsor.look.scene.upright import has_y_up, turn_upright, upright
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
 
@@ -29,7 +29,7 @@ Array = np.ndarray
 
 STYLES = ("auto", "mesh", "skeleton")
 #: number of images up to which poses are computed without compiling
-FILM = 10_000
+IMAGES_WITHOUT_COMPILING = 10_000
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
     argument = kernel.program.inputs[0]
     array = as_rows(argument, q, np.dtype(np.float64))
     check_finite([argument], [array])
-    if array.ndim == 2 and len(array) <= FILM:
+    if array.ndim == 2 and len(array) <= IMAGES_WITHOUT_COMPILING:
         return interpret(kernel.program, [array])
     found = kernel(array)
     return found if isinstance(found, tuple) else (found,)
@@ -126,7 +126,7 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
             if g.role != role:
                 continue
             try:
-                stands = turn_upright(g) if turn and lies(g, places) else g
+                stands = turn_upright(g) if turn and has_y_up(g, places) else g
                 parts += [Surface(link.name, "visual", surface) for surface in triangles(stands, places)]
             except (FileError, MissingExtra) as error:
                 notes[f"link {link.name!r}: {error}"] = None

@@ -34,7 +34,7 @@ CORNERS = 5000
 HEAD = 65536
 
 
-def lies(g: Geometry, places: Places) -> bool:
+def has_y_up(g: Geometry, places: Places) -> bool:
     """Whether a shape is a COLLADA mesh with y up in its metadata."""
     if not g.uri.lower().endswith(".dae"):
         return False
@@ -62,18 +62,18 @@ def upright(description: Description, places: Places) -> bool:
     """Whether to turn all meshes with y up of a robot: yes if the links' points are nearer to the turned meshes."""
     away = {True: 0.0, False: 0.0}
     for link in description.links:
-        lying = [g for g in visible_shapes(link.geometry) if lies(g, places)]
+        lying = [g for g in visible_shapes(link.geometry) if has_y_up(g, places)]
         if not lying:
             continue
         for up in away:
             with suppress(FileError, MissingExtra):  # meshes that cannot be read are ignored
                 surfaces = [s.vertices for g in lying for s in triangles(turn_upright(g) if up else g, places)]
                 corners = np.concatenate([v[:: 1 + len(v) // CORNERS] for v in surfaces]).astype(float)
-                away[up] += sum(outside(corners, x) for x in near(description, link))
+                away[up] += sum(outside(corners, x) for x in points_near_link(description, link))
     return away[True] < NEARER * away[False]
 
 
-def near(description: Description, link: Link) -> list[Array]:
+def points_near_link(description: Description, link: Link) -> list[Array]:
     """Points in or near a link's body, in its frame [m]: its centre of mass and the origins of its moving child joints."""
     centre = [link.inertia.com] if link.inertia.m else []
     origins = [j.origin.r for j in description.joints if j.parent == link.name and j.kind.nv]  # welded links may be anywhere

@@ -31,7 +31,7 @@ _ROW = "display:flex;align-items:center;gap:6px;height:17px"
 _NAME = "flex:0 0 37%;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
 _BAR = "position:relative;flex:1;height:11px;background:rgba(125,135,150,.12);border-radius:2px;overflow:hidden"
 _NUMBER = "flex:0 0 62px;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
-_ALL = "font-size:11.5px;line-height:1.35;padding:2px 12px 8px"
+_STYLE = "font-size:11.5px;line-height:1.35;padding:2px 12px 8px"
 
 
 def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Array], limits: Sequence[float]) -> str:
@@ -42,7 +42,7 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
         mine = [i for i, u in enumerate(units) if u == unit]
         up = sum(np.maximum(x[mine], 0) for x in torque.values())
         down = sum(np.maximum(-x[mine], 0) for x in torque.values())
-        scale = nice(max(float(np.max(up, initial=0)), float(np.max(down, initial=0))))
+        scale = round_up_scale(max(float(np.max(up, initial=0)), float(np.max(down, initial=0))))
         rows.append(f'<div style="opacity:.6;margin-top:4px">{_with_sign(scale)} {unit} to {_number(scale)} {unit}</div>')
         for i in mine:
             pieces = [(kind, float(x[i]) / scale) for kind, x in torque.items()]
@@ -50,18 +50,17 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
             rows.append(_row(names[i], pieces, float(total[i]), unit, beyond, f"limit {limits[i]:g} {unit}" if beyond else ""))
     shown = [kind for kind, x in torque.items() if np.any(np.abs(x) > 1e-12)]
     legend = "".join(f'<span style="white-space:nowrap">{_dot(kind)} {kind}</span> ' for kind in shown)
-    return f'<div style="{_ALL}"><div style="display:flex;gap:10px;flex-wrap:wrap">{legend}</div>{"".join(rows)}</div>'
+    return f'<div style="{_STYLE}"><div style="display:flex;gap:10px;flex-wrap:wrap">{legend}</div>{"".join(rows)}</div>'
 
 
 def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> str:
     """One joint's force, the largest causes first."""
     if not parts:
-        return (
-            f'<div style="{_ALL};opacity:.6">too many pairs of joints to separate during motion: pause at a state of rest</div>'
-        )
+        text = "too many pairs of joints to separate during motion: pause at a state of rest"
+        return f'<div style="{_STYLE};opacity:.6">{text}</div>'
     found = sorted(parts, key=lambda p: -abs(float(p.tau[index])))
     kept = [p for p in found[:MOST] if abs(float(p.tau[index])) > 1e-9]
-    scale = nice(max((abs(float(p.tau[index])) for p in kept), default=0.0))
+    scale = round_up_scale(max((abs(float(p.tau[index])) for p in kept), default=0.0))
     rows = [
         _row(f"{p.kind} {p.cause}", [(p.kind, float(p.tau[index]) / scale)], float(p.tau[index]), unit, False, "") for p in kept
     ]
@@ -70,13 +69,13 @@ def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> s
         rows.append(_row("the rest", [("damping", rest / scale)], rest, unit, False, ""))
     total = sum(float(p.tau[index]) for p in parts)
     head = f'<div style="margin-bottom:2px">{escape(name)}: <b>{_number(total)} {unit}</b></div>'
-    return f'<div style="{_ALL}">{head}{"".join(rows)}</div>'
+    return f'<div style="{_STYLE}">{head}{"".join(rows)}</div>'
 
 
-def nice(x: float) -> float:
-    """1, 2 or 5 times a power of ten, not below x: a scale that stays while numbers wander.
+def round_up_scale(x: float) -> float:
+    """1, 2 or 5 times a power of ten, not below x: a scale that does not change with small changes of x.
 
-    >>> nice(29.4), nice(0.0), nice(5.0)
+    >>> round_up_scale(29.4), round_up_scale(0.0), round_up_scale(5.0)
     (50.0, 1.0, 5.0)
     """
     if not 1e-9 < x < inf:

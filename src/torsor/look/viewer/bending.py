@@ -12,7 +12,7 @@ from torsor import algorithms
 from torsor.errors import ArgumentError, SingularError
 from torsor.look.explain.explain import TorqueTerm
 from torsor.look.scene.elastic import ElasticScene
-from torsor.look.viewer.state import Look, Mass, Stage
+from torsor.look.viewer.state import DisplayedState, Mass, Stage
 from torsor.look.viewer.track import Track
 from torsor.mechanics.flexible import FlexibleRobot
 
@@ -42,7 +42,7 @@ class BendingStage(Stage):
         frame: str | None = None,
         force: ArrayLike = (0.0, 0.0, 0.0),
         wrenches: Mapping[str, Array] | None = None,
-    ) -> Look:
+    ) -> DisplayedState:
         """The state (q, v, a) of a motion; or the joints at q, at rest, under a force [N, world axes] at a frame."""
         flexible, n, q = self.flexible, self.robot.nv, np.array(q, float)
         frame = self.frame if frame is None else frame
@@ -58,7 +58,7 @@ class BendingStage(Stage):
             "gravity": gravity,
             "external": -pulled,
         }
-        return Look(
+        return DisplayedState(
             q=q,
             poses=self.scene.poses(full),
             center_of_mass=np.array([float(x) for x in algorithms.center_of_mass(flexible.flexible.model, full.tolist())]),
@@ -68,7 +68,7 @@ class BendingStage(Stage):
             origin=flexible.pose(full, frame)[:3, 3],
             mass=None,
             loop_ends=np.zeros((0, 2, 3)),
-            open_by=0.0,
+            closure_error=0.0,
         )
 
     def rest(self, q: ArrayLike, frame: str, force: Array) -> Array:

@@ -9,9 +9,9 @@ import numpy as np
 
 from torsor.look.scene import Scene
 from torsor.look.scene.triangles import sphere
-from torsor.look.viewer.bars import nice
+from torsor.look.viewer.bars import round_up_scale
 from torsor.look.viewer.camera import View
-from torsor.look.viewer.state import OPEN, Look
+from torsor.look.viewer.state import OPEN_LOOP, DisplayedState
 
 if TYPE_CHECKING:
     import viser
@@ -31,7 +31,7 @@ class Drawing:
     def __init__(self, server: viser.ViserServer, scene: Scene, bare: Scene, view: View, weight: float):
         self.server, self.scene, self.radius = server, scene, view.radius
         #: newtons a metre of the force's arrow
-        self.newtons = nice(max(weight, 1.0) / view.radius)
+        self.newtons = round_up_scale(max(weight, 1.0) / view.radius)
         self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
         #: the user drags the arrow until then, and it is not reset [s]
         self.held_until = 0.0
@@ -50,7 +50,7 @@ class Drawing:
         for node in self.layers[layer]:
             node.visible = shown
 
-    def paint(self, look: Look, force: Array) -> None:
+    def paint(self, look: DisplayedState, force: Array) -> None:
         """Draw everything for a Look."""
         with self.server.atomic():
             self.move(look.poses)
@@ -75,7 +75,7 @@ class Drawing:
     def _surroundings(self, view: View) -> None:
         s, r = self.server, view.radius
         s.scene.set_up_direction(view.up)
-        cell = nice(r / 5)
+        cell = round_up_scale(r / 5)
         floor = s.scene.add_grid(
             "/floor", width=100 * cell, height=100 * cell, cell_size=cell, section_size=5 * cell, infinite_grid=True,
             fade_distance=10 * r, fade_strength=1.6, cell_color=(222, 226, 231), section_color=(197, 203, 211),
@@ -131,7 +131,7 @@ class Drawing:
 
     # -- moving them -----------------------------------------------------------------------------------------
 
-    def _mass(self, look: Look) -> None:
+    def _mass(self, look: DisplayedState) -> None:
         """The longest finite axis is drawn as a third of the robot's size; an infinite axis slightly longer."""
         if look.mass is None or not self.shown["Mass at the frame"]:
             self._ellipsoid.visible = False
@@ -144,7 +144,7 @@ class Drawing:
         self._ellipsoid.position, self._ellipsoid.wxyz = look.mass.position, look.mass.quaternion[[3, 0, 1, 2]]
         self._ellipsoid.visible = True
 
-    def _loops(self, look: Look) -> None:
+    def _loops(self, look: DisplayedState) -> None:
         if len(look.loop_ends):
             self._gaps.points = look.loop_ends.astype(np.float32)
-            self._gaps.colors = np.array(GAP if look.open_by > OPEN else CLOSED, np.uint8)
+            self._gaps.colors = np.array(GAP if look.closure_error > OPEN_LOOP else CLOSED, np.uint8)

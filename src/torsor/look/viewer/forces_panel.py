@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.look.viewer import bars
 from torsor.look.viewer.session import Session
-from torsor.look.viewer.state import Look
+from torsor.look.viewer.state import DisplayedState
 
 if TYPE_CHECKING:
     import viser
@@ -43,7 +43,7 @@ class ForcesPanel:
         self.causes = gui.add_html("", visible=False)
         self.explain.on_update(lambda event: do())
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: DisplayedState) -> None:
         """The bars of a look."""
         self.bars.content = bars.by_kind(self.names, self.units, look.torque, self.limits)
         chosen = self.explain.value
@@ -80,7 +80,7 @@ class Pull:
             if event.client_id is not None:
                 do(setattr, session, "force", np.array(event.target.value, float))
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: DisplayedState) -> None:
         """The force as a vector, the mass as numbers."""
         shown = tuple(round(float(x), 2) for x in self.session.force)
         if any(abs(a - b) > 5e-3 for a, b in zip(shown, self.force.value, strict=True)):

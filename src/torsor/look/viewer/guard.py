@@ -28,9 +28,9 @@ NAMES = (ADDRESS, "localhost")
 #: largest message accepted from the page [bytes]; slider messages are small
 LARGEST = 2**20
 
-_starting = new_lock()
+_start_lock = new_lock()
 #: invalid requests from others are not shown to the user
-_SILENT = logging.getLogger("torsor.look.viewer.strangers")
+_SILENT = logging.getLogger("torsor.look.viewer.refused")
 _SILENT.disabled = True
 
 
@@ -109,14 +109,14 @@ def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[A
 
 
 @contextmanager
-def guarding(token: str) -> Iterator[None]:
+def guard_new_servers(token: str) -> Iterator[None]:
     """Guard servers that viser starts inside this context; GuardError if none was started.
 
     viser has no hook of its own for this, so websockets' ``serve`` is wrapped while its server starts.
     """
     from websockets.asyncio import server
 
-    with _starting:
+    with _start_lock:
         serve, count = server.serve, 0
 
         def wrapped(*args: Any, process_request: Any = None, **options: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.sliders import Slider
-from torsor.look.viewer.state import Look
+from torsor.look.viewer.state import DisplayedState
 
 if TYPE_CHECKING:
     import viser
@@ -42,15 +42,15 @@ class Joints:
 
         return slider
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: DisplayedState) -> None:
         """Set the sliders to the joints, and show the current error."""
         for slider, value in zip(self.sliders, self.session.values, strict=True):
             shown = min(max(round(value, DIGITS), slider.min), slider.max)
             if abs(shown - slider.value) > 0.5 * 10**-DIGITS:
                 slider.value = shown
-        self.tell(self.session.trouble)
+        self.show_error(self.session.trouble)
 
-    def tell(self, trouble: str) -> None:
+    def show_error(self, trouble: str) -> None:
         """Show an error in red above the sliders; hide it if empty."""
         self.note.visible = bool(trouble)
         if trouble:

@@ -14,7 +14,7 @@ from torsor.look.viewer.forces_panel import ForcesPanel, Pull
 from torsor.look.viewer.joints_panel import Joints
 from torsor.look.viewer.layers_panel import Layers
 from torsor.look.viewer.playback_panel import PlaybackPanel, Plots
-from torsor.look.viewer.state import Look
+from torsor.look.viewer.state import DisplayedState
 
 if TYPE_CHECKING:
     from torsor.look.viewer.viewer import Viewer
@@ -34,7 +34,7 @@ class Page:
 
     def __init__(self, viewer: Viewer):
         self.viewer, self.session, self.painted = viewer, viewer.session, 0
-        self.looked: Look | None = None
+        self.looked: DisplayedState | None = None
         server, session, do = viewer.server, viewer.session, viewer.try_in_browser
         robot, scene = session.stage.robot, session.stage.scene
         poses = session.stage.poses(session.q)
@@ -42,7 +42,7 @@ class Page:
         gui, names = server.gui, session.stage.names
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         bare = scene if scene.drawn_as == "skeleton" else Scene.of(robot, style="skeleton")
-        self.drawing = Drawing(server, scene, bare, view(scene, [poses, *self._later()], robot.gravity), weight)
+        self.drawing = Drawing(server, scene, bare, view(scene, [poses, *self._motion_images()], robot.gravity), weight)
         self.drawing.move(poses)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
@@ -62,16 +62,16 @@ class Page:
         panel.dock_left()
         panel.set_width(WIDTH)
         gui.main_panel.set_width(WIDTH)
-        self.drawing.handle.on_update(self.dragged)
+        self.drawing.handle.on_update(self.on_drag)
 
-    def _later(self) -> list[Any]:
+    def _motion_images(self) -> list[Any]:
         """Some images of the motion, if there is one."""
         track = self.session.track
         if track is None:
             return []
         return [self.session.stage.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
 
-    def dragged(self, event: Any) -> None:
+    def on_drag(self, event: Any) -> None:
         """The user drags the arrow's tip: the force follows from the vector from the frame to the tip."""
         if event.client_id is not None and self.looked is not None:
             self.drawing.held_until = monotonic() + HELD

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.look.viewer.session import SPEEDS, Session
-from torsor.look.viewer.state import Look
+from torsor.look.viewer.state import DisplayedState
 from torsor.look.viewer.track import Track
 from torsor.support.plotting import COLORS
 
@@ -47,7 +47,7 @@ class PlaybackPanel:
         self.session.playing = False
         self.session.scrub(time)
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: DisplayedState) -> None:
         """The button and the slider as the session is."""
         session = self.session
         if session.track is None:

@@ -1,4 +1,4 @@
-"""A viser server on this machine alone: guarded, quiet, and without the tunnel viser offers to the world."""
+"""A viser server on this machine alone: with access control, without console output and without viser's public tunnel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from torsor.errors import ArgumentError, MissingExtra
-from torsor.look.viewer.guard import ADDRESS, GuardError, guarding
+from torsor.look.viewer.guard import ADDRESS, GuardError, guard_new_servers
 
 if TYPE_CHECKING:
     import viser
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 SECRET = 24
 
 
-class Served(NamedTuple):
+class RunningServer(NamedTuple):
     """A server, and where its page is."""
 
     server: viser.ViserServer
     url: str
 
 
-def serve(port: int = 0, label: str = "") -> Served:
+def serve(port: int = 0, label: str = "") -> RunningServer:
     """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port is in use."""
     if not (isinstance(port, int) and 0 <= port <= 65535):
         raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
@@ -35,7 +35,7 @@ def serve(port: int = 0, label: str = "") -> Served:
         raise MissingExtra("viser", "view", "the browser viewer") from None
     server, token = None, secrets.token_urlsafe(SECRET)
     try:
-        with _quiet(), guarding(token):
+        with _quiet(), guard_new_servers(token):
             server = viser.ViserServer(host=ADDRESS, port=port, label=label or None, verbose=False)
     except GuardError:
         if server is not None:
@@ -45,7 +45,7 @@ def serve(port: int = 0, label: str = "") -> Served:
         stop(server)
         raise ArgumentError(f"port {port} is in use; omit it to use a free port")
     _without_tunnel(server)
-    return Served(server, f"http://{ADDRESS}:{server.get_port()}/{token}/")
+    return RunningServer(server, f"http://{ADDRESS}:{server.get_port()}/{token}/")
 
 
 def stop(server: viser.ViserServer) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.look.viewer.sliders import Sliders
-from torsor.look.viewer.state import Look, Stage
+from torsor.look.viewer.state import DisplayedState, Stage
 from torsor.look.viewer.track import Track
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Session:
 
     # -- display ---------------------------------------------------------------------------------------------
 
-    def look(self) -> Look:
+    def look(self) -> DisplayedState:
         """The current state, under the force of the arrow; a simulation has its own."""
         return self.stage.look(self.q, self.v, self.a, self.frame, self.force, self.wrenches)
 

@@ -25,7 +25,7 @@ Array = np.ndarray
 #: terms of a joint force, in the order of τ = M a + c + g − Jᵀf
 KINDS = ("inertia", "velocity", "gravity", "external")
 #: a loop that is open by more is shown as open [m, rad]
-OPEN = 1e-6
+OPEN_LOOP = 1e-6
 #: usual names of links that tools are mounted on, the most reliable first
 TOOLS = ("tool0", "tcp", "ee_link", "tip", "tool", "hand")
 #: degrees of freedom up to which a motion is explained part by part while it runs: the number of pairs grows with the square
@@ -43,7 +43,7 @@ class Mass:
 
 
 @dataclass(frozen=True)
-class Look:
+class DisplayedState:
     """The displayed quantities at one state; lengths [m], forces [N, N·m], energies [J]."""
 
     q: Array
@@ -55,7 +55,7 @@ class Look:
     origin: Array  #: of the chosen frame
     mass: Mass | None
     loop_ends: Array  #: (loops, 2, 3)
-    open_by: float  #: closure error of the loops [m, rad]
+    closure_error: float  #: closure error of the loops [m, rad]
 
     @property
     def tau(self) -> Array:
@@ -64,7 +64,7 @@ class Look:
 
 
 class Stage:
-    """A robot in the viewer: :meth:`look` turns a state into a :class:`Look`, :meth:`closed` a guess into a configuration.
+    """A robot in the viewer: :meth:`look` computes a :class:`DisplayedState`, :meth:`close_loops` a configuration from a guess.
 
     Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
     model.  The viewer shows a note about it.
@@ -121,7 +121,7 @@ class Stage:
         frame: str | None = None,
         force: ArrayLike = (0.0, 0.0, 0.0),
         wrenches: Mapping[str, Array] | None = None,
-    ) -> Look:
+    ) -> DisplayedState:
         """The state (q, v, a), at rest unless v and a are given, with a ``force`` [N, world axes] at the origin of ``frame``.
 
         ``wrenches``, as a simulation recorded them, act in place of the force.
@@ -141,7 +141,7 @@ class Stage:
         }
         if robot.model.joints_with_friction:
             torque["friction"] = robot.friction_force(v, load=np.sum(list(torque.values()), axis=0))
-        return Look(
+        return DisplayedState(
             q=q,
             poses=self.scene.poses(q),
             center_of_mass=robot.center_of_mass(q),
@@ -151,7 +151,7 @@ class Stage:
             origin=robot.pose(q, frame)[:3, 3],
             mass=self.mass(q, frame),
             loop_ends=self.scene.loop_ends(q),
-            open_by=float(np.abs(robot.constrained().residual(q)).max(initial=0)) if robot.loops else 0.0,
+            closure_error=float(np.abs(robot.constrained().residual(q)).max(initial=0)) if robot.loops else 0.0,
         )
 
     def poses(self, q: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.look.replay.bending import TURN
+from torsor.look.replay.bending import IMAGES_PER_PERIOD
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -63,7 +63,7 @@ class Track:
             raise ArgumentError("a motion is played with its velocities and joint forces: FlexibleResult(robot, t, q, v, tau)")
         flexible, records = motion.robot, motion.t
         slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
-        count = int(np.clip(np.ceil((records[-1] - records[0]) * max(RATE, TURN * slowest)), 1, MOST)) + 1
+        count = int(np.clip(np.ceil((records[-1] - records[0]) * max(RATE, IMAGES_PER_PERIOD * slowest)), 1, MOST)) + 1
         t = np.linspace(records[0], records[-1], count)
         q, (v, tau) = motion.at(t), (_between(t, records, x) for x in (motion.v, motion.tau))
         wrenches = {frame: _between(t, records, F) for frame, F in motion.wrenches.items()}

@@ -142,7 +142,7 @@ class Viewer:
                 try:
                     self._page.paint()
                 except TorsorError as error:  # a state that cannot be computed; the last image stays
-                    self._page.joints.tell(str(error))
+                    self._page.joints.show_error(str(error))
             time.sleep(max(0.0, 1 / RATE - (time.perf_counter() - now)))
 
 

@@ -43,7 +43,7 @@ def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
 
 
 def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
-    """Which velocities may change, (nv,) bool, from the joints named."""
+    """Mask of the velocities that may change, (nv,) bool, from the joints named."""
     robot = system.robot
     for names in (fixed, free or ()):
         if isinstance(names, str):
@@ -56,8 +56,8 @@ def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] 
     return out
 
 
-def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
-    """A configuration with the movable joints drawn anew."""
+def redraw_movable(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, movable: np.ndarray) -> np.ndarray:
+    """A configuration with new random values of the movable joints."""
     q = kept.copy()
     for name in system.robot.joints:
         joint = system.robot.joint(name)
@@ -66,7 +66,7 @@ def draw_anew(system: ConstrainedRobot, kept: np.ndarray, drawn: np.ndarray, mov
     return q
 
 
-def gap(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
+def open_loop_message(system: ConstrainedRobot, end: Closure, movable: np.ndarray) -> str:
     """Part of an error message: the constraint with the largest closure error, the error, and advice."""
     keep = np.flatnonzero(system.holonomic)
     owner = np.array([c.name for c in system.constraints for _ in range(c.size)])[keep]

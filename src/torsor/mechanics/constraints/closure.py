@@ -9,7 +9,7 @@ import numpy as np
 
 #: φ below this (m, rad) is closed: rounding in a robot of some metres
 CLOSED = 1e-12
-_MOST = 200
+_MAX_ITERATIONS = 200
 
 
 class Closure(NamedTuple):
@@ -34,7 +34,7 @@ def close(
     phi, A = residual(q)
     best, damping = float(phi @ phi), 1e-3
     last = False
-    for _ in range(_MOST):
+    for _ in range(_MAX_ITERATIONS):
         if last or not best:
             break
         last = bool(np.abs(phi).max(initial=0.0) <= CLOSED)  # one more Newton step: to rounding

@@ -16,7 +16,7 @@ from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernel_method import kernel_method_of
-from torsor.kernels.losses import less_friction, losses_of, refuse_laws
+from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
 from torsor.mechanics.constraints import closing, drives
 from torsor.mechanics.constraints.base import Constraint
@@ -116,12 +116,8 @@ class ConstrainedRobot:
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
-        partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
-        q, v = self._vector("q", q, self.robot.nq), self._vector("v", v, self.robot.nv)
-        rates = self.robot.configuration_rate(q, v)
-        if clock:
-            rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
-        return np.einsum("...knj,...j->...kn", partial, rates)
+        along = self.solver.kernel("jacobian", derivative=("jvp", "q", *self.solver.clock))
+        return along(q, *clock, v, *(1.0 for _ in clock))
 
     def drift(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧv − ḃ, ``(..., k)``: the row's acceleration with every joint at constant velocity (F&O 17)."""
@@ -157,7 +153,7 @@ class ConstrainedRobot:
         redundant, many λ give the same motion: "null_space" returns the smallest, the others set redundant rows to zero.
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
         """
-        tau = less_friction(self.robot, v, tau, friction)
+        tau = subtract_friction(self.robot, v, tau, friction)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
         return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
 
@@ -300,10 +296,10 @@ class ConstrainedRobot:
         for _ in range(attempts):
             if best.closed:
                 break
-            start = closing.draw_anew(self, q0, self.robot.random_configuration(generator), movable)
+            start = closing.redraw_movable(self, q0, self.robot.random_configuration(generator), movable)
             best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
         if not best.closed:
-            raise ClosureError(closing.gap(self, best, movable))
+            raise ClosureError(closing.open_loop_message(self, best, movable))
         return best.q
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
@@ -311,7 +307,7 @@ class ConstrainedRobot:
         every = np.ones(self.robot.nv, bool)
         moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
         if not moved.closed:
-            raise ClosureError(closing.gap(self, moved, every))
+            raise ClosureError(closing.open_loop_message(self, moved, every))
         return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
 
     def project_velocity(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:

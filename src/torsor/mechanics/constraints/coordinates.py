@@ -128,7 +128,7 @@ class Holonomic(Constraint):
 
 
 @dataclass(frozen=True)
-class Driven(Constraint):
+class Prescribed(Constraint):
     """φ(q) = s(t): a holonomic constraint with a given function of time (rheonomic)."""
 
     constraint: Constraint

@@ -28,8 +28,8 @@ from torsor.spatial.linear import dot
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
 #: then lost eight digits
 PIVOT = 1e-8
-#: a second smallest pivot below 1/SECOND also increases ``doubt``
-SECOND = 1e3
+#: a second smallest pivot below 1/SECOND_PIVOT also increases ``doubt``
+SECOND_PIVOT = 1e3
 #: allowed violation of a row omitted as redundant, relative to the sizes of its terms
 REDUNDANT = 1e-6
 
@@ -154,7 +154,7 @@ def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces:
     return [held.loops[name].actuation_wrenches(state, force) for name, force in forces.items() if force is not None]
 
 
-def _acting(wrenches: Any) -> dict[str, Any]:
+def _wrench_options(wrenches: Any) -> dict[str, Any]:
     """The wrenches as an option: an impulse has none."""
     return {} if wrenches is None else {"wrenches": wrenches}
 
@@ -163,7 +163,7 @@ def _terms(
     system: Callable[..., Any], held: ConstrainedModel, q: Any, *rest: Any, wrenches: Any = None, **options: Any
 ) -> tuple[Any, ...]:
     """M, A, f, g of M x − Aᵀλ = f, A x = g."""
-    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
+    A, f, g = system(held, q, *rest, **_wrench_options(wrenches), **options)
     return crba(held.lean, q), held.matrix(A), f, g
 
 
@@ -181,7 +181,7 @@ def _solution(
 
     The selected rows are solved; the others are checked.
     """
-    A, f, g = system(held, q, *rest, **_acting(wrenches), **options)
+    A, f, g = system(held, q, *rest, **_wrench_options(wrenches), **options)
     route = route or ("articulated" if held.model.local else "factors")
     s = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], [held.names[k] for k in rows])
     lam: list[Any] = [0] * len(A)
@@ -194,7 +194,7 @@ def _solution(
         for pivot in s.pivots[1:]:
             least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
         # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
-        doubt = PIVOT / maximum(least * minimum(1, second * SECOND), 1e-300)
+        doubt = PIVOT / maximum(least * minimum(1, second * SECOND_PIVOT), 1e-300)
     for k in sorted(set(range(len(A))) - set(rows)):
         parts = [x * y for x, y in zip(A[k], s.x, strict=True)]
         gap, size = -g[k], abs(g[k])

@@ -42,7 +42,7 @@ class BetweenFrames(Constraint):
     def rows(self, state: ConstraintState) -> ConstraintRows:
         p, s = self.frames(state.model)
         seen = relative(state, p, s)
-        T = self.forces(_moving(seen.X, seen.V))  # each wrench with its rate
+        T = self.forces(_with_rate(seen.X, seen.V))  # each wrench with its rate
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
         A = [row(state, p, s, seen.X, F) for F in now]
@@ -60,7 +60,7 @@ class BetweenFrames(Constraint):
         self.frames(model)
 
 
-def meeting(model: Model, i: int, j: int) -> int:
+def common_ancestor(model: Model, i: int, j: int) -> int:
     """The last body on both ways to the base: the nearest common ancestor."""
     while i != j:
         i, j = (model.parent[i], j) if i > j else (i, model.parent[j])
@@ -68,19 +68,19 @@ def meeting(model: Model, i: int, j: int) -> int:
 
 
 def relative(state: ConstraintState, p: Frame, s: Frame) -> Relative:
-    """Where the successor's frame is and how it moves, seen from the predecessor's.
+    """Pose and motion of the successor's frame relative to the predecessor's.
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
-    root = meeting(state.model, p.body, s.body)
-    (Xp, Vp, Ap), (Xs, Vs, As) = (_from(state, root, f) for f in (p, s))
+    root = common_ancestor(state.model, p.body, s.body)
+    (Xp, Vp, Ap), (Xs, Vs, As) = (_motion_from_root(state, root, f) for f in (p, s))
     X = Xs @ Xp.inverse
     VX = X @ Vp
     V = Vs - VX
     return Relative(X, V, As - X @ Ap + V.cross(VX))
 
 
-def _from(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
+def _motion_from_root(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
     """The transform from body ``root`` to a frame, the frame's twist and spatial acceleration as if the root were at rest."""
     model, (X, S) = state.model, state.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
@@ -97,7 +97,7 @@ def _from(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motio
 def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
     """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
     model, (Xs, S) = state.model, state.kinematics
-    root = meeting(model, p.body, s.body)
+    root = common_ancestor(model, p.body, s.body)
     forces: list[Sequence[Any]] = [[] for _ in model.parent]
     for frame, push in ((s, F), (p, -(X.T @ F))):
         here = frame.X.T @ push
@@ -109,7 +109,7 @@ def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> l
     return model.gather_forces(forces)
 
 
-def _moving(X: Transform, V: Motion) -> Transform:
+def _with_rate(X: Transform, V: Motion) -> Transform:
     """X as it changes with the relative twist V: Ė = −[ω]E, ṙ = Eᵀv."""
     if all(isinstance(x, (int, float)) and x == 0 for x in (*V.w, *V.v)):
         return X

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
 
 #: coordinate change [rad, m] up to which a state counts as one with loops slightly open
-BESIDE = 1e-2
+SLIGHTLY_OPEN = 1e-2
 #: length of the steps [of kinetic metric 1] to the configurations where the rank nearby is computed
 STEP = 1e-2
 #: number of these configurations
@@ -53,7 +53,7 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     """The rank at and near q; nearby configurations are not evaluated if the rank is the ``expected`` one."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
     end = closing.close_loops(system, q, every, time)
-    beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= BESIDE
+    beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= SLIGHTLY_OPEN
     q = end.q if beside else q
     A, M = system.solver.rows_and_mass(q, clock)
     rows = in_mass_metric(M, A, robot.model)
@@ -62,7 +62,7 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     if here == expected:
         return found
     K = found.motions
-    steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if beside else _around(robot.nv)
+    steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if beside else _random_steps(robot.nv)
     near = robot.integrate(q, steps.T, 1.0)
     if beside:
         near = np.array([closing.close_loops(system, x, every, time).q for x in near])
@@ -70,7 +70,7 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     return found._replace(near=int(in_mass_metric(M, A, robot.model).rank().max(initial=here)))
 
 
-def _around(nv: int) -> np.ndarray:
+def _random_steps(nv: int) -> np.ndarray:
     return STEP * np.random.default_rng(0).normal(size=(nv, STEPS))
 
 
@@ -106,7 +106,7 @@ def solve_by_local_rank(
     local = local_rank(system, state["q"], time, len(system.independent_rows))
     w = in_mass_metric(M, A, system.robot.model, zero=np.isinf(local.rows.length))
     x, lam = (part[0] for part in solve_with_rank(w.at(None), f[None], g[None], np.array([local.here])))
-    if local.here < local.near and not _at_rest(w, what, f, g, x, state["v"]):
+    if local.here < local.near and not _is_solved_by_zero(w, what, f, g, x, state["v"]):
         raise SingularError(_singular(system, local))
     if violated_rows(A, x, g).any() and (rows := _contradictory(system, local, what, state["v"], time)):
         raise SingularError(rows)
@@ -119,7 +119,7 @@ def violated_rows(A: np.ndarray, x: np.ndarray, g: np.ndarray) -> np.ndarray:
     return gap > REDUNDANT * (1 + np.abs(g) + (np.abs(A) @ np.abs(x)[..., None])[..., 0])
 
 
-def _at_rest(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: np.ndarray, v: np.ndarray) -> bool:
+def _is_solved_by_zero(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: np.ndarray, v: np.ndarray) -> bool:
     """Whether x = 0 solves the equations: then it does so for any rank, and a singular state makes no difference."""
     scale = np.linalg.norm(np.linalg.solve(w.C, f)) + (np.linalg.norm(w.C.T @ v) if what == "impulse" else 0.0)
     return float(np.linalg.norm(w.C.T @ x) + np.linalg.norm(g / w.length)) <= 1e-9 * float(scale)

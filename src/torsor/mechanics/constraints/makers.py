@@ -7,11 +7,11 @@ from typing import Any
 
 from torsor.errors import ArgumentError
 from torsor.mechanics.constraints.base import Constraint
-from torsor.mechanics.constraints.coordinates import Coupled, Driven, Holonomic, Pfaffian
+from torsor.mechanics.constraints.coordinates import Coupled, Holonomic, Pfaffian, Prescribed
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.points import Distance, PointAlong
 from torsor.mechanics.constraints.rolling import Rolling
-from torsor.model.joint_words import joint_type
+from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import axes_about
 from torsor.spatial import arguments as read
@@ -163,7 +163,7 @@ def holonomic(phi: Callable[..., Any], rows: int = 1, *, timed: bool = False, na
     return Holonomic(name or getattr(phi, "__name__", "holonomic"), phi, _count(rows), timed)
 
 
-def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
+def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Prescribed:
     """φ(q) = s(t): the constraint follows a function of time over any scalar, one number per row.
 
     >>> from torsor.scalar import sin
@@ -172,7 +172,7 @@ def prescribed(constraint: Constraint, motion: Callable[[Any], Any]) -> Driven:
     if not isinstance(constraint, Constraint):
         raise ArgumentError(f"prescribed takes a constraint and a function of time, not {type(constraint).__name__}")
     _callable(motion, "prescribed")
-    return Driven(constraint, motion)
+    return Prescribed(constraint, motion)
 
 
 def _callable(function: Any, maker: str) -> None:

@@ -22,8 +22,8 @@ def independent_rows(B: np.ndarray, rank: int | None = None) -> tuple[int, ...]:
     """
     B = np.array(B, dtype=float)
     size = np.einsum("skn,skn->sk", B, B)
-    said = size > SHORT**2 * size.max(axis=1, initial=0.0, keepdims=True)
-    left = list(np.flatnonzero(said.mean(axis=0) > 0.5))
+    nonzero = size > SHORT**2 * size.max(axis=1, initial=0.0, keepdims=True)
+    left = list(np.flatnonzero(nonzero.mean(axis=0) > 0.5))
     chosen: list[int] = []
     while left:
         rest = np.einsum("skn,skn->sk", B[:, left], B[:, left])

@@ -30,7 +30,7 @@ class Inputs(NamedTuple):
 
 
 #: the state alone
-NONE = Inputs()
+NO_INPUTS = Inputs()
 
 
 class Solver:
@@ -58,7 +58,7 @@ class Solver:
                     self._independent = tuple(self.kernels.remember("independent rows", self._rows))
         return self._independent
 
-    def kernel(self, name: str, *words: Any, inputs: Inputs = NONE, derivative: tuple[str, ...] = ()) -> Kernel:
+    def kernel(self, name: str, *words: Any, inputs: Inputs = NO_INPUTS, derivative: tuple[str, ...] = ()) -> Kernel:
         """A kernel of the equations; the time is the first of its further inputs where constraints read it."""
         extra = (*self.clock, *inputs.extra)
         return self.kernels(
@@ -90,12 +90,12 @@ class Solver:
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
             return x, lam
-        rest = [_pick(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
+        rest = [_rows_of_states(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
         places = np.argwhere(doubted)
         if method == "auto":
             x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
         else:
-            states = [self._by_own_rows(what, method, inputs, one, at) for *one, at in zip(*rest, places, strict=True)]
+            states = [self._with_rows_of_state(what, method, inputs, one, at) for *one, at in zip(*rest, places, strict=True)]
             x[doubted], lam[doubted] = (np.array(part) for part in zip(*states, strict=True))
         return x, lam
 
@@ -113,7 +113,7 @@ class Solver:
         rank = np.where(clear, usual, 0)
         x, lam = solve_with_rank(w, f, g, rank)
         unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
-        inputs_at = [_pick(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
+        inputs_at = [_rows_of_states(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
         names = [a.name for a in kernel.inputs]
         for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
             try:
@@ -125,7 +125,7 @@ class Solver:
                 raise SingularError(f"state {place} of the batch: {error}" if place else str(error)) from None
         return x, lam, rank
 
-    def _by_own_rows(
+    def _with_rows_of_state(
         self, what: str, method: str, inputs: Inputs, values: Sequence[Any], place: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """One state by a method with rows chosen for it alone."""
@@ -141,7 +141,7 @@ class Solver:
         return x, lam
 
 
-def _pick(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
+def _rows_of_states(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
     """The rows of an input that belong to the states marked."""
     array = np.asarray(value, float)
     return np.broadcast_to(array, (*at.shape, *argument.shape))[at]

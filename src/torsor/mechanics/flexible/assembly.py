@@ -24,7 +24,7 @@ AT_ROOT = 1e-9
 
 
 @dataclass(frozen=True)
-class Flexible:
+class FlexibleModel:
     """The model with coordinates (q, η); the robot's model, for quantities of q alone; the beams by link, in order of η."""
 
     model: Model
@@ -38,7 +38,7 @@ class Flexible:
 
     @property
     def starts(self) -> dict[str, int]:
-        """Where the η of each beam begin, counted from the first η."""
+        """Index of the first η of each beam, counted from the first η."""
         out, n = {}, 0
         for link, beam in self.beams:
             out[link] = n
@@ -46,7 +46,7 @@ class Flexible:
         return out
 
 
-def flexible(robot: Robot, beams: Mapping[str, Beam]) -> Flexible:
+def flexible_model(robot: Robot, beams: Mapping[str, Beam]) -> FlexibleModel:
     """The robot with beams for some of its links.  A beam takes the place of its link's own inertia.
 
     Joints, welded links and frames of the link are attached to the nearest section of the beam along x̂.
@@ -101,9 +101,9 @@ def _cut_into_slices(d: Description, link: str, beam: Beam) -> Description:
     return replace(d, links=tuple(links), joints=tuple(joints), frames=tuple(frames))
 
 
-def _share_coordinates(model: Model, rigid: Model, beams: tuple[tuple[str, Beam], ...]) -> Flexible:
+def _share_coordinates(model: Model, rigid: Model, beams: tuple[tuple[str, Beam], ...]) -> FlexibleModel:
     """Coordinates q as the robot has them, then η: one set for all sections of a beam."""
-    made = Flexible(model, rigid, beams)
+    made = FlexibleModel(model, rigid, beams)
     number = {name: i for i, name in enumerate(rigid.joint_names)}
     q_start, v_start = [], []
     for name in model.joint_names:

@@ -18,7 +18,7 @@ from torsor.kernels.quantities import labels
 from torsor.mechanics.flexible import joint_equations as equations
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies
-from torsor.mechanics.flexible.joint_equations import Elastic, MotorMotion, Transmission
+from torsor.mechanics.flexible.joint_equations import ElasticModel, MotorMotion, Transmission
 from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.refusals import refuse_friction, refuse_symbols
 from torsor.model.regrouping import with_fewest_parameters
@@ -85,7 +85,7 @@ class ElasticJoints:
         return tuple(t.joint for t in self._elastic.transmissions)
 
     @property
-    def elastic(self) -> Elastic:
+    def elastic(self) -> ElasticModel:
         """The argument of the functions in :mod:`torsor.mechanics.flexible.joint_equations`, over any scalar."""
         return self._elastic
 
@@ -193,16 +193,16 @@ class ElasticJoints:
 # -- the table -----------------------------------------------------------------------------------------------
 
 
-def _with_fewest_parameters(elastic: Elastic) -> Elastic:
+def _with_fewest_parameters(elastic: ElasticModel) -> ElasticModel:
     """The same dynamics with fewest inertial parameters."""
     return replace(elastic, model=with_fewest_parameters(elastic.model))
 
 
-def _mass_matrix(elastic: Elastic, q: Any) -> list[list[Any]]:
+def _mass_matrix(elastic: ElasticModel, q: Any) -> list[list[Any]]:
     return algorithms.crba(elastic.model, q)
 
 
-def _energies(elastic: Elastic, q: Any, v: Any, theta: Any, omega: Any) -> tuple[Any, Any, Any]:
+def _energies(elastic: ElasticModel, q: Any, v: Any, theta: Any, omega: Any) -> tuple[Any, Any, Any]:
     kinetic = equations.kinetic_energy(elastic, q, v, omega)
     return kinetic, algorithms.potential_energy(elastic.model, q), equations.elastic_energy(elastic, q, theta)
 
@@ -231,7 +231,7 @@ QUANTITIES = Table(
 )
 
 
-def _elastic(robot: Robot, springs: Mapping[str, Spring | SpringLaw]) -> Elastic:
+def _elastic(robot: Robot, springs: Mapping[str, Spring | SpringLaw]) -> ElasticModel:
     """The transmissions in the robot's order, and the model without their rotors."""
     for name in springs:
         robot.joint(name)  # refuses an unknown one
@@ -254,4 +254,4 @@ def _elastic(robot: Robot, springs: Mapping[str, Spring | SpringLaw]) -> Elastic
             )
         found.append(Transmission(name, model.q_start[i], model.v_start[i], spring, B))
         armature[i] = (0,)
-    return Elastic(replace(model, armature=tuple(armature)), tuple(found))
+    return ElasticModel(replace(model, armature=tuple(armature)), tuple(found))

@@ -13,12 +13,12 @@ from torsor.errors import SingularError, UnknownName, printable
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels
 from torsor.mechanics.flexible import link_equations as equations
-from torsor.mechanics.flexible.assembly import Flexible, flexible
+from torsor.mechanics.flexible.assembly import FlexibleModel, flexible_model
 from torsor.mechanics.flexible.beam import Beam
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies, modes
 from torsor.model.refusals import refuse_symbols
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -57,7 +57,7 @@ class FlexibleRobot:
     def __init__(self, robot: Robot, beams: Mapping[str, Beam]):
         refuse_symbols(robot.model, "a flexible robot", "torsor.mechanics.flexible.link_equations takes them")
         self._robot, self._beams = robot, dict(beams)
-        self._flexible = flexible(robot, self._beams)
+        self._flexible = flexible_model(robot, self._beams)
         self._kernels = Kernels(robot.name, self._flexible, QUANTITIES, self._shapes())
 
     @classmethod
@@ -81,7 +81,7 @@ class FlexibleRobot:
         return dict(self._flexible.beams)
 
     @property
-    def flexible(self) -> Flexible:
+    def flexible(self) -> FlexibleModel:
         """The argument of the functions in :mod:`torsor.mechanics.flexible.link_equations`, over any scalar."""
         return self._flexible
 
@@ -256,13 +256,13 @@ class FlexibleRobot:
 def _of_model(function: Callable[..., Any]) -> Callable[..., Any]:
     """An algorithm of a tree, for the tree of the slices."""
 
-    def run(flexible: Flexible, *values: Any, **words: Any) -> Any:
+    def run(flexible: FlexibleModel, *values: Any, **words: Any) -> Any:
         return function(flexible.model, *values, **words)
 
     return run
 
 
-def _energies(flexible: Flexible, q: Any, v: Any) -> tuple[Any, Any, Any]:
+def _energies(flexible: FlexibleModel, q: Any, v: Any) -> tuple[Any, Any, Any]:
     kinetic = algorithms.kinetic_energy(flexible.model, q, v)
     return kinetic, algorithms.potential_energy(flexible.model, q), equations.elastic_energy(flexible, q)
 

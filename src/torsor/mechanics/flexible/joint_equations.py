@@ -31,7 +31,7 @@ class Transmission(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Elastic:
+class ElasticModel:
     """A model and its transmissions.  The rotors of elastic joints are on the motor side, so their armature is not in it."""
 
     model: Model
@@ -47,14 +47,14 @@ class MotorMotion(NamedTuple):
     alpha: Any
 
 
-def joint_force(elastic: Elastic, q: Scalars, v: Scalars, theta: Scalars, omega: Scalars) -> list[Any]:
+def joint_force(elastic: ElasticModel, q: Scalars, v: Scalars, theta: Scalars, omega: Scalars) -> list[Any]:
     """τ_e of each elastic joint: K (θ − q) + D (θ̇ − q̇), or the user's law."""
     across = zip(elastic.transmissions, theta, omega, strict=True)
     return [t.spring.torque(th - q[t.q], om - v[t.v]) for t, th, om in across]
 
 
 def forward_dynamics(
-    elastic: Elastic,
+    elastic: ElasticModel,
     q: Scalars,
     v: Scalars,
     theta: Scalars,
@@ -77,7 +77,7 @@ def forward_dynamics(
 
 
 def inverse_dynamics(
-    elastic: Elastic, q: Scalars, v: Scalars, a: Scalars, jerk: Scalars, snap: Scalars, theta: Scalars
+    elastic: ElasticModel, q: Scalars, v: Scalars, a: Scalars, jerk: Scalars, snap: Scalars, theta: Scalars
 ) -> MotorMotion:
     """τ = τ_e + B θ̈ of a motion of the links, with θ = q + δ(τ_e) and its two rates (De Luca 1988).
 
@@ -85,8 +85,10 @@ def inverse_dynamics(
     Across a damped spring the deflection is not a function of the force but a separate state, D δ̇ = τ_e − K δ: there
     ``theta`` gives the motor position, and the snap is not needed.
     """
-    moving = second(q, *configuration_rates(elastic.model, q, v, a))
-    tau_e = [parts(t) for t in algorithms.rnea(elastic.model, moving, second(v, a, jerk), second(a, jerk, snap))]
+    moving = with_two_rates(q, *configuration_rates(elastic.model, q, v, a))
+    tau_e = [
+        parts(t) for t in algorithms.rnea(elastic.model, moving, with_two_rates(v, a, jerk), with_two_rates(a, jerk, snap))
+    ]
     tau = [t for t, _, _ in tau_e]
     motors = []
     for t, th in zip(elastic.transmissions, theta, strict=True):
@@ -99,14 +101,14 @@ def inverse_dynamics(
 def deflections(spring: Spring | SpringLaw, force: Sequence[Any], held: Any) -> tuple[Any, Any, Any]:
     """δ, δ̇, δ̈ of a force and its two rates; ``held`` is the current deflection, used if the spring is damped."""
     if not spring.has_damping:
-        return parts(spring.deflection(second(*([x] for x in force))[0]))
+        return parts(spring.deflection(with_two_rates(*([x] for x in force))[0]))
     assert isinstance(spring, Spring)
     K, D = spring.stiffness, spring.damping
     d1 = (force[0] - held * K) / D
     return held, d1, (force[1] - d1 * K) / D
 
 
-def second(x: Scalars, dx: Scalars, ddx: Scalars) -> list[Dual]:
+def with_two_rates(x: Scalars, dx: Scalars, ddx: Scalars) -> list[Dual]:
     """Scalars with two rates, as duals of duals: results computed from them have two rates, too."""
     return [Dual(Dual(a, b), Dual(b, c)) for a, b, c in zip(x, dx, ddx, strict=True)]
 
@@ -124,24 +126,24 @@ def configuration_rates(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tup
     return q1, [rate(rate(x)) for x in integrate(model, moving[0], moving[1], Dual(Dual(0), Dual(1)))]
 
 
-def equilibrium(elastic: Elastic, q: Scalars) -> tuple[list[Any], list[Any]]:
+def equilibrium(elastic: ElasticModel, q: Scalars) -> tuple[list[Any], list[Any]]:
     """(θ, τ) that hold the links still at q: θ = q + δ(g(q)), τ = g(q)."""
     g = algorithms.gravity_force(elastic.model, q)
     return [q[t.q] + t.spring.deflection(g[t.v]) for t in elastic.transmissions], g
 
 
-def kinetic_energy(elastic: Elastic, q: Scalars, v: Scalars, omega: Scalars) -> Any:
+def kinetic_energy(elastic: ElasticModel, q: Scalars, v: Scalars, omega: Scalars) -> Any:
     """½ vᵀM v + ½ Σ B ω²: a rotor's energy is that of its own spin (Spong's assumption)."""
     rotors = sum((om * om * t.B / 2 for t, om in zip(elastic.transmissions, omega, strict=True)), start=0)
     return algorithms.kinetic_energy(elastic.model, q, v) + rotors
 
 
-def elastic_energy(elastic: Elastic, q: Scalars, theta: Scalars) -> Any:
+def elastic_energy(elastic: ElasticModel, q: Scalars, theta: Scalars) -> Any:
     """Σ ∫ τ_e dδ at rest; ½ K δ² of a linear spring."""
     return sum((t.spring.energy(th - q[t.q]) for t, th in zip(elastic.transmissions, theta, strict=True)), start=0)
 
 
-def dissipation(elastic: Elastic, q: Scalars, v: Scalars, theta: Scalars, omega: Scalars) -> Any:
+def dissipation(elastic: ElasticModel, q: Scalars, v: Scalars, theta: Scalars, omega: Scalars) -> Any:
     """Power dissipated by the dampers [W]: Σ (τ_e(δ, δ̇) − τ_e(δ, 0)) δ̇, which is D δ̇² of a linear one."""
     total: Any = 0
     for t, th, om in zip(elastic.transmissions, theta, omega, strict=True):
@@ -150,7 +152,7 @@ def dissipation(elastic: Elastic, q: Scalars, v: Scalars, theta: Scalars, omega:
     return total
 
 
-def stiffness(elastic: Elastic, q: Scalars, theta: Scalars) -> list[list[Any]]:
+def stiffness(elastic: ElasticModel, q: Scalars, theta: Scalars) -> list[list[Any]]:
     """∂(g − τ_e, τ_e)/∂(q, θ), (nv + ne)²: stiffness matrix for small displacements at rest."""
     n = elastic.model.nv
     along = partial(configuration_rate, elastic.model, q)

@@ -11,7 +11,7 @@ from typing import Any
 from torsor import algorithms
 from torsor.algorithms import configuration
 from torsor.algorithms.configuration import configuration_rate
-from torsor.mechanics.flexible.assembly import Flexible
+from torsor.mechanics.flexible.assembly import FlexibleModel
 from torsor.mechanics.flexible.joint_equations import gravity_stiffness
 from torsor.scalar import Scalars
 from torsor.spatial import linear, symmetric
@@ -19,12 +19,12 @@ from torsor.spatial import linear, symmetric
 MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to the links it moves"
 
 
-def mass_matrix(flexible: Flexible, q: Scalars) -> list[list[Any]]:
+def mass_matrix(flexible: FlexibleModel, q: Scalars) -> list[list[Any]]:
     """M(q), (nv × nv): joints and modes, coupled."""
     return symmetric(algorithms.crba(flexible.model, q))
 
 
-def elastic_force(flexible: Flexible, q: Scalars, v: Scalars) -> list[Any]:
+def elastic_force(flexible: FlexibleModel, q: Scalars, v: Scalars) -> list[Any]:
     """(0, K η + D η̇), (nv), with D = β K of each beam."""
     out: list[Any] = [0] * flexible.rigid.nv
     start = 0
@@ -39,7 +39,7 @@ def elastic_force(flexible: Flexible, q: Scalars, v: Scalars) -> list[Any]:
 
 
 def resisting_force(
-    flexible: Flexible, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    flexible: FlexibleModel, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> list[Any]:
     """M a + h + (0, K η + D η̇) − Jᵀf: inverse dynamics, generalized forces of joints and modes."""
     tau = algorithms.rnea(flexible.model, q, v, a, wrenches)
@@ -47,7 +47,7 @@ def resisting_force(
 
 
 def forward_dynamics(
-    flexible: Flexible, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    flexible: FlexibleModel, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> list[Any]:
     """v̇ = (q̈, η̈) of joint forces τ, from M v̇ = (τ, 0) − h − (0, K η + D η̇) + Jᵀf by the factors of M."""
     h = resisting_force(flexible, q, v, [0] * flexible.model.nv, wrenches)
@@ -56,7 +56,7 @@ def forward_dynamics(
 
 
 def inverse_dynamics(
-    flexible: Flexible, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    flexible: FlexibleModel, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
 ) -> tuple[list[Any], list[Any]]:
     """(τ, η̈) of joint accelerations a: the modes follow from M_ηη η̈ = −(M_ηq a + h_η + K η + D η̇)."""
     n = flexible.rigid.nv
@@ -66,21 +66,21 @@ def inverse_dynamics(
     return [t + linear.dot(row[n:], eta) for t, row in zip(b[:n], M[:n], strict=True)], eta
 
 
-def elastic_energy(flexible: Flexible, q: Scalars) -> Any:
+def elastic_energy(flexible: FlexibleModel, q: Scalars) -> Any:
     """½ ηᵀK η."""
     eta = q[flexible.rigid.nq :]
     still = elastic_force(flexible, q, [0] * flexible.model.nv)[flexible.rigid.nv :]
     return linear.dot(eta, still) / 2
 
 
-def dissipation(flexible: Flexible, q: Scalars, v: Scalars) -> Any:
+def dissipation(flexible: FlexibleModel, q: Scalars, v: Scalars) -> Any:
     """η̇ᵀD η̇ [W]."""
     n = flexible.rigid.nv
     at_rest = [0] * flexible.model.nq
     return linear.dot(v[n:], elastic_force(flexible, at_rest, v)[n:])
 
 
-def stiffness(flexible: Flexible, q: Scalars) -> list[list[Any]]:
+def stiffness(flexible: FlexibleModel, q: Scalars) -> list[list[Any]]:
     """∂(g + (0, K η))/∂(q, η): elastic, and geometric by gravity."""
     n = flexible.rigid.nq
 
@@ -97,7 +97,7 @@ def stiffness(flexible: Flexible, q: Scalars) -> list[list[Any]]:
     return K
 
 
-def integrate(flexible: Flexible, q: Scalars, v: Scalars, dt: Any) -> list[Any]:
+def integrate(flexible: FlexibleModel, q: Scalars, v: Scalars, dt: Any) -> list[Any]:
     """q ⊕ v dt: the joints on their manifold, the modes by addition."""
     n, m = flexible.rigid.nq, flexible.rigid.nv
     return [
@@ -106,7 +106,7 @@ def integrate(flexible: Flexible, q: Scalars, v: Scalars, dt: Any) -> list[Any]:
     ]
 
 
-def _solve(flexible: Flexible, M: list[list[Any]], b: Scalars) -> list[Any]:
+def _solve(flexible: FlexibleModel, M: list[list[Any]], b: Scalars) -> list[Any]:
     """M⁻¹ b, from the tips to the base: in that order the zeros between branches stay zeros."""
     model = flexible.model
     order: dict[int, str] = {}

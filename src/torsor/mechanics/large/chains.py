@@ -23,7 +23,7 @@ from torsor.model.joints import (
 )
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.spatial import Vec
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
 #: a rope: joints about x and y alternately

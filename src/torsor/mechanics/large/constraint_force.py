@@ -19,7 +19,7 @@ from torsor.kernels.functions import record_function
 from torsor.mechanics.large.divide_and_conquer import each_state, plan
 from torsor.mechanics.large.freedoms import Freedoms
 from torsor.mechanics.large.motions import loads, motions
-from torsor.mechanics.large.stages import BODY, body, body_row, inertia, numbers, square, stage, subspace, transform
+from torsor.mechanics.large.stages import BODY, body, body_row, inertia, numbers, square_matrix, stage, subspace, transform
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion
 from torsor.spatial.matrix import Vector
@@ -55,8 +55,8 @@ def equations() -> Kernel:
     """The block row of a joint: D and r as (21, 6), and C."""
 
     def step(E, r, mass, h, I, Z, w, mass_up, h_up, I_up, Z_up, w_up, free, e):
-        above = inertia(mass_up, h_up, I_up), square(Z_up), Force.of(w_up)
-        D, C, rhs = equation(transform(E, r), inertia(mass, h, I), square(Z), Force.of(w), above, free[0], e)
+        above = inertia(mass_up, h_up, I_up), square_matrix(Z_up), Force.of(w_up)
+        D, C, rhs = equation(transform(E, r), inertia(mass, h, I), square_matrix(Z), Force.of(w), above, free[0], e)
         return {"row": body_row(D, rhs), "C": numbers(C)}
 
     one = INERTIA | {"Z": 36, "w": 6}
@@ -66,7 +66,7 @@ def equations() -> Kernel:
 @cache
 def eliminations() -> Kernel:
     def step(row, C, Cn):
-        left, right, coupling = eliminate(*body(row), square(C), square(Cn))
+        left, right, coupling = eliminate(*body(row), square_matrix(C), square_matrix(Cn))
         return {"left": body_row(*left), "right": body_row(*right), "C": numbers(coupling)}
 
     return stage("odd-even reduction", step, {"row": BODY, "C": 36, "Cn": 36})
@@ -78,7 +78,7 @@ def recoveries() -> Kernel:
 
     def step(row, C, Cn, before, after):
         D, r = body(row)
-        return {"y": list(recover(D, r - square(C) @ Vector(before) - square(Cn).T @ Vector(after)))}
+        return {"y": list(recover(D, r - square_matrix(C) @ Vector(before) - square_matrix(Cn).T @ Vector(after)))}
 
     return stage("substitution", step, {"row": BODY, "C": 36, "Cn": 36, "before": 6, "after": 6})
 
@@ -128,12 +128,12 @@ def _thomas() -> tuple[Scan, Scan]:
 
     def inward(row, C, before):
         D, r = body(row)
-        _, (dD, dr), _ = eliminate(*body(before), square([0] * 36), square(C))
+        _, (dD, dr), _ = eliminate(*body(before), square_matrix([0] * 36), square_matrix(C))
         return {"next": body_row(D - dD, r - dr), "row": body_row(D - dD, r - dr)}
 
     def outward(row, Cn, after):
         D, r = body(row)
-        y = recover(D, r - square(Cn).T @ Vector(after))
+        y = recover(D, r - square_matrix(Cn).T @ Vector(after))
         return {"next": list(y), "y": list(y)}
 
     there = record_function(inward, [Argument("row", (BODY,)), Argument("C", (36,)), Argument("before", (BODY,))])
@@ -149,11 +149,11 @@ def sequential(row: Array, C: Array) -> Array:
     there, back = _thomas()
     one = np.zeros(BODY)
     one[[0, 6, 11, 15, 18, 20]] = 1
-    row = _only(there(row, C, one))
-    return _only(back(row, np.concatenate([C[1:], np.zeros((1, 36))]), np.zeros(6)))
+    row = _single_result(there(row, C, one))
+    return _single_result(back(row, np.concatenate([C[1:], np.zeros((1, 36))]), np.zeros(6)))
 
 
-def _only(result: Any) -> Array:
+def _single_result(result: Any) -> Array:
     return result if isinstance(result, np.ndarray) else result[0]
 
 
@@ -177,14 +177,14 @@ def constraint_force(tree: LargeTree, q: Array, v: Array, tau: Array, solver: An
         Z[b], duals[d], active[b] = bases(d)(J.S[d], tree.armature[J.v[d]], tau[J.v[d]])
         e[b, :d] = 1
     w = _net(X, active) - p
-    above = [_of_body_before(x) for x in (*G, Z, w)]
+    above = [_from_parent(x) for x in (*G, Z, w)]
     free = np.ones((n, 1))
     free[0] = 0  # the first joint is attached to the base
     row, C = equations()(*X, *G, Z, w, *above, free, e)  # F&O 28
     y = solver(row, C)
     f = np.einsum("nij,nj->ni", Z.reshape(n, 6, 6), y) + active
     A = accelerations()(*G, _net(X, f) - p)  # F&O 25
-    up = _of_body_before(A) * free
+    up = _from_parent(A) * free
     a = np.empty(tree.nv)
     for d, b in J.bodies.items():
         a[J.v[d]] = apparent(d)(J.E[b], J.r[b], duals[d], A[b], up[b])  # F&O 29
@@ -203,7 +203,7 @@ def _net(X: tuple[Array, Array], f: Array) -> Array:
     return net
 
 
-def _of_body_before(x: Array) -> Array:
+def _from_parent(x: Array) -> Array:
     """Row i of the body before; the first is its own."""
     return np.concatenate([x[:1], x[:-1]])
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from torsor.algorithms.joining import STILL, Gains, from_matrix, onto_joint, onto_segment, six
+from torsor.algorithms.joining import ZERO_VECTOR, Gains, from_matrix, join_to_joint, join_to_segment, to_matrix
 from torsor.compile import Kernel
 from torsor.errors import SingularError, TorsorError
 from torsor.mechanics.large.contraction import SEGMENT, Batch, Contraction, contraction
@@ -23,17 +23,17 @@ from torsor.mechanics.large.stages import (
     HELD,
     body,
     body_row,
-    full,
     joint,
     joint_sizes,
     numbers,
     segment,
     segment_row,
-    square,
+    square_matrix,
     stage,
     subspace,
+    symmetric_matrix,
     transform,
-    upper,
+    upper_triangle,
 )
 from torsor.mechanics.large.stages import SEGMENT as WIDTH
 from torsor.mechanics.large.tree import LargeTree
@@ -48,13 +48,13 @@ LIGHT = 1e-4
 
 
 @cache
-def onto_joints(kind: str, d: int) -> Kernel:
+def join_to_joints(kind: str, d: int) -> Kernel:
     """Joints of d degrees of freedom with their bodies: raked (K, c), opened (a segment), or joined with the segment beyond."""
 
     def step(*given):
         *of_joint, load = given[:6]
         rest = (segment(given[6]),) if kind == "join" else ()
-        made, gains = onto_joint(joint(*of_joint), *body(load), *rest)
+        made, gains = join_to_joint(joint(*of_joint), *body(load), *rest)
         result = {"through": body_row(made.K, made.c)} if kind == "rake" else {"segment": segment_row(made)}
         return result | {"gains": numbers(tuple(gains.u), tuple(gains.W), tuple(gains.V))}
 
@@ -63,14 +63,14 @@ def onto_joints(kind: str, d: int) -> Kernel:
 
 
 @cache
-def onto_segments(kind: str) -> Kernel:
+def join_to_segments(kind: str) -> Kernel:
     """Segments with more at their tips: raked (K, c), or joined with the segment beyond."""
 
     def step(first, load, *rest):
         J, P = body(load)
         beyond = [segment(x) for x in rest]
-        made, held = onto_segment(segment(first), J, P, *beyond)
-        row = {"held": [*numbers(held.Z), *upper(held.G), *held.b]}
+        made, held = join_to_segment(segment(first), J, P, *beyond)
+        row = {"held": [*numbers(held.Z), *upper_triangle(held.G), *held.b]}
         if kind == "rake":
             return row | {"through": body_row(made.K, made.c)}
         return row | {"segment": segment_row(made), "body": body_row(J + beyond[0].K, P + beyond[0].c)}
@@ -81,15 +81,15 @@ def onto_segments(kind: str) -> Kernel:
 def _load(kind: str, below: tuple[Any, ...]) -> Vector:
     """g, the load on a body from its other side: none on a leaf, f on the tip of a segment, Yᵀ f where another begins."""
     if kind == "rake":
-        return STILL
-    return Vector(below[0]) if kind == "open" else square(below[0]).T @ Vector(below[1])
+        return ZERO_VECTOR
+    return Vector(below[0]) if kind == "open" else square_matrix(below[0]).T @ Vector(below[1])
 
 
 LOADS: dict[str, dict[str, int]] = {"rake": {}, "open": {"f": 6}, "join": {"Y": 36, "f": 6}}
 
 
 @cache
-def settle_joints(kind: str, d: int) -> Kernel:
+def joint_accelerations(kind: str, d: int) -> Kernel:
     """a = u − W A − V g of the joint, and X A + S a of its body (F&O 14)."""
 
     def step(E, r, S, gains, A, *below):
@@ -104,11 +104,11 @@ def settle_joints(kind: str, d: int) -> Kernel:
 
 
 @cache
-def settle_segments(kind: str) -> Kernel:
+def segment_accelerations(kind: str) -> Kernel:
     """A_j = Z A − G g + b of a body between segments, and f = J A_j + P + g, the load on the segment above it."""
 
     def step(held, load, A, *below):
-        Z, G, b = square(held), full(held[36:57]), Vector(held[57:])
+        Z, G, b = square_matrix(held), symmetric_matrix(held[36:57]), Vector(held[57:])
         J, P = body(load)
         g = _load(kind, below)
         Aj = Z @ Vector(A) - G @ g + b
@@ -122,7 +122,7 @@ def lightness(d: int) -> Kernel:
     """The pivots of SᵀIS + m of a body alone, as shares of the inertia at the joint of the body and its children."""
 
     def step(S, m, load, near):
-        J, N = body(load)[0], full(near)
+        J, N = body(load)[0], symmetric_matrix(near)
         size = [s.dot(Force.of(N @ Vector(six_numbers(s)))) + x + 1e-300 for s, x in zip(subspace(S), m, strict=True)]
         D = [[s.dot(Force.of(J @ Vector(six_numbers(t)))) for t in subspace(S)] for s in subspace(S)]
         _, inverse = factor(plus_diagonal(D, [x + n * (LIGHT / 100) for x, n in zip(m, size, strict=True)]))  # never quite zero
@@ -134,7 +134,7 @@ def lightness(d: int) -> Kernel:
 @cache
 def inertia_at_parent() -> Kernel:
     """XᵀJX: a body's inertia in the frame of its parent body."""
-    step = lambda E, r, load: {"J": upper(six(transform(E, r).T @ from_matrix(body(load)[0])))}  # noqa: E731
+    step = lambda E, r, load: {"J": upper_triangle(to_matrix(transform(E, r).T @ from_matrix(body(load)[0])))}  # noqa: E731
     return stage("inertias above", step, {"E": 9, "r": 3, "body": BODY})
 
 
@@ -209,12 +209,12 @@ class _Solver:
     def _inward(self, s: Batch) -> None:
         rest = () if s.kind != "join" else (self.segment[s.below, :WIDTH],)
         if s.form == SEGMENT:
-            held, made, *more = onto_segments(s.kind)(self.segment[s.bodies, :WIDTH], self.body[s.bodies], *rest)
+            held, made, *more = join_to_segments(s.kind)(self.segment[s.bodies, :WIDTH], self.body[s.bodies], *rest)
             self.segment[s.bodies, :HELD] = held
             if more:
                 self.body[s.bodies] = more[0]
         else:
-            made = self._onto_joint(s, rest)
+            made = self._join_to_joint(s, rest)
         if s.kind == "rake":
             self.body[s.onto] += made if s.firsts is None else np.add.reduceat(made, s.firsts)
             return
@@ -225,12 +225,12 @@ class _Solver:
         self.segment[s.bodies, HELD:] = self.segment[s.below, :36]
         self.segment[s.below, :WIDTH] = made
 
-    def _onto_joint(self, s: Batch, rest: tuple[Array, ...]) -> Array:
+    def _join_to_joint(self, s: Batch, rest: tuple[Array, ...]) -> Array:
         d, at = s.form, self.joints.among(s.bodies)
         X = self.joints.E[s.bodies], self.joints.r[s.bodies]
         load = self.body[s.bodies]
         try:
-            made, gains = onto_joints(s.kind, d)(*X, self.joints.S[d][at], self.m[d][at], self.tau[d][at], load, *rest)
+            made, gains = join_to_joints(s.kind, d)(*X, self.joints.S[d][at], self.m[d][at], self.tau[d][at], load, *rest)
         except TorsorError as error:
             raise self._singular(s, error) from None
         self.gains[d][at] = gains
@@ -254,11 +254,11 @@ class _Solver:
         above = self.A[s.parents]
         if s.form == SEGMENT:
             held, load = self.segment[s.bodies, :HELD], self.body[s.bodies]
-            self.A[s.bodies], self.f[s.bodies] = settle_segments(s.kind)(held, load, above, *below)
+            self.A[s.bodies], self.f[s.bodies] = segment_accelerations(s.kind)(held, load, above, *below)
             return
         d, at = s.form, self.joints.among(s.bodies)
         X = self.joints.E[s.bodies], self.joints.r[s.bodies]
-        settled = settle_joints(s.kind, d)(*X, self.joints.S[d][at], self.gains[d][at], above, *below)
+        settled = joint_accelerations(s.kind, d)(*X, self.joints.S[d][at], self.gains[d][at], above, *below)
         if s.kind == "open":  # its body has been settled as the tip of a segment
             self.a[self.joints.v[d][at]] = settled
         else:

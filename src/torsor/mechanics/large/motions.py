@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from torsor.algorithms.joining import six
+from torsor.algorithms.joining import to_matrix
 from torsor.algorithms.relative import RelativeMotion
 from torsor.compile import Kernel
 from torsor.mechanics.large.contraction import Contraction
@@ -30,7 +30,7 @@ Array = np.ndarray
 
 
 @cache
-def across() -> Kernel:
+def joint_motion() -> Kernel:
     """The relative motion of a joint with twist vJ = S v and apparent acceleration aJ = Ṡ v."""
 
     def step(E, r, vJ, aJ):
@@ -61,7 +61,7 @@ def load() -> Kernel:
 
     def step(mass, h, I, A):
         G = inertia(mass, h, I)
-        return {"body": body_row(six(ArticulatedInertia.of(G)), six_numbers(G.inverse_dynamics(acceleration(A))))}
+        return {"body": body_row(to_matrix(ArticulatedInertia.of(G)), six_numbers(G.inverse_dynamics(acceleration(A))))}
 
     return stage("the bias force of a body", step, {"mass": 1, "h": 3, "I": 6, "A": ACCELERATION})
 
@@ -69,7 +69,7 @@ def load() -> Kernel:
 def motions(tree: LargeTree, plan: Contraction, X: tuple[Array, Array], vJ: Array, aJ: Array) -> Array:
     """(ω, α, a), one row per body, the base last with a = −g (F&O 3–4)."""
     n = len(tree)
-    step = across()(*X, vJ, aJ)
+    step = joint_motion()(*X, vJ, aJ)
     for s in plan.steps:
         if s.kind == "join":
             step[s.below] = compose()(step[s.below], step[s.bodies])

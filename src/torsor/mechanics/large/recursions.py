@@ -145,7 +145,7 @@ def _scan(step: Any, chain: bool, inward: bool) -> Scan:
 
 
 def _index(chain: bool, parent: Array) -> Array | None:
-    """Where a step's neighbour is; along a chain it is the step before."""
+    """Index of a step's neighbour; along a chain it is the step before."""
     return None if chain else parent
 
 

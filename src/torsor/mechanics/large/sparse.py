@@ -26,11 +26,11 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     out = np.empty((*batch, tree.nv))
     states = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v, tau)]
     for place in np.ndindex(batch):
-        out[place] = _one(tree, *(x[place] for x in states))
+        out[place] = _solve_one_state(tree, *(x[place] for x in states))
     return out
 
 
-def _one(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
+def _solve_one_state(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     system = of_bodies(BodyArrays.of_tree(tree, q, v), v, tau)
     qdd = system.joint_acceleration(system.by_elimination()[0])
     if not np.isfinite(qdd).all():

@@ -58,28 +58,28 @@ def relative(x: Row) -> RelativeMotion:
     return RelativeMotion(transform(x[:9], x[9:12]), Vec(*x[12:15]), acceleration(x[15:]))
 
 
-def square(x: Row) -> Matrix:
+def square_matrix(x: Row) -> Matrix:
     """6×6 by rows."""
     return Matrix(x[k : k + 6] for k in range(0, 36, 6))
 
 
-def full(x: Row) -> Matrix:
+def symmetric_matrix(x: Row) -> Matrix:
     """A symmetric 6×6 from its upper triangle."""
     start = [0, 6, 11, 15, 18, 20]
     return Matrix([x[start[min(i, j)] + abs(i - j)] for j in range(6)] for i in range(6))
 
 
-def upper(A: Matrix) -> Row:
+def upper_triangle(A: Matrix) -> Row:
     return [A[i][j] for i in range(6) for j in range(i, 6)]
 
 
 def body(x: Row) -> tuple[Matrix, Vector]:
     """(J, P)"""
-    return full(x[:21]), Vector(x[21:])
+    return symmetric_matrix(x[:21]), Vector(x[21:])
 
 
 def segment(x: Row) -> Segment:
-    return Segment(square(x), full(x[36:57]), Vector(x[57:63]), full(x[63:84]), Vector(x[84:]))
+    return Segment(square_matrix(x), symmetric_matrix(x[36:57]), Vector(x[57:63]), symmetric_matrix(x[63:84]), Vector(x[84:]))
 
 
 def numbers(*parts: Any) -> Row:
@@ -88,8 +88,8 @@ def numbers(*parts: Any) -> Row:
 
 
 def segment_row(s: Segment) -> Row:
-    return [*numbers(s.Y), *upper(s.Phi), *s.b, *body_row(s.K, s.c)]
+    return [*numbers(s.Y), *upper_triangle(s.Phi), *s.b, *body_row(s.K, s.c)]
 
 
 def body_row(J: Matrix, P: Sequence[Any]) -> Row:
-    return [*upper(J), *P]
+    return [*upper_triangle(J), *P]

@@ -14,9 +14,9 @@ from torsor.mechanics.large.single_freedoms import SingleFreedoms
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
-from torsor.model.refusals import CLOSED, refuse_forces, refuse_friction, refuse_loops
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_friction, refuse_loops
 from torsor.model.rotor import refuse_rotors
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -110,7 +110,7 @@ class LargeTree:
         refuse_rotors(model, "a large tree")
         refuse_friction(model, "a large tree")
         refuse_forces(model, "a large tree")
-        refuse_loops(model, "a large tree", CLOSED)
+        refuse_loops(model, "a large tree", CONSTRAINED_FORWARD_DYNAMICS)
         for i, c in enumerate(model.coupling):
             if c is not None:
                 raise ModelError(
@@ -151,12 +151,12 @@ class LargeTree:
 
     @cached_property
     def q_start(self) -> Array:
-        """Where the coordinates of each joint begin in q."""
+        """Index in q of the first coordinate of each joint."""
         return _starts(np.array([j.nq for j in self.types] or [0])[self.kind])
 
     @cached_property
     def v_start(self) -> Array:
-        """Where the rates of each joint begin in v."""
+        """Index in v of the first rate of each joint."""
         return _starts(np.array([j.nv for j in self.types] or [0])[self.kind])
 
     @cached_property

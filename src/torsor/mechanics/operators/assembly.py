@@ -27,7 +27,7 @@ def from_blocks(blocks: Array, rows: Array, columns: Array, shape: tuple[int, in
     return sparse().coo_array((blocks[kept], (r[kept], c[kept])), shape=shape).tocsr()
 
 
-def six(bodies: Array) -> Array:
+def body_rows(bodies: Array) -> Array:
     """The rows 6i … 6i + 5 of bodies i, (m, 6)."""
     return 6 * np.asarray(bodies)[:, None] + np.arange(6)
 
@@ -47,12 +47,12 @@ def incidence(b: BodyArrays, X: Array | None = None) -> Any:
     child = np.flatnonzero(b.parent >= 0)
     X = b.X[child] if X is None else X[child]
     n = size(b)
-    return (sparse().eye_array(n) - from_blocks(X, six(child), six(b.parent[child]), (n, n))).tocsr()
+    return (sparse().eye_array(n) - from_blocks(X, body_rows(child), body_rows(b.parent[child]), (n, n))).tocsr()
 
 
 def freedoms(b: BodyArrays) -> Any:
     """H (F&O 29): the columns h_i in the rows of body i; a rotor turns with its joint."""
-    place = (six(b.body), b.coordinate[:, None], (size(b), b.n))
+    place = (body_rows(b.body), b.coordinate[:, None], (size(b), b.n))
     moving = from_blocks((b.S * b.gain[:, None])[:, :, None], *place)
     r = rotors(b)
     rows = 6 * len(b) + np.arange(len(r))
@@ -62,7 +62,7 @@ def freedoms(b: BodyArrays) -> Any:
 def inertia(b: BodyArrays) -> Any:
     """I = diag(I_1, …, I_N) (F&O 23), and the rotors'."""
     every = np.arange(len(b))
-    bodies = from_blocks(b.I, six(every), six(every), (size(b), size(b)))
+    bodies = from_blocks(b.I, body_rows(every), body_rows(every), (size(b), size(b)))
     return (bodies + sparse().diags_array(np.append(np.zeros(6 * len(b)), b.armature[rotors(b)]))).tocsr()
 
 
@@ -80,7 +80,7 @@ def duals(b: BodyArrays) -> Array:
 def joint_forces(b: BodyArrays) -> Any:
     """h⁺ᵀ, (6N + rotors) × n: wrenches through the joints that do the work of joint forces τ; no rotor is pushed."""
     own = np.flatnonzero(b.leader[b.body] == b.body)
-    place = (six(b.body[own]), b.coordinate[own][:, None], (size(b), b.n))
+    place = (body_rows(b.body[own]), b.coordinate[own][:, None], (size(b), b.n))
     return from_blocks(duals(b)[own][:, :, None], *place)
 
 
@@ -97,12 +97,12 @@ def joint_constraints(b: BodyArrays) -> tuple[Any, Array]:
         stacked = h[columns].transpose(0, 1, 3, 2).reshape(m, 6 * k, d)
         T = np.linalg.qr(stacked, mode="complete")[0][:, :, d:]
         place = width + np.arange(m * T.shape[2]).reshape(m, -1)
-        parts.append((T, six(members.ravel()).reshape(m, 6 * k), place))
+        parts.append((T, body_rows(members.ravel()).reshape(m, 6 * k), place))
         owners.append(np.repeat(members[:, 0], T.shape[2]))
         width += m * T.shape[2]
     r = rotors(b)
     gears = width + np.arange(len(r))
-    parts.append((duals(b)[r][:, :, None], six(b.body[r]), gears[:, None]))
+    parts.append((duals(b)[r][:, :, None], body_rows(b.body[r]), gears[:, None]))
     parts.append((-np.ones((len(r), 1, 1)), 6 * len(b) + np.arange(len(r))[:, None], gears[:, None]))
     shape = (size(b), width + len(r))
     total = sum((from_blocks(*part, shape) for part in parts), start=sparse().csr_array(shape))

@@ -12,7 +12,7 @@ from torsor.algorithms import innovations as factorization
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CLOSED, refuse_loops, refuse_symbols
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops, refuse_symbols
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -134,5 +134,5 @@ class Innovations:
 
 def innovations(robot: Robot, q: ArrayLike) -> Innovations:
     """The innovations factorization of M at q, as operators."""
-    refuse_loops(robot.model, "innovations", CLOSED)
+    refuse_loops(robot.model, "innovations", CONSTRAINED_FORWARD_DYNAMICS)
     return Innovations(robot, q)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms.wrenches import on_bodies
+from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.errors import SingularError, UnknownName
 from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
-from torsor.model.refusals import CLOSED, refuse_forces, refuse_loops
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -194,11 +194,11 @@ def operators(
 
     if frame not in FRAMES:
         raise UnknownName("frame=", frame, FRAMES)
-    refuse_loops(robot.model, "operators", CLOSED)
     refuse_forces(robot.model, "operators")
+    refuse_loops(robot.model, "operators", CONSTRAINED_FORWARD_DYNAMICS)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
-    f = on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
+    f = wrenches_on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
     external = np.array([[*F.m, *F.f] for F in f], dtype=float).ravel()
     body = of_bodies(BodyArrays.of_model(robot.model, q, v), np.array(v), np.array(t), external)
     return body if frame == "body" else in_world(body)
@@ -218,7 +218,7 @@ def of_bodies(b: BodyArrays, v: Array, tau: Array, external: Array | None = None
     v_Iv[:cut] = cross_force(_rows(V, b), _rows(I @ V, b)).ravel()
     pushed[:cut] = 0.0 if external is None else external
     first = np.flatnonzero(b.parent < 0)
-    fall[assembly.six(first)] = b.X[first, :, 3:] @ b.gravity
+    fall[assembly.body_rows(first)] = b.X[first, :, 3:] @ b.gravity
     return Operators(
         bodies=b, P=P, H=H, I=I, T_joint=T_joint, dual=assembly.joint_forces(b), constrained=constrained,
         qd=v, tau=tau, external=pushed, v=V, c=c, v_Iv=v_Iv, gravity=solve(P, fall, lower=True, unit_diagonal=True),
@@ -230,11 +230,11 @@ def in_world(o: Operators) -> Operators:
     b, sp = o.bodies, assembly.sparse()
     first = np.flatnonzero(b.parent < 0)
     base = np.zeros((o.P.shape[0], 6))
-    base[assembly.six(first)] = b.X[first]
+    base[assembly.body_rows(first)] = b.X[first]
     X0 = _solve_columns(o, base)[: 6 * len(b)].reshape(-1, 6, 6)  # from the world to each body: P X0 = X of the first
     back = np.roll(X0.transpose(0, 2, 1), (3, 3), axis=(1, 2))  # X⁻¹ is Xᵀ with its halves exchanged
     rotor = sp.eye_array(len(assembly.rotors(b)))
-    every = assembly.six(np.arange(len(b)))
+    every = assembly.body_rows(np.arange(len(b)))
     shape = (6 * len(b), 6 * len(b))
     motion = sp.block_diag([assembly.from_blocks(back, every, every, shape), rotor], format="csr")
     force = sp.block_diag([assembly.from_blocks(X0.transpose(0, 2, 1), every, every, shape), rotor], format="csr")

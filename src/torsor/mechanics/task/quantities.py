@@ -9,10 +9,10 @@ from typing import Any
 from torsor.algorithms import task_space as ts
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CLOSED
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS
 
 #: a quantity that needs Λ, with a matrix in its place as a last input
-GIVEN = "{}_of_given_mass"
+WITH_GIVEN_MASS = "{}_of_given_mass"
 
 
 def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quantity:
@@ -31,7 +31,9 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
         return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"))
 
     by_factors = partial(run, route="factors")
-    return Quantity(inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CLOSED)
+    return Quantity(
+        inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CONSTRAINED_FORWARD_DYNAMICS
+    )
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
@@ -62,7 +64,7 @@ def _forward_of_force(model: Model, targets: ts.Targets, q: Any, v: Any, F: Any,
 
 
 #: quantities that need Λ: function, inputs, results
-_MASSIVE: dict[str, tuple[Any, ...]] = {
+_WITH_MASS: dict[str, tuple[Any, ...]] = {
     "mass_matrix": (ts.mass_matrix, ("q",), "mass_matrix"),
     "bias_force": (ts.bias_force, ("q", "v"), "bias_force"),
     "velocity_force": (ts.velocity_force, ("q", "v"), "velocity_force"),
@@ -71,8 +73,8 @@ _MASSIVE: dict[str, tuple[Any, ...]] = {
     "null_space": (ts.null_space, ("q",), "null_space"),
     "velocity": (ts.velocity, ("q", "twist"), "velocity"),
     "inverse_dynamics": (ts.inverse_dynamics, ("q", "v", "acceleration"), "force", "tau"),
-    "inverse_dynamics_beside": (
-        ts.inverse_dynamics_beside, ("q", "v", "acceleration", "null_torque"), "force", "tau",
+    "inverse_dynamics_with_null_space_force": (
+        ts.inverse_dynamics_with_null_space_force, ("q", "v", "acceleration", "null_torque"), "force", "tau",
     ),
 }  # fmt: skip
 
@@ -88,8 +90,8 @@ QUANTITIES = Table(
         "forward_dynamics": _with_route(ts.forward_dynamics, ("q", "v", "tau"), "acceleration"),
         "forward_dynamics_of_force": _with_route(_forward_of_force, ("q", "v", "force"), "acceleration"),
     }
-    | {name: _with_exact_mass(*row) for name, row in _MASSIVE.items()}
-    | {GIVEN.format(name): _with_given_mass(*row) for name, row in _MASSIVE.items()},
+    | {name: _with_exact_mass(*row) for name, row in _WITH_MASS.items()}
+    | {WITH_GIVEN_MASS.format(name): _with_given_mass(*row) for name, row in _WITH_MASS.items()},
     title="task",
     symbols="torsor.algorithms.task_space takes them",
 )

@@ -39,7 +39,7 @@ class TaskReport:
     def __str__(self) -> str:
         axes = zip(self.singular_values, self.directions.T, strict=True)
         lines = [f"rank {self.rank} of {len(self.rows)}, condition {self.condition:.4g}"]
-        lines += [f"σ = {s:.4g}  along {_words(self.rows, d)}" for s, d in axes]
+        lines += [f"σ = {s:.4g}  along {_direction_name(self.rows, d)}" for s, d in axes]
         lines += [f"cannot accelerate along {d}" for d in self.lost]
         lines += [f"hardly accelerates along {d}" for d in self.near]
         return "\n".join(map(printable, lines))
@@ -60,7 +60,7 @@ def report(task: Task, q: ArrayLike) -> TaskReport:
     lost = s <= LOST * s[0]
     near = ~lost & (s < NEAR * s[0])
     directions = fix_signs(_align(canonical_axes(s, U), lost))
-    words = [_words(task.rows, d) for d in directions.T]
+    words = [_direction_name(task.rows, d) for d in directions.T]
     return TaskReport(
         rows=task.rows,
         singular_values=s,
@@ -85,7 +85,7 @@ def _align(U: np.ndarray, lost: np.ndarray) -> np.ndarray:
     return out
 
 
-def _words(rows: tuple[str, ...], direction: np.ndarray) -> str:
+def _direction_name(rows: tuple[str, ...], direction: np.ndarray) -> str:
     """``"vz at tool0"``, or ``"0.6 vx at tool0 + 0.8 vy at tool0"``; components below a thousandth are omitted."""
     parts = [(x, row) for x, row in zip(direction, rows, strict=True) if abs(x) > 1e-3]
     if len(parts) == 1:

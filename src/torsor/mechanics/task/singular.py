@@ -19,13 +19,13 @@ NEAR = 1e-3
 class Singular(NamedTuple):
     """``"raise"``, ``"damped"`` or ``"truncated"``, and the number that goes with it."""
 
-    way: str = "raise"
+    treatment: str = "raise"
     damping: float = 0.1
     tolerance: float = NEAR
 
     def check_treatment(self) -> Singular:
-        if self.way not in _WAYS:
-            raise UnknownName("singular=", self.way, _WAYS)
+        if self.treatment not in _TREATMENTS:
+            raise UnknownName("singular=", self.treatment, _TREATMENTS)
         if not (np.isfinite(self.damping) and self.damping > 0):
             raise ArgumentError(f"damping must be a positive number [kg^-½], not {self.damping!r}")
         if not 0 < self.tolerance < 1:
@@ -40,7 +40,7 @@ class Singular(NamedTuple):
         """
         values, axes = np.linalg.eigh(A)
         values = np.maximum(values, 0.0)
-        if self.way == "damped":
+        if self.treatment == "damped":
             masses = 1.0 / (values + self.damping**2)
         else:
             kept = values > self.tolerance**2 * values[..., -1:]
@@ -48,4 +48,4 @@ class Singular(NamedTuple):
         return (axes * masses[..., None, :]) @ np.swapaxes(axes, -1, -2)
 
 
-_WAYS = ("raise", "damped", "truncated")
+_TREATMENTS = ("raise", "damped", "truncated")

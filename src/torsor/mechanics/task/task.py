@@ -13,8 +13,8 @@ from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import less_friction, losses_of
-from torsor.mechanics.task.quantities import GIVEN, QUANTITIES, shapes
+from torsor.kernels.losses import losses_of, subtract_friction
+from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, report
 from torsor.mechanics.task.singular import LARGEST, Singular
 
@@ -89,7 +89,7 @@ class Task:
         return f"<Task of {self._robot.name!r}: {printable(', '.join(self.rows))}>"
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self._robot, self._targets, self._singular)
+        return _rebuild_task, (self._robot, self._targets, self._singular)
 
     # -- kinematics ------------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Task:
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
         if losses_of(self.robot.model, friction=friction).friction:
-            tau = less_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
+            tau = subtract_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
@@ -213,7 +213,7 @@ class Task:
         if null_torque is None:
             found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
         else:
-            found = TaskForce(*self._with_mass("inverse_dynamics_beside", q, v, acceleration, null_torque))
+            found = TaskForce(*self._with_mass("inverse_dynamics_with_null_space_force", q, v, acceleration, null_torque))
         if not losses_of(self.robot.model, friction=friction).friction:
             return found
         return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
@@ -245,7 +245,7 @@ class Task:
 
     def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
         """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""
-        replaced = GIVEN.format(name) in QUANTITIES and self._singular.way != "raise"
+        replaced = WITH_GIVEN_MASS.format(name) in QUANTITIES and self._singular.treatment != "raise"
         counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
         return None if replaced or counts else self.kernel(name)
 
@@ -254,9 +254,9 @@ class Task:
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
         """A quantity that needs Λ: exact, rejected, or with the replacement for Λ."""
-        if self._singular.way != "raise":
+        if self._singular.treatment != "raise":
             Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
-            return self._call(GIVEN.format(name), q, *rest, Lambda)
+            return self._call(WITH_GIVEN_MASS.format(name), q, *rest, Lambda)
         try:
             *results, magnified = self._call(name, q, *rest)
         except SingularError:  # exactly singular, here or everywhere
@@ -302,5 +302,5 @@ def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str
     return tuple(found)
 
 
-def _rebuilt(robot: Robot, targets: Sequence[Target], singular: Singular) -> Task:
-    return Task(robot, targets, singular=singular.way, damping=singular.damping, tolerance=singular.tolerance)
+def _rebuild_task(robot: Robot, targets: Sequence[Target], singular: Singular) -> Task:
+    return Task(robot, targets, singular=singular.treatment, damping=singular.damping, tolerance=singular.tolerance)

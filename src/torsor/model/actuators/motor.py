@@ -216,7 +216,7 @@ class Motor:
 
     @property
     def max_power(self) -> OperatingPoint:
-        """Where τ w is greatest: w_0/2, τ_stall/2, V²/4R, unless the limits of current or speed come first."""
+        """The operating point of greatest τ w: w_0/2, τ_stall/2, V²/4R, unless the limits of current or speed come first."""
         self._limit()
         w = self.no_load_speed / 2
         return self._curve_point(self.curve_torque(w if is_unlimited(self.max_speed) else minimum(w, self.max_speed)))

@@ -235,7 +235,7 @@ def summary(studies: Mapping[str, SizingReport]) -> str:
 
 
 def _samples(name: str, values: ArrayLike) -> np.ndarray:
-    from torsor.support.given import as_array
+    from torsor.support.user_arrays import as_array
 
     array = as_array(name, values, dtype=float)
     if array.ndim != 1 or len(array) < 2:

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from torsor.errors import ModelError
-from torsor.robot.library.layout import ORIGIN, Layout, ahead, meeting, positive
+from torsor.robot.library.layout import ORIGIN, Layout, circle_intersection, require_positive, vector_at_angle
 from torsor.spatial import Vec
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def four_bar(
     >>> linkage.pose(q, "coupler_point")[:2, 3].round(4)
     array([0.4475, 0.8254])
     """
-    positive("four-bar", ground=ground, crank=crank, coupler=coupler, rocker=rocker)
-    B, D = ahead(crank, start), Vec(ground, 0, 0)
-    C = meeting(B, coupler, D, rocker, f"four-bar with its crank at {start:g} rad")
+    require_positive("four-bar", ground=ground, crank=crank, coupler=coupler, rocker=rocker)
+    B, D = vector_at_angle(crank, start), Vec(ground, 0, 0)
+    C = circle_intersection(B, coupler, D, rocker, f"four-bar with its crank at {start:g} rad")
     along = (C - B) * (1 / coupler)
     P = B + along * point[0] + Vec(-along.y, along.x, 0) * point[1]
     return (
@@ -81,7 +81,7 @@ def slider_crank(
     >>> engine.assemble([np.pi, -3.0, -0.6], fixed=["crank"]).round(6)  # the other dead centre, two cranks away
     array([ 3.141593, -3.141593, -0.6     ])
     """
-    positive("slider-crank", crank=crank, rod=rod)
+    require_positive("slider-crank", crank=crank, rod=rod)
     if not abs(offset) < rod:
         raise ModelError(f"slider-crank: a rod of {rod:g} m cannot reach a line {abs(offset):g} m away")
     B = Vec(crank, 0, 0)
@@ -122,10 +122,10 @@ def five_bar(
     >>> robot.pose(q, "tip")[:2, 3].round(4) + 0.0
     array([0.    , 1.1071])
     """
-    positive("five-bar", ground=ground, proximal=proximal, distal=distal)
+    require_positive("five-bar", ground=ground, proximal=proximal, distal=distal)
     A, B = Vec(-ground / 2, 0, 0), Vec(ground / 2, 0, 0)
     C, D = A + Vec(0, proximal, 0), B + Vec(0, proximal, 0)
-    tip = meeting(C, distal, D, distal, "five-bar with its cranks upright")
+    tip = circle_intersection(C, distal, D, distal, "five-bar with its cranks upright")
     return (
         Layout("five_bar")
         .rod("left", A, C, masses[0])

@@ -62,12 +62,12 @@ class Layout:
         return self._builder.build(gravity=gravity)
 
 
-def ahead(length: float, angle: float) -> Vec:
+def vector_at_angle(length: float, angle: float) -> Vec:
     """The vector of a length [m] at an angle [rad] from x̂, in the plane of x̂ and ŷ."""
     return Vec(length * cos(angle), length * sin(angle), 0)
 
 
-def meeting(a: Vec, radius_a: float, b: Vec, radius_b: float, what: str) -> Vec:
+def circle_intersection(a: Vec, radius_a: float, b: Vec, radius_b: float, what: str) -> Vec:
     """The point where two bars in the plane meet, one from a, one from b: the intersection of two circles left of a → b."""
     dx, dy = b.x - a.x, b.y - a.y
     d = hypot(dx, dy)
@@ -78,7 +78,7 @@ def meeting(a: Vec, radius_a: float, b: Vec, radius_b: float, what: str) -> Vec:
     return Vec(a.x + (along * dx - across * dy) / d, a.y + (along * dy + across * dx) / d, 0)
 
 
-def positive(what: str, **sizes: float) -> None:
+def require_positive(what: str, **sizes: float) -> None:
     """Refuse a length or a mass that is not positive."""
     for label, size in sizes.items():
         if not size > 0:

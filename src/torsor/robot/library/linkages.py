@@ -6,7 +6,7 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING
 
 from torsor.errors import ModelError
-from torsor.robot.library.layout import ORIGIN, Layout, ahead, positive
+from torsor.robot.library.layout import ORIGIN, Layout, require_positive, vector_at_angle
 from torsor.spatial import Vec
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, den
     >>> np.allclose(copy, 3.0 * tracer)
     True
     """
-    positive("pantograph", bar=bar, density=density)
+    require_positive("pantograph", bar=bar, density=density)
     if not ratio > 1:
         raise ModelError(f"pantograph: ratio must be above one, not {ratio!r}; for a smaller copy, exchange tracer and copy")
     rise = (pi - spread) / 2
-    up, down = ahead(bar, rise), ahead(bar, -rise)
+    up, down = vector_at_angle(bar, rise), vector_at_angle(bar, -rise)
     A, B, P = up * (1 / ratio), up, (up + down) * (1 / ratio)
     C, Q = B + down * (1 / ratio), up + down
     return (
@@ -73,7 +73,7 @@ def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, den
     >>> robot.pose(q, "pen")[:2, 3].round(4)
     array([1.6875, 0.4309])
     """
-    positive("Peaucellier", crank=crank, arm=arm, side=side, density=density)
+    require_positive("Peaucellier", crank=crank, arm=arm, side=side, density=density)
     inner = 2 * crank
     middle = (inner + (arm**2 - side**2) / inner) / 2
     if not (side < arm and middle < arm):
@@ -115,7 +115,7 @@ def n_four_bar(n: int = 1, *, length: float = 1.0, mass: float = 1.0, g: float =
     >>> robot.constrained().mobility(robot.assemble([-np.pi / 2, np.pi / 2] * 2 + [-np.pi / 2])).freedom
     3
     """
-    positive("N four-bar", length=length, mass=mass)
+    require_positive("N four-bar", length=length, mass=mass)
     if not isinstance(n, int) or n < 1:
         raise ModelError(f"N four-bar: n must be a whole number from 1, not {n!r}")
     layout = Layout(f"n_four_bar_{n}")

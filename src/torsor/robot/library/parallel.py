@@ -6,7 +6,7 @@ from math import cos, radians, sin, sqrt
 from typing import TYPE_CHECKING
 
 from torsor.errors import ModelError
-from torsor.robot.library.layout import Layout, positive
+from torsor.robot.library.layout import Layout, require_positive
 from torsor.spatial import Vec
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def stewart_platform(
     >>> robot.constrained().mobility(robot.neutral()).freedom
     6
     """
-    positive("Stewart platform", base=base, platform=platform, height=height)
+    require_positive("Stewart platform", base=base, platform=platform, height=height)
     feet = [_around(base, 120 * (k // 2), pair / 2 * (-1) ** (k + 1)) for k in range(6)]
     heads = [
         _around(platform, 120 * (k // 2) + 60 * (-1) ** (k + 1), pair / 2 * (-1) ** k) + Vec(0, 0, height) for k in range(6)
@@ -91,7 +91,7 @@ def delta_robot(
     >>> robot.constrained().mobility(robot.neutral()).freedom
     3
     """
-    positive("delta robot", base=base, arm=arm, rod=rod, platform=platform, width=width)
+    require_positive("delta robot", base=base, arm=arm, rod=rod, platform=platform, width=width)
     reach = base + arm - platform
     if not abs(reach) < rod:
         raise ModelError(f"delta robot: rods of {rod:g} m cannot hang from level arms: the elbows are {abs(reach):g} m out")

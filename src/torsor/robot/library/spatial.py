@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.robot.library.layout import Layout, positive
+from torsor.robot.library.layout import Layout, require_positive
 from torsor.spatial import Vec
 from torsor.spatial.vector import AXES
 
@@ -29,7 +29,7 @@ def bricard(length: float = 1.0, *, mass: float = 1.0, g: float = 9.81) -> Robot
     >>> mobility.count, mobility.freedom, mobility.redundancy
     (0, 1, 1)
     """
-    positive("Bricard", length=length, mass=mass)
+    require_positive("Bricard", length=length, mass=mass)
     x, y, z = (Vec(*axis) * length for axis in AXES)
     corners = [Vec(0, 0, 0), x, x - y, x - y + z, z - y, z]
     hinges = [AXES[k % 3] for k in (1, 2, 0, 1, 2, 0)]  # ŷ between ẑ and x̂, ẑ between x̂ and ŷ, ...

@@ -12,15 +12,17 @@ from torsor.compile.parcel import Parcel
 from torsor.errors import ArgumentError, MissingExtra, TorsorError
 from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
-from torsor.simulate.studies.study import compute, record_lost
+from torsor.simulate.studies.study import compute, record_lost_point
 from torsor.version import __version__
 
-#: tasks sent ahead to each thread of the cluster, so that none waits for the network
-AHEAD = 2
+#: number of tasks queued per thread of the cluster, so that no thread waits for the network
+TASKS_PER_THREAD = 2
 #: interval between two checks of the size of the cluster [s]; machines join and leave
 EVERY = 1.0
 
-GONE = "the connection to the Dask cluster was lost; outcomes so far are kept, and the same sweep computes the missing points"
+CONNECTION_LOST = (
+    "the connection to the Dask cluster was lost; outcomes so far are kept, and the same sweep computes the missing points"
+)
 
 
 def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) -> Iterator[tuple[str, Record]]:
@@ -44,13 +46,13 @@ def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) 
                 yield task[0], record
         for suspect in suspects:
             for (key, point), record in _in_flight(distributed, client, parcel, [suspect]):
-                yield key, record or record_lost(point)
+                yield key, record or record_lost_point(point)
     except TorsorError:
         raise
     except Exception as error:  # Dask has many errors for a lost cluster
         if client.status == "running" and not isinstance(error, (distributed.CancelledError, OSError)):
             raise
-        raise TorsorError(GONE) from error
+        raise TorsorError(CONNECTION_LOST) from error
     finally:
         if own:
             client.close()
@@ -66,7 +68,7 @@ def _in_flight(distributed: Any, client: Any, parcel: Parcel, tasks: Sequence[tu
             if client.status != "running":
                 raise ConnectionError(client.status)
             if time.monotonic() - asked > EVERY:
-                room, asked = AHEAD * max(1, sum(client.nthreads().values())), time.monotonic()
+                room, asked = TASKS_PER_THREAD * max(1, sum(client.nthreads().values())), time.monotonic()
             for _ in range(min(len(waiting), room - len(running))):
                 task = waiting.popleft()
                 running[client.submit(compute, parcel, task[1], pure=False)] = task

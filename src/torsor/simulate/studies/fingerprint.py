@@ -24,13 +24,13 @@ def fingerprint(thing: Any) -> str:
     Functions and values of the study's own module that it uses count as part of it; those it imports count by name.
     """
     state = hashlib.sha256()
-    for part in _parts(thing, _home(thing), []):
+    for part in _parts(thing, _module_of(thing), []):
         data = part.encode("utf-8", "backslashreplace")
         state.update(len(data).to_bytes(8, "little") + data)
     return state.hexdigest()
 
 
-def _home(thing: Any) -> str:
+def _module_of(thing: Any) -> str:
     """The module a study is written in."""
     while (inner := getattr(thing, "function", None) or getattr(thing, "func", None)) is not None:
         thing = inner
@@ -47,22 +47,22 @@ def _parts(thing: Any, home: str, inside: list[Any]) -> Iterator[str]:
         yield f"{thing.dtype.str} {thing.shape} {hashlib.sha256(thing.tobytes()).hexdigest()}"
     else:
         for piece in _pieces(thing, home):
-            if isinstance(piece, _Said):
+            if isinstance(piece, _HashedText):
                 yield piece
             else:
                 yield from _parts(piece, home, [*inside, thing])
 
 
-class _Said(str):
+class _HashedText(str):
     """Text that is hashed directly, not split into parts."""
 
 
 def _pieces(thing: Any, home: str) -> Iterator[Any]:
     """The parts of an object that identify it."""
     if isinstance(thing, (ModuleType, np.ufunc)):
-        yield _Said(thing.__name__)
+        yield _HashedText(thing.__name__)
     elif isinstance(thing, type):
-        yield _Said(f"{thing.__module__}.{thing.__qualname__}")
+        yield _HashedText(f"{thing.__module__}.{thing.__qualname__}")
         if thing.__module__ == home:
             yield _source(thing)
     elif isinstance(thing, dict):
@@ -88,14 +88,14 @@ def _pieces(thing: Any, home: str) -> Iterator[Any]:
 
 
 def _function(function: FunctionType, home: str) -> Iterator[Any]:
-    yield _Said(f"{function.__module__}.{function.__qualname__}")
+    yield _HashedText(f"{function.__module__}.{function.__qualname__}")
     if function.__module__ != home:
         return  # imported: its name identifies it
     yield _source(function)
     yield from (function.__defaults__, function.__kwdefaults__)
     used = inspect.getclosurevars(function)
     for name, value in sorted({**used.globals, **used.nonlocals}.items()):
-        yield _Said(name)
+        yield _HashedText(name)
         yield value
 
 
@@ -105,9 +105,9 @@ def _source(thing: Any) -> Any:
     if code is not None and thing.__name__ == "<lambda>":
         return code
     try:
-        return _Said(inspect.getsource(thing))
+        return _HashedText(inspect.getsource(thing))
     except (OSError, TypeError):  # typed at a prompt
-        return code if code is not None else _Said(repr(sorted(vars(thing))))
+        return code if code is not None else _HashedText(repr(sorted(vars(thing))))
 
 
 def _parts_of(thing: Any) -> Iterator[Any]:
@@ -120,6 +120,6 @@ def _parts_of(thing: Any) -> Iterator[Any]:
             'give the study a version="1" of your own, and change it when the study changes'
         ) from error
     if isinstance(reduced, str):
-        yield _Said(f"{thing.__module__}.{reduced}")
+        yield _HashedText(f"{thing.__module__}.{reduced}")
     else:
         yield from (x if x is None or not isinstance(x, Iterator) else list(x) for x in reduced)

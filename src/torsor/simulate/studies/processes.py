@@ -19,12 +19,12 @@ from torsor.compile.threads import threads
 from torsor.errors import TorsorError
 from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
-from torsor.simulate.studies.study import compute, record_lost
+from torsor.simulate.studies.study import compute, record_lost_point
 
 #: number of processes that may die at one point before it is given up, or in succession before one is ready
 ATTEMPTS = 3
 
-NEVER_STARTED = (
+WORKERS_NEVER_STARTED = (
     "worker processes end before they are ready; in a script, the call of sweep belongs under "
     "if __name__ == '__main__': because every worker imports the script"
 )
@@ -41,12 +41,12 @@ class Worker:
         theirs.close()
         self.task: tuple[str, Point] | None = None
 
-    def give(self, task: tuple[str, Point]) -> None:
+    def send(self, task: tuple[str, Point]) -> None:
         self.task = task
         with suppress(BrokenPipeError):  # it has died: the next read finds the end of its pipe
             self.pipe.send(task[1])
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         self.pipe.close()
         self.process.terminate()
         self.process.join()
@@ -55,46 +55,46 @@ class Worker:
 def compute_all(parcel: Parcel, tasks: Sequence[tuple[str, Point]], count: int) -> Iterator[tuple[str, Record]]:
     """(key, outcome) of each task as it is done; a task whose process died is given to another."""
     waiting, deaths = deque(tasks), Counter[str]()
-    crew: dict[Connection, Worker] = {}
+    workers: dict[Connection, Worker] = {}
 
-    def hire() -> None:
+    def start_worker() -> None:
         worker = Worker(parcel)
-        crew[worker.pipe] = worker
+        workers[worker.pipe] = worker
 
     try:
         for _ in range(min(count, len(tasks))):
-            hire()
-        while crew:
-            for pipe in wait(list(crew)):
-                worker = crew[pipe]  # type: ignore[index]
-                task, said = worker.task, _heard(worker)
-                if isinstance(said, UnreadableParcel):
-                    raise said
-                if isinstance(said, EOFError):
-                    crew.pop(worker.pipe).dismiss()
-                    key = task[0] if task else NEVER_STARTED
+            start_worker()
+        while workers:
+            for pipe in wait(list(workers)):
+                worker = workers[pipe]  # type: ignore[index]
+                task, message = worker.task, _next_message(worker)
+                if isinstance(message, UnreadableParcel):
+                    raise message
+                if isinstance(message, EOFError):
+                    workers.pop(worker.pipe).stop()
+                    key = task[0] if task else WORKERS_NEVER_STARTED
                     deaths[key] += 1
                     if task is None and deaths[key] >= ATTEMPTS:
-                        raise TorsorError(NEVER_STARTED)
-                    hire()
+                        raise TorsorError(WORKERS_NEVER_STARTED)
+                    start_worker()
                     if task is not None and deaths[key] < ATTEMPTS:
                         waiting.appendleft(task)
                     elif task is not None:
-                        yield key, record_lost(task[1])
+                        yield key, record_lost_point(task[1])
                     continue
-                deaths[NEVER_STARTED] = 0
+                deaths[WORKERS_NEVER_STARTED] = 0
                 if waiting:
-                    worker.give(waiting.popleft())
+                    worker.send(waiting.popleft())
                 else:
-                    crew.pop(worker.pipe).dismiss()
+                    workers.pop(worker.pipe).stop()
                 if task is not None:
-                    yield task[0], said
+                    yield task[0], message
     finally:
-        for worker in crew.values():
-            worker.dismiss()
+        for worker in workers.values():
+            worker.stop()
 
 
-def _heard(worker: Worker) -> Any:
+def _next_message(worker: Worker) -> Any:
     """The next message of a process: None when it is ready, then outcomes; or the end of its pipe, as a value."""
     try:
         return worker.pipe.recv()

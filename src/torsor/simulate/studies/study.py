@@ -57,7 +57,7 @@ def record_failure(point: Point, kind: str, message: str, trace: str = "") -> Re
     return encode({"point": point, "error": {"type": kind, "message": message, "traceback": trace}})
 
 
-def record_lost(point: Point) -> Record:
+def record_lost_point(point: Point) -> Record:
     """The record of a point at which every worker died."""
     why = "every worker process that had this point died: killed from outside, out of memory, or crashed"
     return record_failure(point, "WorkerLost", why)

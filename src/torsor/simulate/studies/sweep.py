@@ -78,8 +78,8 @@ def sweep(
     points, shape = points_of(parameters)
     if results is None:
         return Sweep(made, points, shape, Memory(), "", _check_workers(workers), errors, progress)
-    said = version if version is not None else fingerprint(made) + __version__
-    return Sweep(made, points, shape, Folder(results), digest(_name(made), said), _check_workers(workers), errors, progress)
+    identity = version if version is not None else fingerprint(made) + __version__
+    return Sweep(made, points, shape, Folder(results), digest(_name(made), identity), _check_workers(workers), errors, progress)
 
 
 class Sweep:
@@ -133,22 +133,22 @@ class Sweep:
     def _compute(self, todo: dict[str, Point], known: int) -> Iterator[tuple[str, Outcome]]:
         failed = 0
         progress = Progress(known + len(todo), "computed", "points", wanted=self._progress)
-        coming = self._coming(list(todo.items()))
+        completed = self._as_completed(list(todo.items()))
         try:
-            for done, (key, record) in enumerate(coming, start=known + 1):
+            for done, (key, record) in enumerate(completed, start=known + 1):
                 self._store.put(key, record)
                 self._tried.add(key)
                 outcome = Outcome.of(record)
                 failed += outcome.failure is not None
                 progress(done, f"{failed} failed" if failed else "")
                 if self._raise and outcome.failure is not None:
-                    raise TorsorError(_complaint(outcome))
+                    raise TorsorError(_failure_message(outcome))
                 yield key, outcome
         finally:
             progress.close()
-            coming.close()  # ends the workers
+            completed.close()  # ends the workers
 
-    def _coming(self, tasks: list[tuple[str, Point]]) -> Any:
+    def _as_completed(self, tasks: list[tuple[str, Point]]) -> Any:
         """(key, outcome) from this process, worker processes or a cluster."""
         if self._workers == 0:
             return ((key, self._study.outcome(point)) for key, point in tasks)
@@ -171,7 +171,7 @@ class Sweep:
         outcomes = self.run()
         for outcome in outcomes:
             if outcome.failure is not None:
-                raise TorsorError(_complaint(outcome))
+                raise TorsorError(_failure_message(outcome))
             if name is not None and (not isinstance(outcome.value, dict) or name not in outcome.value):
                 raise UnknownName("entry of the results", name, outcome.value if isinstance(outcome.value, dict) else ())
         values = np.array([o.value if name is None else o.value[name] for o in outcomes])
@@ -193,7 +193,7 @@ def _name(study: Study) -> str:
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
-def _complaint(outcome: Outcome) -> str:
+def _failure_message(outcome: Outcome) -> str:
     failure = outcome.failure
     assert failure is not None
     return f"the study failed at {outcome.point}: {failure.type}: {failure.message}\n{failure.traceback}".rstrip()

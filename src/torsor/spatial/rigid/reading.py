@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError
 from torsor.scalar import Scalars, is_constant
 from torsor.spatial import Force, Inertia, Mat, Motion, Vec
 from torsor.spatial.vector import flat
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 #: allowed deviation of a rotation from RᵀR = 1: the error of six printed digits (the same as in io.screws)
 ROTATION_TOLERANCE = 1e-6

@@ -16,19 +16,19 @@ CLOSED = 1e-4
 TURN = 2 * np.pi
 
 
-class Caution(NamedTuple):
+class InputWarning(NamedTuple):
     """The first affected row, and the message."""
 
     row: int
     says: str
 
 
-def caution(robot: Robot, q: Array) -> Caution | None:
+def find_input_warning(robot: Robot, q: Array) -> InputWarning | None:
     """Warnings about configurations (n, nq), each for the first affected row."""
-    return (_degrees(robot, q) or _open(robot, q)) if len(q) else None
+    return (_degrees(robot, q) or _find_open_loop(robot, q)) if len(q) else None
 
 
-def _degrees(robot: Robot, q: Array) -> Caution | None:
+def _degrees(robot: Robot, q: Array) -> InputWarning | None:
     for joint in map(robot.joint, robot.joints):
         if joint.type != "revolute" or joint.mimic is not None:
             continue
@@ -37,17 +37,17 @@ def _degrees(robot: Robot, q: Array) -> Caution | None:
         if beyond.any():
             row = int(np.argmax(beyond))
             says = f"q of {joint.name!r} is {angle[row]:g} rad, and its limits are {lower:g} and {upper:g}: are these degrees?"
-            return Caution(row, says)
+            return InputWarning(row, says)
     return None
 
 
-def _open(robot: Robot, q: Array) -> Caution | None:
+def _find_open_loop(robot: Robot, q: Array) -> InputWarning | None:
     if not robot.loops:
         return None
     gaps = np.abs(robot.constrained().residual(q)).max(axis=1, initial=0.0)
     if not (gaps > CLOSED).any():
         return None
     row = int(np.argmax(gaps > CLOSED))
-    return Caution(
+    return InputWarning(
         row, f"q violates loop closure by {gaps[row]:.3g} (m, rad); the results are not those of the closed mechanism"
     )

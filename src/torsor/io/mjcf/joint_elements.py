@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.words import numbers
+from torsor.io.mjcf.attribute_values import numbers
 from torsor.model.description import Joint
 from torsor.model.joints import (
     Continuous,
@@ -27,7 +27,7 @@ from torsor.spatial import Transform, Vec
 from torsor.spatial.vector import AXES, ZERO
 
 #: a range with one open end is written with this [rad, m]
-FAR = 1e10
+OPEN_END = 1e10
 
 
 @dataclass(frozen=True)
@@ -126,4 +126,4 @@ def _range(who: str, j: Joint, piece: Piece) -> dict[str, str]:
     high = j.upper[k] if j.upper else math.inf
     if not (math.isfinite(low) or math.isfinite(high)) or low >= high:
         return {}
-    return {"range": numbers(who, (max(low, -FAR), min(high, FAR)))}
+    return {"range": numbers(who, (max(low, -OPEN_END), min(high, OPEN_END)))}

@@ -1,4 +1,4 @@
-"""A function of scalars that becomes machine code when it turns out to be needed often."""
+"""A function of scalars that is compiled after a number of evaluations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from torsor.compile.arrays import as_rows, batch_shape, check_finite
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats
-PATIENCE = 100
+STATES_BEFORE_COMPILING = 100
 
 
-class PatientFunction:
+class DeferredKernel:
     """``function(*lists of scalars) -> {name: nested list}``, called with arrays whose leading axes broadcast.
 
     Lists that are changed at every call (an identification, a search for masses) would be compiled at every call; so the first
-    :data:`PATIENCE` states are computed over plain floats, and then, or for a long batch at once, the ``kernel`` is made.
+    :data:`STATES_BEFORE_COMPILING` states are computed over plain floats.  The ``kernel`` is compiled after
+    them, or at once for a long batch.
     """
 
     def __init__(self, inputs: Sequence[Argument], function: Callable[..., Mapping[str, Any]], kernel: Callable[[], Kernel]):
@@ -34,14 +35,14 @@ class PatientFunction:
         arrays = [as_rows(a, v, FLOAT64) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(self.inputs, arrays)
         count = math.prod(batch)
-        if count == 0 or self.states + count > PATIENCE:
+        if count == 0 or self.states + count > STATES_BEFORE_COMPILING:
             return self.kernel(*arrays)
         self.states += count
         return self._over_floats(arrays, batch)
 
     def entry(self, states: int) -> Callable[..., Any]:
         """The function to call for that many states one by one: the kernel, or this object if they are too few."""
-        return self.kernel if self.states + states > PATIENCE else self
+        return self.kernel if self.states + states > STATES_BEFORE_COMPILING else self
 
     @cached_property
     def kernel(self) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ from torsor.support.files import read_bytes
 
 #: which elements name files, and how such files end
 _MESHES = SUFFIXES | {".msh"}
-NAMED: dict[str, frozenset[str]] = {
+FILE_ATTRIBUTES: dict[str, frozenset[str]] = {
     "mesh": _MESHES, "flexcomp": _MESHES, "hfield": frozenset((".png", ".bin", ".hf", ".dat")), "skin": frozenset((".skn",)),
     "model": frozenset((".xml", ".mjcf")), "include": frozenset((".xml", ".mjcf")),
 }  # fmt: skip
@@ -37,7 +37,11 @@ _FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
 DEEPEST = 50
 #: attributes from which MuJoCo takes the name of a texture without a name
 _PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
-_OTHERS = {"robot": "a URDF; read_urdf reads it", "sdf": "an SDF file", "mujocoinclude": "a part that other MJCF files include"}
+_OTHER_ROOTS = {
+    "robot": "a URDF; read_urdf reads it",
+    "sdf": "an SDF file",
+    "mujocoinclude": "a part that other MJCF files include",
+}
 
 
 class Place(NamedTuple):
@@ -48,7 +52,7 @@ class Place(NamedTuple):
     tag: str
 
 
-class Whole(NamedTuple):
+class ModelFiles(NamedTuple):
     """The text for MuJoCo, the origin of the element in each line, and the files it names, in memory."""
 
     text: str
@@ -68,29 +72,29 @@ class Tag(NamedTuple):
         return FileError(reason, file=self.document.file, line=self.line, element=self.document.tag(self.element))
 
 
-def whole(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> Whole:
+def read_model_files(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) -> ModelFiles:
     """The document of a path, of text that starts with ``<``, or of bytes; ``roots`` are folders beside that of the file.
 
-    >>> whole('<mujoco><worldbody/></mujoco>').text
+    >>> read_model_files('<mujoco><worldbody/></mujoco>').text
     '<mujoco>\\n<worldbody></worldbody></mujoco>'
     """
     document = parse(source, deep=True)
     _check_root(document)
-    gathering = _Gathering(Places(document.file, roots))
+    gathering = _FileCollector(Places(document.file, roots))
     text, places = gathering.written(document)
-    return Whole(text, places, gathering.models, gathering.assets)
+    return ModelFiles(text, places, gathering.models, gathering.assets)
 
 
 def _check_root(document: Document) -> None:
     """Refuse other formats: MuJoCo would read URDF too, but differently; here each format has its reader."""
     tag = document.tag(document.root)
     if tag != "mujoco":
-        what = f"this is {_OTHERS[tag]}" if tag in _OTHERS else f"its root element is <{tag}>"
+        what = f"this is {_OTHER_ROOTS[tag]}" if tag in _OTHER_ROOTS else f"its root element is <{tag}>"
         raise FileError(f"is not MJCF: {what}, not <mujoco>", file=document.file, line=document.lines[0], element=tag)
 
 
 @dataclass
-class _Gathering:
+class _FileCollector:
     """Files collected for one document; an attached model has its own folders, and shares the rest."""
 
     folders: Places
@@ -114,8 +118,8 @@ class _Gathering:
                 continue
             word = t.document.tag(t.element)
             self.bounds.enter(t, word)
-            said = "".join(f" {name}={quoteattr(x, _BREAKS)}" for name, x in self._attributes(t, word).items())
-            rows.append(f"<{word}{said}>")
+            values = "".join(f" {name}={quoteattr(x, _BREAKS)}" for name, x in self._attributes(t, word).items())
+            rows.append(f"<{word}{values}>")
             open_tags.append(word)
             places.append(Place(t.document.file, t.line, word))
         return "\n".join(rows), tuple(places)
@@ -164,7 +168,7 @@ class _Gathering:
         if word == "compiler":
             given = {k: x for k, x in given.items() if k not in _FOLDERS}
         check_numbers(t, word, given)
-        if word in NAMED and given.get("file"):
+        if word in FILE_ATTRIBUTES and given.get("file"):
             path = self._find(t, word, given["file"])
             given["file"] = self._model(t, path) if word == "model" else self._asset(t, path)
         return given
@@ -174,9 +178,9 @@ class _Gathering:
         named = os.path.basename(name.replace("\\", "/")) if self.bare else name
         inside = os.path.join(self.meshdir, named) if word in _IN_MESHDIR else named
         try:
-            return os.fspath(self.folders.find(inside, NAMED[word]))
+            return os.fspath(self.folders.find(inside, FILE_ATTRIBUTES[word]))
         except FileError as error:
-            raise t.fail(f"names {name!r}: {_SAID.get(error.reason, error.reason)}") from error
+            raise t.fail(f"names {name!r}: {_MESSAGES.get(error.reason, error.reason)}") from error
 
     def _asset(self, t: Tag, path: str) -> str:
         if path not in self.assets:
@@ -195,7 +199,7 @@ class _Gathering:
         document = parse(path, deep=True)
         _check_root(document)
         self.bounds.count_bytes(t, os.path.getsize(path))
-        inner = _Gathering(Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path))
+        inner = _FileCollector(Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path))
         name = f"model{len(self.models)}.xml"
         self.models[name] = b""  # taken
         self.models[name] = inner.written(document)[0].encode()
@@ -228,7 +232,7 @@ def _name(element: Element, key: str | bytes) -> str:
 
 
 #: messages of Places about meshes, reworded for all files that MJCF names
-_SAID = {
+_MESSAGES = {
     "is outside the allowed folders; add its folder as a mesh root":
         "it is outside the allowed folders; if you trust the file, give its folder as roots=[...]",
     "a relative path needs a mesh root": "MJCF given as text has no folder; give roots=[...]",

@@ -7,28 +7,28 @@ import math
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from torsor.io.mjcf.tree_words import Body, names_of_pieces, screw_pitch
-from torsor.io.mjcf.words import numbers
+from torsor.io.mjcf.attribute_values import numbers
+from torsor.io.mjcf.body_elements import Body, names_of_pieces, screw_pitch
 from torsor.model.description import Description, Loop
 from torsor.model.joints import Fixed, Revolute, Spherical
 from torsor.spatial import Transform
 from torsor.spatial.vector import IDENTITY
 
 #: distance between the two connects on the axis that replace a hinge [m]
-APART = 0.1
+CONNECT_DISTANCE = 0.1
 
 #: (element, name, frame on the parent, frame on the child)
-Tie = tuple[str, str, Transform, Transform]
+LoopElement = tuple[str, str, Transform, Transform]
 
 
-def ties_of(loop: Loop) -> list[Tie]:
+def loop_elements(loop: Loop) -> list[LoopElement]:
     """One weld, or one or two connects, equivalent to a loop; empty if MuJoCo has no such constraint."""
     if isinstance(loop.kind, Fixed):
         return [("weld", loop.name, loop.origin, loop.child_origin)]
     if isinstance(loop.kind, Spherical):
         return [("connect", loop.name, loop.origin, loop.child_origin)]
     if isinstance(loop.kind, Revolute):
-        further = Transform(IDENTITY, loop.kind.axis * APART)
+        further = Transform(IDENTITY, loop.kind.axis * CONNECT_DISTANCE)
         second = ("connect", f"{loop.name}_axis", further @ loop.origin, further @ loop.child_origin)
         return [("connect", loop.name, loop.origin, loop.child_origin), second]
     return []

@@ -9,7 +9,7 @@ from torsor.bridges.modern_robotics.motions import RpToTrans, TransToRp
 
 Array = np.ndarray
 #: result of the book's package for a matrix whose determinant is not positive
-FAR = 1e9
+DISTANCE_OF_NONPOSITIVE = 1e9
 
 
 def ProjectToSO3(mat: ArrayLike) -> Array:
@@ -45,7 +45,7 @@ def DistanceToSO3(mat: ArrayLike) -> float:
     True
     """
     A = np.asarray(mat, dtype=float)
-    return np.linalg.norm(A.T @ A - np.eye(3)) if np.linalg.det(A) > 0 else FAR  # type: ignore[return-value]
+    return np.linalg.norm(A.T @ A - np.eye(3)) if np.linalg.det(A) > 0 else DISTANCE_OF_NONPOSITIVE  # type: ignore[return-value]
 
 
 def DistanceToSE3(mat: ArrayLike) -> float:
@@ -57,7 +57,7 @@ def DistanceToSE3(mat: ArrayLike) -> float:
     A = np.asarray(mat, dtype=float)
     R = A[:3, :3]
     if not np.linalg.det(R) > 0:
-        return FAR
+        return DISTANCE_OF_NONPOSITIVE
     return np.hypot(np.linalg.norm(R.T @ R - np.eye(3)), np.linalg.norm(A[3] - [0, 0, 0, 1]))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from torsor.cli.outcome import Typed
+from torsor.cli.outcome import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,12 +40,12 @@ def numbers(option: str, text: str, size: int | None = None) -> list[float]:
         try:
             number = float(word)
         except ValueError:
-            raise Typed(f"{option}: {word!r} is not a number") from None
+            raise UsageError(f"{option}: {word!r} is not a number") from None
         if not math.isfinite(number):
-            raise Typed(f"{option}: every number must be finite, not {word}")
+            raise UsageError(f"{option}: every number must be finite, not {word}")
         out.append(number)
     if size is not None and len(out) != size:
-        raise Typed(f"{option} takes {size} numbers, {len(out)} given")
+        raise UsageError(f"{option} takes {size} numbers, {len(out)} given")
     return out
 
 
@@ -58,14 +58,14 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
         if len(given) == 1:
             given *= len(names)
         if len(given) != len(names):
-            raise Typed(f"{option} takes {len(names)} numbers, {len(given)} given: {', '.join(names)}")
+            raise UsageError(f"{option} takes {len(names)} numbers, {len(given)} given: {', '.join(names)}")
         return np.array(given)
     values = np.array(rest, dtype=float)
     for name, value, odd in PAIR.findall(text):
         if odd:
-            raise Typed(f"{option}: write {odd.strip()!r} as name=number")
+            raise UsageError(f"{option}: write {odd.strip()!r} as name=number")
         if name.strip() not in names:
-            raise Typed(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
+            raise UsageError(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
         values[list(names).index(name.strip())] = numbers(f"{option} {name.strip()}", value, 1)[0]
     return values
 
@@ -81,10 +81,10 @@ def wrenches(robot: Robot, typed: Sequence[str] | None) -> dict[str, list[float]
     for text in typed or ():
         frame, equals, values = text.rpartition("=")
         if not equals:
-            raise Typed(f"--wrench {text}: write it as frame=mx,my,mz,fx,fy,fz")
+            raise UsageError(f"--wrench {text}: write it as frame=mx,my,mz,fx,fy,fz")
         robot.frame(frame)  # an unknown one is refused by name
         if frame in out:
-            raise Typed(f"--wrench {frame} is given twice; give their sum")
+            raise UsageError(f"--wrench {frame} is given twice; give their sum")
         out[frame] = numbers(f"--wrench {frame}", values, 6)
     return out or None
 

@@ -14,13 +14,13 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.words import number, numbers, quaternion
+from torsor.io.mjcf.attribute_values import number, numbers, quaternion
 from torsor.spatial import Inertia, Mat, Sym, Vec
 from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import ZERO
 
 #: the least mass [kg] and principal moment [kg·m²] MuJoCo takes
-LEAST = 1e-15
+SMALLEST = 1e-15
 #: rounding, relative
 EPSILON = 2.0**-52
 #: distance from the bound, relative to the largest moment, at which MuJoCo's own diagonalisation is safe
@@ -38,9 +38,9 @@ def inertial(link: str, G: Inertia) -> Element:
         )
     m = number(who, G.m)
     c = Vec(*(plain(number(who, x) / m, max(map(abs, G.h)) / m) for x in G.h)) if m else ZERO
-    felt = max(abs(number(who, x)) for x in G.I)
-    about = Sym(*(plain(x, felt) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
-    out = etree.Element("inertial", pos=numbers(who, c), mass=numbers(who, (max(m, LEAST),)))
+    size = max(abs(number(who, x)) for x in G.I)
+    about = Sym(*(plain(x, size) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
+    out = etree.Element("inertial", pos=numbers(who, c), mass=numbers(who, (max(m, SMALLEST),)))
     moments, axes = np.linalg.eigh(np.array([[number(who, x) for x in row] for row in about.rows]))
     a, b, c_ = (float(x) for x in moments)
     if a > SAFE * c_ + 1e-13 and a + b - c_ > SAFE * c_:
@@ -49,18 +49,18 @@ def inertial(link: str, G: Inertia) -> Element:
     if any((about.xy, about.xz, about.yz)):
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         out.set("quat", quaternion(who, Mat(*(Vec(*map(float, row)) for row in axes))))
-        out.set("diaginertia", numbers(who, _possible(a, b, c_)))
+        out.set("diaginertia", numbers(who, _satisfy_triangle(a, b, c_)))
     else:
         diagonal = [float(about.xx), float(about.yy), float(about.zz)]
         order = sorted(range(3), key=lambda k: diagonal[k])
-        raised = dict(zip(order, _possible(*(diagonal[k] for k in order)), strict=True))
+        raised = dict(zip(order, _satisfy_triangle(*(diagonal[k] for k in order)), strict=True))
         out.set("diaginertia", numbers(who, (raised[k] for k in range(3))))
     return out
 
 
-def _possible(a: float, b: float, c: float) -> tuple[float, float, float]:
+def _satisfy_triangle(a: float, b: float, c: float) -> tuple[float, float, float]:
     """Principal moments a ≤ b ≤ c, the smallest raised until a + b ≥ c in floating point."""
-    a, b, c = (max(x, LEAST) for x in (a, b, c))
+    a, b, c = (max(x, SMALLEST) for x in (a, b, c))
     a = max(a, c - b)
     while a + b < c:
         a = math.nextafter(a, math.inf)

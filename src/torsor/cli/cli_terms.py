@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: pattern in a library message → its command-line form
-TERMINAL = {
+CLI_TERMS = {
     r"\bmimic=False": "--no-mimic",
     r"\bcall robot\.without_couplings\(\)": "give --no-mimic",
     r"\bload with strict=False": "omit --strict",
@@ -52,15 +52,15 @@ TERMINAL = {
     r"\b\w{1,99}\.(\w{1,99}): \1 is not finite although every argument is;":
         "the result is not finite although every number given is:",
 }  # fmt: skip
-_PATTERNS = tuple((re.compile(said), typed) for said, typed in TERMINAL.items())
+_PATTERNS = tuple((re.compile(library), typed) for library, typed in CLI_TERMS.items())
 
 
-def spoken(text: str) -> str:
+def in_cli_terms(text: str) -> str:
     """A library message in command-line terms.
 
-    >>> spoken("joint 'b' mimics 'c', which is not there; mimic=False makes such joints independent")
+    >>> in_cli_terms("joint 'b' mimics 'c', which is not there; mimic=False makes such joints independent")
     "joint 'b' mimics 'c', which is not there; --no-mimic makes such joints independent"
     """
-    for said, typed in _PATTERNS:
-        text = said.sub(typed, text)
+    for library, typed in _PATTERNS:
+        text = library.sub(typed, text)
     return text

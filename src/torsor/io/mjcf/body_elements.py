@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.joint_words import Piece, pieces
-from torsor.io.mjcf.words import massless
+from torsor.io.mjcf.attribute_values import massless
+from torsor.io.mjcf.joint_elements import Piece, pieces
 from torsor.model.description import WORLD, Description, Joint
 from torsor.model.joints import Fixed, Floating
 from torsor.spatial import Transform

@@ -29,7 +29,7 @@ class _Panels(dict[str, list[tuple[str, str]]]):
                 formatter.write_dl([(_style(name.ljust(width), fg="cyan"), meaning) for name, meaning in rows], width)
 
 
-class _Helpful:
+class _HelpFormat:
     """Arguments before options in the usage; one section per panel; examples unchanged."""
 
     def collect_usage_pieces(self: Any, ctx: Any) -> list[str]:
@@ -52,11 +52,11 @@ class _Helpful:
                 formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
 
 
-class Command(_Helpful, TyperCommand):
+class Command(_HelpFormat, TyperCommand):
     """One command."""
 
 
-class Group(_Helpful, TyperGroup):
+class Group(_HelpFormat, TyperGroup):
     """All commands, by purpose."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -12,7 +12,7 @@ from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import IDENTITY, ZERO, Mat
 
-NOTHING = Inertia.zero()
+ZERO_INERTIA = Inertia.zero()
 
 
 def numbers(who: str, values: Iterable[Any]) -> str:
@@ -39,10 +39,10 @@ def quaternion(who: str, R: Mat) -> str:
 
 
 def massless(G: Inertia) -> bool:
-    return G == NOTHING
+    return G == ZERO_INERTIA
 
 
-def fresh(word: str, taken: set[str]) -> str:
+def unused_name(word: str, taken: set[str]) -> str:
     """An unused name."""
     while word in taken:
         word += "_"

@@ -11,7 +11,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.mjcf.words import fresh, numbers, pose_attributes
+from torsor.io.mjcf.attribute_values import numbers, pose_attributes, unused_name
 from torsor.io.shared.places import Places
 from torsor.model.description import Geometry
 from torsor.support.files import open_regular, target_of
@@ -47,7 +47,7 @@ class Assets:
         path = self._find(g.uri)
         if path is None:
             return ""
-        name = self._named[key] = fresh(path.stem, self._taken)
+        name = self._named[key] = unused_name(path.stem, self._taken)
         scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": numbers(who, g.scale)}
         where = os.path.relpath(path, self.target) if self.target is not None else str(path)
         # a shell's inertia exists for open meshes too; it has no effect, since the geoms have no mass
@@ -83,7 +83,7 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
     """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
     out = etree.Element("geom", {"class": g.role})
     if g.name:
-        out.set("name", fresh(g.name, taken))
+        out.set("name", unused_name(g.name, taken))
     if g.shape == "mesh":
         name = assets.mesh(who, g)
         if not name:

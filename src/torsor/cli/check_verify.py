@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from torsor.cli.option_values import Json
 from torsor.cli.robots import Base, Name, Xacro, on_robot, xacro_arguments
-from torsor.cli.words import Json
 
 if TYPE_CHECKING:
     from torsor.checks.certify import Certificate
@@ -37,19 +37,19 @@ def check(
     from torsor.checks import doctor
     from torsor.checks.doctor.finding import SEVERITIES
     from torsor.cli.out import emit, listing
-    from torsor.cli.outcome import FOUND, Typed
+    from torsor.cli.outcome import FOUND, UsageError
     from torsor.cli.robots import bundled_robots, source
 
     if only and repair is None:
-        raise Typed("--only needs --repair OUT")
+        raise UsageError("--only needs --repair OUT")
     if density is not None and repair is None:
-        raise Typed("--density needs --repair OUT --only mass-from-density")
+        raise UsageError("--density needs --repair OUT --only mass-from-density")
     if repair is not None and robot in bundled_robots():
-        raise Typed(f"--repair needs a file; {robot} is a bundled robot")
+        raise UsageError(f"--repair needs a file; {robot} is a bundled robot")
     subject: Any = bundled_robots()[robot]() if robot in bundled_robots() else source(robot)
     how: Any = {"roots": tuple(mesh_root or ()), "base": base}
     if repair is not None and xacro is not None:
-        raise Typed("--repair works on URDF, not on xacro programs; correct the numbers in the xacro file")
+        raise UsageError("--repair works on URDF, not on xacro programs; correct the numbers in the xacro file")
     found = doctor.check(subject, **how, xacro_args=None if xacro is None else xacro_arguments(xacro))
     document, parts = found.to_dict(), _findings(found)
     if repair is not None:
@@ -64,11 +64,11 @@ def check(
 def _findings(found: Checkup) -> list[Any]:
     """The findings as text; on a terminal in colours and in its width."""
     from torsor.checks.doctor.text import group_findings, headline
+    from torsor.cli.cli_terms import in_cli_terms
     from torsor.cli.out import listing, stdout, style
-    from torsor.cli.spoken import spoken
 
     if not stdout().is_terminal:
-        return [spoken(str(found))]
+        return [in_cli_terms(str(found))]
     from rich.console import Group
     from rich.padding import Padding
 
@@ -77,7 +77,7 @@ def _findings(found: Checkup) -> list[Any]:
     for f in group_findings(found.findings):
         fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
         also = [f"also: {', '.join(f.also)}"] if f.also else []
-        lines = [style(f.what), style(f"→ {spoken(f.means)}"), style(spoken(fix), "green"), *map(style, also)]
+        lines = [style(f.what), style(f"→ {in_cli_terms(f.means)}"), style(in_cli_terms(fix), "green"), *map(style, also)]
         head = style(f"{f.severity}  ", colors[f.severity]) + style(
             ": ".join(dict.fromkeys((f.place, f.code, f.element))), "bold"
         )

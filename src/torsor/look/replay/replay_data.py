@@ -1,4 +1,4 @@
-"""Film: the data of a replay page: surfaces, their poses in each image, curves, events, facts."""
+"""ReplayData: the data of a replay page: surfaces, their poses in each image, curves, events, facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = np.ndarray
 Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 
 #: largest number of images in a page
-PICTURES = 4000
+MOST_IMAGES = 4000
 #: records a curve may hold: more than a plot has pixels
 RECORDS = 1200
 
@@ -50,7 +50,7 @@ class Plot(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class ReplayData:
     """``poses`` (images, links, 7) of ``links``, position and quaternion (x, y, z, w), at ``times`` (images,) [s]."""
 
     name: str
@@ -68,7 +68,9 @@ class Film:
     events: tuple[tuple[float, str], ...] = ()
 
 
-def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float) -> Film:
+def replay_data_of(
+    shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float
+) -> ReplayData:
     """The data of a replay page for a simulation, or for a robot at rest."""
     from torsor.look.replay.bending import at_rest
     from torsor.mechanics.flexible import FlexibleRobot
@@ -77,31 +79,31 @@ def film_of(shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, 
         raise ArgumentError(f"fps must be above 0 and at most 240 images per second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
-        return film_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
     if isinstance(shown, FlexibleRobot):
         return at_rest(shown, style, roots)
-    film: Callable[..., Film] | None = getattr(shown, "film", None)
-    if film is None:
+    make: Callable[..., ReplayData] | None = getattr(shown, "replay_data", None)
+    if make is None:
         raise ArgumentError(f"a replay needs the Result of a simulation or a Robot, not {type(shown).__name__}")
-    return film(style=style, roots=roots, fps=fps)
+    return make(style=style, roots=roots, fps=fps)
 
 
-def pictures(t: Array, fps: float) -> tuple[Array, list[str]]:
+def image_times(t: Array, fps: float) -> tuple[Array, list[str]]:
     """The times of the images, and notes about omitted images."""
     span = t[-1] - t[0]
     wanted = int(np.ceil(span * fps)) + 1
-    times = np.linspace(t[0], t[-1], min(wanted, PICTURES))
-    said = f"{PICTURES} of {wanted} images kept: {(PICTURES - 1) / max(span, 1e-9):.3g} per second"
-    return times, [said] if wanted > PICTURES else []
+    times = np.linspace(t[0], t[-1], min(wanted, MOST_IMAGES))
+    note = f"{MOST_IMAGES} of {wanted} images kept: {(MOST_IMAGES - 1) / max(span, 1e-9):.3g} per second"
+    return times, [note] if wanted > MOST_IMAGES else []
 
 
-def film_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> Film:
+def replay_data_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> ReplayData:
     """The data of a replay page for a scene whose links have these poses, (images, links, 7)."""
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
     g = np.asarray(robot.gravity, float)
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
-    return Film(
+    return ReplayData(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
         robot.description.base == "floating", notes=(*scene.notes, *notes), **rest,
     )  # fmt: skip

@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from torsor.checks.doctor.cad import UNITS, comparable
+from torsor.checks.doctor.cad import UNITS, has_intended_inertia
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.geometry import links_with_shape
-from torsor.checks.doctor.inertia import rewritten
-from torsor.checks.doctor.records import LinkRecord, turning
+from torsor.checks.doctor.inertia import rewrite_inertia
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST
 
 
-def by_size(subject: Examination) -> Iterable[Finding]:
+def implausible_units(subject: Examination) -> Iterable[Finding]:
     """inertia-units, com-units of links whose shape is unknown or not readable."""
     compared = {link.name for link, _, _ in links_with_shape(subject)}
     for link in subject.massive:
         if link.name not in compared:
-            if comparable(link):
+            if has_intended_inertia(link):
                 yield from _inertia(subject, link)
             yield from _centre(subject, link)
 
@@ -36,7 +36,7 @@ def gyration(link: LinkRecord) -> float:
     return math.sqrt(max(float(np.trace(link.second_moment)), 0.0) / link.mass)
 
 
-def ball(mass: float, density: float) -> float:
+def ball_radius(mass: float, density: float) -> float:
     """The radius of a ball of that mass and density [m]."""
     return (3 * mass / (4 * math.pi * density)) ** (1 / 3)
 
@@ -47,7 +47,7 @@ def likely_decades(mass: float, k: float) -> int:
     >>> likely_decades(0.8, 43.0), likely_decades(0.8, 0.1)
     (6, 0)
     """
-    compact = math.sqrt(3 / 5) * ball(mass, 1000.0)  # of a ball of water
+    compact = math.sqrt(3 / 5) * ball_radius(mass, 1000.0)  # of a ball of water
     fits = (d for d in UNITS if d > 0 and COMPACT[0] < k * 10 ** (-d / 2) / compact < COMPACT[1])
     return next(fits, 0) if k > COMPACT[1] * compact else 0
 
@@ -55,11 +55,11 @@ def likely_decades(mass: float, k: float) -> int:
 def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
     assert link.mass is not None
     k, reach, known = gyration(link), subject.reach, subject.reach >= SHORTEST_REACH
-    if k <= ball(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
+    if k <= ball_radius(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
         return
     decades = likely_decades(link.mass, k)
     becomes = link.inertia * 10.0**-decades if decades else np.zeros((3, 3))
-    change = subject.change(link, turning(becomes - link.inertia))
+    change = subject.change(link, inertia_without_mass(becomes - link.inertia))
     if change is not None and change.share < MATTERS:
         return  # a marker with invented numbers
     thin = f"its mass {link.mass:.3g} kg, a thousandth of the mass of air in a ball of that size"
@@ -69,7 +69,8 @@ def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
         "inertia-units", link, f"its radius of gyration is {k:.3g} m, {size}; {says}",
         "its contribution to M is wrong"
         + ("" if change is None else f": {'corrected' if decades else 'without it'}, {change}"),
-        path=("inertial", "inertia"), cure=rewritten("inertia-to-si", says, link, inertia=becomes) if decades else None,
+        path=("inertial", "inertia"),
+        proposal=rewrite_inertia("inertia-to-si", says, link, inertia=becomes) if decades else None,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from torsor.io.mjcf.words import massless
+from torsor.io.mjcf.attribute_values import massless
 from torsor.model.description import Description, Joint
 from torsor.model.joints import Fixed, Prismatic, Revolute
 from torsor.scalar import is_constant
@@ -22,35 +22,37 @@ from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
 #: amount borrowed relative to the amount missing: the first one that suffices is used
-_TRIES = (0.5, 0.6, 1.0, 2.0, 4.0, 8.0)
+_TRIED_AMOUNTS = (0.5, 0.6, 1.0, 2.0, 4.0, 8.0)
 
 
-def possible(d: Description) -> tuple[Description, list[str]]:
+def exchange_inertias(d: Description) -> tuple[Description, list[str]]:
     """The description with physically consistent inertias where possible, and the links whose inertia was changed."""
-    if not all(is_constant(x) for link in d.links for x in flat(link.inertia)) or not any(_wrong(x.inertia) for x in d.links):
+    if not all(is_constant(x) for link in d.links for x in flat(link.inertia)) or not any(
+        _is_inconsistent(x.inertia) for x in d.links
+    ):
         return d, []
     inertias = {link.name: link.inertia for link in d.links}
     mover = {j.child: j for j in d.joints}
     for top, members in reversed(list(_welded_links(d))):
-        if any(_wrong(inertias[link]) for link, _ in members):
+        if any(_is_inconsistent(inertias[link]) for link, _ in members):
             total = Inertia.zero()
             for link, X in members:
                 total = total + X.T @ inertias[link]
                 inertias[link] = Inertia.zero()
             inertias[top] = total
         j = mover.get(top)
-        if j is not None and _wrong(inertias[top]):
-            lent = _loan(inertias[top], j)
+        if j is not None and _is_inconsistent(inertias[top]):
+            lent = _exchanged_inertia(inertias[top], j)
             if lent is not None:
                 inertias[top] = inertias[top] + lent
                 inertias[j.parent] = inertias[j.parent] - j.origin.T @ lent
-        if j is None and d.base == "fixed" and _wrong(inertias[top]):
+        if j is None and d.base == "fixed" and _is_inconsistent(inertias[top]):
             inertias[top] = Inertia.zero()  # a fixed base does not move
     moved = [link.name for link in d.links if inertias[link.name] != link.inertia]
     return replace(d, links=tuple(replace(x, inertia=inertias[x.name]) for x in d.links)), moved
 
 
-def _wrong(G: Inertia) -> bool:
+def _is_inconsistent(G: Inertia) -> bool:
     return not massless(G) and bool(inertia_problems(G))
 
 
@@ -74,13 +76,13 @@ def _welded_links(d: Description) -> Iterator[tuple[str, list[tuple[str, Transfo
         yield top, members
 
 
-def _loan(G: Inertia, j: Joint) -> Inertia | None:
+def _exchanged_inertia(G: Inertia, j: Joint) -> Inertia | None:
     """The least moment of inertia tried that makes G possible and that the joint's two sides may exchange."""
     moments, axes = np.linalg.eigh(np.array(G.about_com.rows, float))
     a, b, c = (float(x) for x in moments)
     missing = max(c - a - b, -2 * a)
     for across in _exchangeable(j, Vec(*(float(x) for x in axes[:, 2]))):
-        for share in _TRIES:
+        for share in _TRIED_AMOUNTS:
             lent = Inertia(0, ZERO, Sym(*(x * (missing * share) for x in across)))
             if not inertia_problems(G + lent):
                 return lent

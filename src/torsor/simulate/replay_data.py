@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.look.replay.bending import TURN, facts_of_flexible, tip_row
-from torsor.look.replay.film import Film, Plot, about, arrows, energy_row, film_of_poses, joint_rows, pictures, plots_of
+from torsor.look.replay.bending import IMAGES_PER_PERIOD, facts_of_flexible, tip_row
+from torsor.look.replay.replay_data import (
+    Plot,
+    ReplayData,
+    about,
+    arrows,
+    energy_row,
+    image_times,
+    joint_rows,
+    plots_of,
+    replay_data_of_poses,
+)
 from torsor.look.scene import Scene
 from torsor.look.scene.elastic import ElasticScene, motor_poses, with_motors
 
@@ -17,10 +27,10 @@ if TYPE_CHECKING:
     from torsor.simulate.result import Result
 
 
-def film_of_result(result: Result, style: str, roots: Sequence[Any], fps: float) -> Film:
+def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps: float) -> ReplayData:
     """The robot, its motors if its joints are elastic, the wrenches on it, and the curves of its joints."""
     robot, start = result.require_robot(), result.t[0]
-    times, notes = pictures(result.t, fps)
+    times, notes = image_times(result.t, fps)
     q, _ = result.at(times)
     scene = Scene.of(robot, roots, style)
     poses = scene.poses(q)
@@ -28,25 +38,25 @@ def film_of_result(result: Result, style: str, roots: Sequence[Any], fps: float)
         theta = np.stack([np.interp(times, result.t, column) for column in result.theta.T], axis=-1)
         poses = np.concatenate((poses, motor_poses(scene, result.elastic, q, theta)), axis=1)
         scene = with_motors(scene, result.elastic)
-    return film_of_poses(
+    return replay_data_of_poses(
         scene, times - start, poses, facts=facts_of(result), notes=notes,
         arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
         events=tuple((float(e.t - start), e.name) for e in result.events),
     )  # fmt: skip
 
 
-def film_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[Any], fps: float) -> Film:
+def replay_data_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[Any], fps: float) -> ReplayData:
     """A motion, with enough images to resolve its vibrations."""
     flexible = motion.robot
     slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
-    times, notes = pictures(motion.t, max(fps, TURN * slowest))
+    times, notes = image_times(motion.t, max(fps, IMAGES_PER_PERIOD * slowest))
     scene = ElasticScene.bending(flexible, roots, style)
     q = motion.at(times)
     facts = [("Duration", f"{motion.t[-1] - motion.t[0]:g} s"), ("Records", str(len(motion.t)))]
     facts.append(("Slowest vibration, joints held", f"{slowest:.3g} Hz"))
     if motion.v is not None and motion.tau is not None:
         facts.append(("Energy error", f"{motion.energy_error:.2g} J"))
-    return film_of_poses(
+    return replay_data_of_poses(
         scene, times - times[0], scene.poses(q), notes=notes,
         plots=tuple(_plots_of_flexible(motion)), facts=(*facts_of_flexible(flexible), *facts),
         arrows=tuple(arrows(flexible.pose, motion.wrenches, motion.t, times, q)),
