@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from torsor.kernels import export
     from torsor.look import replay
     from torsor.mechanics import constraints, flexible, large, operators, task
-    from torsor.model import actuators
+    from torsor.model import actuators, forces
     from torsor.model.joints import custom as joints
+    from torsor.model.sensor import Sensor
     from torsor.robot.builder import Builder
     from torsor.robot.library import mechanisms, robots
     from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_srdf, save_urdf, to_mr
@@ -61,6 +62,7 @@ _HOMES = {
         "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
         "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName",
     ),
+    "torsor.model.sensor": ("Sensor",),
     "torsor.robot.builder": ("Builder",),
     "torsor.robot.loading": (
         "from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_srdf", "save_urdf", "to_mr",
@@ -81,6 +83,7 @@ _SHORT = {
     "demo": "torsor.cli.demo",
     "export": "torsor.kernels.export",
     "flexible": "torsor.mechanics.flexible",
+    "forces": "torsor.model.forces",
     "joints": "torsor.model.joints.custom",
     "large": "torsor.mechanics.large",
     "logs": "torsor.io.logs",
@@ -113,6 +116,7 @@ __all__ = [
     "OutOfMemory",
     "Program",
     "Robot",
+    "Sensor",
     "SingularError",
     "TorsorError",
     "UnknownName",
@@ -126,6 +130,7 @@ __all__ = [
     "constraints",
     "export",
     "flexible",
+    "forces",
     "from_dh",
     "from_drake",
     "from_mr",

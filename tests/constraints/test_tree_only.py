@@ -11,7 +11,7 @@ from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
 #: arguments that some quantities need
-WORDS = {name: f"{name}:coupler" for name, row in QUANTITIES.items() if "frame" in row.words}
+WORDS = {name: f"{name}:coupler" for name, row in QUANTITIES.items() if {"frame", "at"} & set(row.words)}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,14 @@ def test_every_joint_force_of_the_table_is_refused_under_loops():
     """Joint forces of the tree are those of the mechanism only for λ = 0; losses of single joints are not affected."""
     refused = {name for name, row in QUANTITIES.items() if row.under_loops}
     forces = {name for name in QUANTITIES if name.endswith(("_force", "_torque", "_dynamics", "_dynamics_derivatives"))}
-    others = {"mass_matrix_inverse", "mass_matrix_solve", "reaction_wrenches", "hybrid_acceleration", "step"}
+    others = {
+        "mass_matrix_inverse",
+        "mass_matrix_solve",
+        "reaction_wrenches",
+        "joint_torque_sensor",
+        "hybrid_acceleration",
+        "step",
+    }
     others |= {"manipulability", "payload_capacity"}
     assert refused == forces - {"damping_force", "friction_force"} | others
 

@@ -170,6 +170,8 @@ def _of_robot(robot: str, method: str) -> Subject:
     parameters = inspect.signature(getattr(Robot, method)).parameters
     choices = {"frame": FRAMES[robot], "measure": "inverse_condition", "rows": LINEAR, "expressed_in": "body"}
     words = {k: x for k, x in choices.items() if k in parameters and "frame" in parameters}
+    if "at" in parameters and parameters["at"].annotation == "str":  # of a sensor
+        words["at"] = FRAMES[robot]
     spec = (method, *words.values())
     return Subject(
         f"{robot}.{method}", _robot(robot), method, _arrays(*_inputs(method)), words=words,

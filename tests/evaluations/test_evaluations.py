@@ -33,6 +33,7 @@ SPECS = [
     "manipulability:frame2:yoshikawa:linear", "manipulability:frame2:inverse_condition:linear", "manipulability:frame2:asada",
     *(name for name, row in quantities.QUANTITIES.items() if "below" in row.words),
     "center_of_mass:link2", "center_of_mass::moving", "centroidal_matrix:link1",
+    "gyroscope:frame2", "accelerometer:frame2", "force_torque:frame2",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
 ]  # fmt: skip
 BATCH = 37  # not a multiple of any vector width

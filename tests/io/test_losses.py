@@ -22,6 +22,7 @@ from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
+from torsor.model.forces import Buoyancy, GravityCompensation
 from torsor.model.friction import Coulomb
 from torsor.model.joints import (
     Continuous,
@@ -37,6 +38,7 @@ from torsor.model.joints import (
 )
 from torsor.model.named_configurations import Configuration
 from torsor.model.rotor import Rotor
+from torsor.model.sensor import Sensor
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
@@ -84,7 +86,9 @@ def robot_with_joints(*names: str) -> Description:
     rotors = (Rotor("rotor", "geared", "base", SPUN, 50),) if "geared" in chosen else ()
     frames = (NamedFrame("tip", links[-1].name, Transform(IDENTITY, Vec(0, 0, 1))),)
     named = (Configuration("up", ((next(iter(chosen)), joints[0].kind.neutral()),)),) if joints[0].mimic is None else ()
-    more = {"loops": loops, "rotors": rotors, "configurations": named}
+    forces = (("base", GravityCompensation(0.5)), ("tip", Buoyancy(0.1)))
+    more = {"loops": loops, "rotors": rotors, "configurations": named, "forces": forces}
+    more["sensors"] = (("imu", Sensor("gyroscope", "tip")),)
     return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 

@@ -12,6 +12,7 @@ from torsor.errors import FileError, ModelWarning
 from torsor.io.mjcf import read_mjcf
 from torsor.model import Description
 from torsor.model.assembly import assemble
+from torsor.model.forces import GravityCompensation
 
 GEOM = '<geom size=".1"/>'
 DECIMAL = "is not a number: write a plain decimal such as 1.5 or 2e-3"
@@ -207,9 +208,9 @@ def test_awkward_mjcf_is_accepted(case):
     assemble(d)
 
 
-def test_mjcf_with_forces_that_are_not_read_is_a_warning():
-    with pytest.warns(ModelWarning, match="gravity compensation"):
-        read_mjcf(body(said='gravcomp="1"'))
+def test_gravcomp_is_read_as_a_force_element():
+    d = read_mjcf(body(said='gravcomp="1"'))
+    assert [element for _, element in d.forces] == [GravityCompensation(1)]
 
 
 def test_the_tables_have_at_least_95_awkward_files():

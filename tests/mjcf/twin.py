@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -46,7 +47,7 @@ class Twin:
     """The same robot in torsor and MuJoCo, with joints in the same order; mimic joints have rows of their own in MuJoCo."""
 
     def __init__(self, model: Model, m: Any):
-        self.model, self.m, self.d = model, only_rigid_bodies(m), mujoco.MjData(m)
+        self.model, self.m, self.d = replace(model, forces=()), only_rigid_bodies(m), mujoco.MjData(m)
 
     def free(self, i: int) -> bool:
         """Whether MuJoCo has a free joint for this floating joint; otherwise it has three slide joints and a ball joint."""

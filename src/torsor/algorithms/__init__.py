@@ -65,6 +65,7 @@ from torsor.algorithms.products import (
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import rnea_derivatives
+from torsor.algorithms.sensors import accelerometer, force_torque, gyroscope, joint_torque_sensor
 from torsor.algorithms.terms import (
     gravity_force_by_link,
     mass_matrix_by_link,
@@ -75,6 +76,7 @@ from torsor.algorithms.terms import (
 __all__ = [
     "aba",
     "acceleration",
+    "accelerometer",
     "bias_force",
     "capture_point",
     "center_of_mass",
@@ -94,12 +96,14 @@ __all__ = [
     "damping_force",
     "difference",
     "distance",
+    "force_torque",
     "forward_dynamics",
     "forward_dynamics_by_factors",
     "forward_dynamics_derivatives",
     "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
+    "gyroscope",
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
@@ -109,6 +113,7 @@ __all__ = [
     "jacobian_derivative",
     "jacobian_rate",
     "jacobian_transpose_product",
+    "joint_torque_sensor",
     "kinetic_energy",
     "manipulability",
     "mass_factor_diagonal",

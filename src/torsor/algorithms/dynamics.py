@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import aba
@@ -11,7 +10,6 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, note_inverse
-from torsor.spatial.vector import ZERO
 
 
 def forward_dynamics(
@@ -54,7 +52,7 @@ def bias_force(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 def velocity_force(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """c(q, v), the Coriolis and centripetal forces (MR eq. 8.10)."""
-    return rnea(replace(model, gravity=ZERO), q, v, [0] * model.nv)
+    return rnea(model.weightless(), q, v, [0] * model.nv)
 
 
 def gravity_force(model: Model, q: Scalars) -> list[Scalar]:

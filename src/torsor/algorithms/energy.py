@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torsor.algorithms import rotors
+from torsor.algorithms.forces import with_carried_weight
 from torsor.algorithms.kinematics import joints, total_inertia, velocities
 from torsor.algorithms.rnea import inward
 from torsor.model.model import Model
@@ -26,8 +27,8 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
 
 
 def potential_energy(model: Model, q: Scalars) -> Scalar:
-    """P = −Σ mᵢ gᵀcᵢ of all moving links, zero with every centre of mass at the world's origin."""
-    return -total_inertia(part_of(model, moving=True), q).h.dot(model.gravity)
+    """P = −Σ mᵢ gᵀcᵢ of moving links, zero with every centre of mass at the world's origin; less what force elements carry."""
+    return -total_inertia(part_of(with_carried_weight(model), moving=True), q).h.dot(model.gravity)
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:

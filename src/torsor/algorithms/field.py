@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
@@ -12,7 +11,6 @@ from torsor.algorithms.rnea import rnea
 from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate, repeatable
-from torsor.spatial.vector import ZERO
 
 
 class Field(NamedTuple):
@@ -54,7 +52,7 @@ class Field(NamedTuple):
 
     def momentum(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """p = M v: inverse dynamics of v as an acceleration, at rest and without gravity."""
-        m = replace(self.model, gravity=ZERO)
+        m = self.model.weightless()
         return rnea(m, q[: m.nq], [0] * m.nv, v[: m.nv]) + [B * x for B, x in zip(self.inertias, v[m.nv :], strict=True)]
 
     def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
@@ -63,7 +61,7 @@ class Field(NamedTuple):
 
     def velocity(self, q: Scalars, p: Scalars) -> list[Scalar]:
         """M⁻¹ p."""
-        m = replace(self.model, gravity=ZERO)
+        m = self.model.weightless()
         return list(forward_dynamics(m, q[: m.nq], [0] * m.nv, p[: m.nv])) + [
             x / B for B, x in zip(self.inertias, p[m.nv :], strict=True)
         ]

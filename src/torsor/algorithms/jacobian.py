@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from torsor.algorithms.kinematics import from_world, joints, subspace_rates, velocities
 from torsor.algorithms.rnea import outward
@@ -103,7 +102,7 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, e
     body, XF = model.frame(frame)
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
-    A = outward(replace(model, gravity=ZERO), q, v, a).A  # MR 8.52
+    A = outward(model.weightless(), q, v, a).A  # MR 8.52
     AF = XF @ A[body]
     linear = AF.a if expressed_in == "world" else AF.a - AF.w.cross((XF @ V[body]).v)
     rate = _express(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)

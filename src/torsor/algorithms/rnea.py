@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from torsor.algorithms import rotors
+from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
@@ -57,6 +58,7 @@ def outward(
     qs, vs, rates, f = model.configuration(q), model.rates(v), model.rates(a), wrenches_on_bodies(model, wrenches)
     V0, A0 = (Motion.of(x) if x else Motion.zero() for x in (base_velocity, base_acceleration))
     X, S = joints(model, q)  # MR 8.50
+    f = add_element_wrenches(model, f, X, S, v, V0)
     A, F = [Acceleration.of(V0, A0, model.gravity)], [Force.zero()]
     for i, p in model.outward():
         vJ = S[i] @ vs[i]

@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from torsor.algorithms import rotors
+from torsor.algorithms.force_derivatives import element_force_derivatives
 from torsor.algorithms.kinematics import velocities
 from torsor.algorithms.rnea import inward, outward
 from torsor.model.joints.base import JointType
@@ -54,7 +55,7 @@ def rnea_derivatives(
 ) -> Derivatives:
     """∂τ/∂q, ∂τ/∂v, ∂τ/∂a of τ = M a + h − Jᵀf; that by q is the derivative of τ(q ⊕ δ) by δ (nv) at δ = 0.
 
-    ``wrenches`` are constant in the axes of their frames.
+    ``wrenches`` are constant in the axes of their frames; those of force elements change with q and v.
     """
     X, S, A, F = outward(model, q, v, a, wrenches)  # F&O 3–5
     V, F = velocities(model, X, S, v), inward(model, X, F)  # F&O 3, 7
@@ -79,7 +80,15 @@ def rnea_derivatives(
             dq[i, j], dv[i, j] = _rows(IS, BS, by_q[j]), _rows(IS, BS, by_v[j])
             M[i, j] = [list(row) for row in zip(*M[j, i], strict=True)]
         I[p], B[p] = I[p] + X[i].T @ I[i], B[p] + X[i].T @ B[i]
-    return Derivatives(model.gather_matrix(dq), model.gather_matrix(dv), model.gather_matrix(M))
+    by_position, by_velocity = model.gather_matrix(dq), model.gather_matrix(dv)
+    if model.forces:
+        changes = zip((by_position, by_velocity), element_force_derivatives(model, q, v), strict=True)
+        by_position, by_velocity = (_minus(block, change) for block, change in changes)
+    return Derivatives(by_position, by_velocity, model.gather_matrix(M))
+
+
+def _minus(A: list[list[Scalar]], B: list[list[Scalar]]) -> list[list[Scalar]]:
+    return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
 
 
 def _rows(IS: Sequence[Force], BS: Sequence[Force], changes: Sequence[Change]) -> list[list[Scalar]]:

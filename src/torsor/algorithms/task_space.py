@@ -8,7 +8,6 @@ given matrix (:func:`given_mass`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, maximum
 from torsor.spatial import Transform, factor, plus_diagonal, solve, symmetric
 from torsor.spatial.linear import dot
-from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.spatial.vector import IDENTITY
 
 #: the rows of a frame's twist
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -202,7 +201,7 @@ def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mas
 
 def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
     """The velocity part of η: J̄ᵀ c − Λ J̇ v."""
-    return bias_force(replace(model, gravity=ZERO), targets, q, v, mass, route)
+    return bias_force(model.weightless(), targets, q, v, mass, route)
 
 
 def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Scalar]:

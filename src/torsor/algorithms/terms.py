@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from torsor.algorithms.coriolis import christoffel_symbols
 from torsor.algorithms.crba import crba
 from torsor.algorithms.dynamics import damping_force
+from torsor.algorithms.forces import element_wrenches
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.kinematics import from_world, joints
@@ -31,7 +32,7 @@ class Terms:
     gravity: dict[str, list[Scalar]]  #: by link
     rotor: list[Scalar]  #: armature × acceleration, and the force that accelerates geared rotors
     damping: list[Scalar]  #: D v, as inverse dynamics adds it on request
-    external: dict[str, list[Scalar]]  #: by frame: −Jᵀf
+    external: dict[str, list[Scalar]]  #: by frame: −Jᵀf, of wrenches and force elements
     friction: list[Scalar]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
 
     def total(self) -> list[Scalar]:
@@ -77,10 +78,18 @@ def torque_terms(
         gravity=gravity_force_by_link(model, q, links),
         rotor=rotor,
         damping=damping_force(model, v) if damping else [0] * n,
-        external={name: _joint_forces_of_wrench(model, q, name, -Force.of(F)) for name, F in (wrenches or {}).items()},
+        external={name: _joint_forces_of_wrench(model, q, name, -F) for name, F in _external(model, q, v, wrenches).items()},
         friction=[0] * n,
     )
     return replace(terms, friction=friction_force(model, v, load=terms.total())) if friction else terms
+
+
+def _external(model: Model, q: Scalars, v: Scalars, wrenches: Mapping[str, Scalars] | None) -> dict[str, Force]:
+    """The wrenches at frames, those of force elements among them."""
+    out = {name: Force.of(F) for name, F in (wrenches or {}).items()}
+    for row, F in element_wrenches(model, *joints(model, q), v) if model.forces else ():
+        out[row.name] = out.get(row.name, Force.zero()) + F
+    return out
 
 
 def velocity_force_by_pair(model: Model, q: Scalars, v: Scalars) -> dict[tuple[int, int], list[Scalar]]:

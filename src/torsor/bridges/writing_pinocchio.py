@@ -13,7 +13,7 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.attribute_values import unused_name
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
-from torsor.model.refusals import refuse_symbols
+from torsor.model.refusals import refuse_forces, refuse_symbols
 from torsor.model.rotor import refuse_rotors
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
@@ -32,8 +32,8 @@ def to_pinocchio(robot: Robot) -> Any:
 
     Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another; a
     cylindrical or universal one is composed of two; the joint of a floating base is called ``root_joint``.  Links and named
-    frames are frames.  Pinocchio's model has no place for loops, geared rotors, friction laws and custom joint types: the
-    first two and the last are refused.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    frames are frames.  Pinocchio's model has no place for loops, geared rotors, force elements, friction laws and custom joint
+    types: all but the friction laws are refused.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import torsor as ts
     >>> to_pinocchio(ts.robots.panda()).nv == ts.robots.panda().nv
@@ -45,6 +45,7 @@ def to_pinocchio(robot: Robot) -> Any:
     if d.loops:
         raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse_rotors(robot.model, "Pinocchio")
+    refuse_forces(robot.model, "Pinocchio")
     model = _PinocchioWriter(pin, robot).model
     if robot.configurations:
         there = pinocchio(robot, model)

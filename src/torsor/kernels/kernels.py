@@ -285,6 +285,10 @@ class Kernels:
                 self.model.frame(given["frame"])
             if "below" in row.words:
                 part_of(self.model, **given)
+            if "at" in row.words:
+                if not words:
+                    raise ArgumentError(f"{name} needs a link, frame or joint: write '{name}:frame_name'")
+                self.model.cut(given["at"])
             several = given.get("frames", ())
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)

@@ -16,7 +16,12 @@ from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.part import part_of
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, CONSTRAINED_INVERSE_DYNAMICS, PRESCRIBED_FORWARD_DYNAMICS
+from torsor.model.refusals import (
+    CONSTRAINED_FORWARD_DYNAMICS,
+    CONSTRAINED_INVERSE_DYNAMICS,
+    PRESCRIBED_FORWARD_DYNAMICS,
+    REACTIONS,
+)
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in")
@@ -160,9 +165,11 @@ QUANTITIES = Table(
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
-        "reaction_wrenches": Quantity(
-            ("q", "v", "a"), alg.reaction_wrenches, under_loops="robot.constrained().reactions(q, v, tau)"
-        ),
+        "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS),
+        "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",)),
+        "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",)),
+        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), under_loops=REACTIONS),
+        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, under_loops=REACTIONS),
     },
 )
 

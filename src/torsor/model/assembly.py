@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
+from torsor.model.forces import ForceRow
 from torsor.model.joints import Fixed, Floating, JointType
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
@@ -22,7 +23,7 @@ def assemble(d: Description) -> Model:
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
-    bodies = d.bodies
+    bodies, on_link = d.bodies, _frames_by_link(d)
     mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
@@ -46,7 +47,8 @@ def assemble(d: Description) -> Model:
             body, X = len(parent) - 1, A.inverse
         check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
-        links[j.child] = LinkRow(j.parent if links else "", X.T @ bodies[j.child])
+        by = (j.name, j.parent) if links else (FLOATING_BASE if d.base == "floating" else "", "")
+        links[j.child] = LinkRow(by[1], X.T @ bodies[j.child], by[0], on_link[j.child])
         inertia[body] = inertia[body] + links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
     for f in d.frames:
@@ -78,7 +80,23 @@ def assemble(d: Description) -> Model:
         rotors=tuple(_rotor(r, frames[r.link], names) for r in d.rotors),
         links=links,
         effort_limit=tuple(() if j is None else tuple(j.effort_limit) for j in moved_by),
+        forces=_forces(d, frames),
     )
+
+
+def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:
+    """The force elements, each with the mass whose weight it carries."""
+    bodies, carrier = d.bodies if d.forces else {}, {f.name: f.link for f in d.frames}
+    rows = ((name, carrier.get(name, name), element) for name, element in d.forces)
+    return tuple(ForceRow(name, link, *frames[name], x, *x.carried(bodies[link])) for name, link, x in rows)
+
+
+def _frames_by_link(d: Description) -> dict[str, tuple[str, ...]]:
+    """The frames of each link, its own first."""
+    found = {link.name: [link.name] for link in d.links}
+    for f in d.frames:
+        found[f.link].append(f.name)
+    return {name: tuple(frames) for name, frames in found.items()}
 
 
 def _loop(loop: Loop, frames: dict[str, Frame]) -> LoopRow:

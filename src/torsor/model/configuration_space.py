@@ -15,7 +15,7 @@ from torsor.model.limits import Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
-from torsor.support.given import as_array
+from torsor.support.user_arrays import as_array
 
 
 class ConfigurationSpace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.model.joints import Floating, JointType
@@ -17,6 +17,10 @@ from torsor.model.named_configurations import Configuration, check_configuration
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
+
+if TYPE_CHECKING:
+    from torsor.model.forces import Element
+    from torsor.model.sensor import Sensor
 
 INF = math.inf
 EARTH = Vec(0, 0, -9.81)
@@ -120,6 +124,8 @@ class Description:
     loops: tuple[Loop, ...] = field(default=(), kw_only=True)
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
     configurations: tuple[Configuration, ...] = field(default=(), kw_only=True)
+    forces: tuple[tuple[str, Element], ...] = field(default=(), kw_only=True)  # force elements by link or frame
+    sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)
@@ -187,6 +193,9 @@ def validate(d: Description) -> None:
         if f.link not in links:
             raise ModelError(f"frame {f.name!r} is on link {f.link!r}, which is not defined")
         check_size(f"frame {f.name!r}: origin", f.origin)
+    for name, element in d.forces:
+        if name not in links and not any(f.name == name for f in d.frames):
+            raise ModelError(f"{type(element).__name__} acts on link or frame {name!r}, which is not defined")
     for link in d.links:
         check_inertia(f"link {link.name!r}", link.inertia)
     check_size("gravity", d.gravity)

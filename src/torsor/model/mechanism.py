@@ -13,9 +13,11 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, surgery
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.description import FLOATING_BASE
+from torsor.model.forces import Element
 from torsor.model.part import part_of
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
+from torsor.model.sensor import Sensor
 from torsor.model.spanning import spanning_tree
 from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
@@ -79,6 +81,16 @@ class Mechanism(ConfigurationSpace):
     def frames(self) -> tuple[str, ...]:
         """Every name a ``frame`` argument accepts: the world (unless a link is called that), the links, the named frames."""
         return tuple(self._model.frames)
+
+    @property
+    def forces(self) -> tuple[tuple[str, Element], ...]:
+        """Force elements with the links or frames they act at (:meth:`with_forces`)."""
+        return self._description.forces
+
+    @property
+    def sensors(self) -> dict[str, Sensor]:
+        """Sensors of the file (MJCF's ``<sensor>``) by name, for ``simulate(..., sensors=robot.sensors)``."""
+        return {name: s for name, s in self._description.sensors if s.fits(self._model)}
 
     @property
     def gravity(self) -> np.ndarray:
@@ -236,6 +248,19 @@ class Mechanism(ConfigurationSpace):
                 raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
             q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
         return type(self)(surgery.with_configuration(self._description, name, q))
+
+    def with_forces(self, forces: Mapping[str, Any] | None) -> Self:
+        """The same robot with force elements at links or frames, ``{"hull": [Buoyancy(0.2), Drag(linear=30.0)]}``.
+
+        They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout`` and exports: in h(q, v), g(q) and the
+        potential energy as far as they are conservative, never in M, C or c(q, v).  Others keep theirs; None removes those
+        of a link, and in place of the dict all.  See :mod:`torsor.model.forces`.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_forces({"link2": ts.forces.GravityCompensation()}).gravity_force([0, 0]).round(2)
+        array([9.81, 0.  ])
+        """
+        return type(self)(surgery.with_forces(self._description, forces))
 
     def without_loops(self) -> Self:
         """The spanning tree alone, without its loops."""

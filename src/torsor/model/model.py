@@ -7,16 +7,17 @@ every link and frame of the description is a :class:`Frame` on one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
+from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
 from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
-from torsor.spatial.vector import flat
+from torsor.spatial.vector import ZERO, flat
 
 
 class Coupling(NamedTuple):
@@ -35,13 +36,15 @@ class Frame(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of the description: the link before it ("" at the root), and its inertia in the frame of its body.
+    """A link of the description: the link before it ("" at the root), its inertia in the frame of its body, its joint or weld.
 
-    The rotors mounted on the link are included, as if they did not spin.
+    The rotors mounted on the link are included, as if they did not spin.  ``frames`` are its own frame and those on it.
     """
 
     parent: str
     inertia: Inertia
+    joint: str = ""
+    frames: tuple[str, ...] = ()
 
 
 class LoopRow(NamedTuple):
@@ -77,6 +80,7 @@ class Model:
     friction: tuple[tuple[Any, ...], ...] = ()  # per joint, one law per degree of freedom; None, or no row: no friction
     links: dict[str, LinkRow] = field(default_factory=dict)  # parents before their children
     effort_limit: tuple[tuple[float, ...], ...] = ()  # per joint, one per degree of freedom; no entries: no limit
+    forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -114,14 +118,43 @@ class Model:
         """Whether every constant is a number, and none a symbol."""
         laws = (getattr(law, "numeric", True) for row in self.friction for law in row)
         spins = tuple((r.axis, r.inertia, r.ratio) for r in self.rotors)
-        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins)
+        drags = tuple(
+            (row.m, row.h, getattr(row.element, "linear", ()), getattr(row.element, "quadratic", ())) for row in self.forces
+        )
+        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, drags)
         return all(laws) and all(isinstance(x, (int, float)) for x in constants)
+
+    def weightless(self) -> Model:
+        """The bodies alone: no gravity and no force elements."""
+        return replace(self, gravity=ZERO, forces=())
 
     def frame(self, name: str) -> Frame:
         try:
             return self.frames[name]
         except (KeyError, TypeError):
             raise UnknownName("frame or link", name, self.frames) from None
+
+    def cut(self, at: str) -> tuple[str, Frame]:
+        """The link behind a cut, and the frame in which the wrench through it is given: of a link, a named frame or a joint.
+
+        A link or frame means the joint or weld that carries the link; a joint, also a fixed one, its child link.
+        """
+        for name, row in self.links.items():
+            if at in row.frames:
+                return name, self.frames[at]
+        for name, row in self.links.items():
+            if at == row.joint:
+                return name, self.frames[name]
+        names = [name for row in self.links.values() for name in (*row.frames, row.joint) if name]
+        raise UnknownName("link, frame or joint", at, names)
+
+    def welded(self, link: str) -> dict[str, LinkRow]:
+        """A link and the links welded to it on the side away from the base."""
+        body, found = self.frames[link].body, {link: self.links[link]}
+        for name, row in self.links.items():
+            if row.parent in found and self.frames[name].body == body:
+                found[name] = row
+        return found
 
     # -- vectors, by joint -----------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ CONSTRAINED_FORWARD_DYNAMICS = "robot.constrained().forward_dynamics(q, v, tau, 
 #: joints with a given acceleration are constraints in addition to the loops
 PRESCRIBED_FORWARD_DYNAMICS = "robot.constrained(torsor.constraints.prescribed(...)).forward_dynamics(q, v, tau)"
 
+#: wrenches through the joints, by the forces of the loops
+REACTIONS = "robot.constrained().reactions(q, v, tau)"
+
 
 def refuse_loops(model: Model, what: str, instead: str = CONSTRAINED_INVERSE_DYNAMICS) -> None:
     """Raise ArgumentError if the model has loops, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
@@ -28,6 +31,15 @@ def refuse_friction(model: Model, what: str) -> None:
         raise ModelError(
             f"{what} does not support the friction laws of robot {model.name!r} ({', '.join(laws)}); "
             "use robot.with_friction(None)"
+        )
+
+
+def refuse_forces(model: Model, what: str) -> None:
+    """Raise ModelError if ``what``, made of a robot, does not support its force elements and would ignore them."""
+    if model.forces:
+        names = ", ".join(dict.fromkeys(row.name for row in model.forces))
+        raise ModelError(
+            f"{what} does not support the force elements of robot {model.name!r} ({names}); use robot.with_forces(None)"
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
+from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.joints import Fixed
 from torsor.model.named_configurations import Configuration, keep_joints, make_configuration, merge, with_freed_joints
 from torsor.model.reversal import reverse
@@ -116,6 +117,7 @@ def subtree(d: Description, link: str) -> Description:
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
         rotors=tuple(r for r in d.rotors if r.joint in names),
         configurations=named,
+        forces=tuple((at, element) for at, element in d.forces if _place(d, at)[0] in kept),
     )
 
 
@@ -167,6 +169,8 @@ def attach(
         loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
         rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
         configurations=merge(d.configurations, [move_configuration(c) for c in keep_joints(other.configurations, joints)]),
+        forces=(*d.forces, *((names[at], element) for at, element in other.forces)),
+        sensors=(*d.sensors, *((prefix + name, replace(s, at=names.get(s.at, s.at))) for name, s in other.sensors)),
     )
 
 
@@ -323,6 +327,32 @@ def with_configuration(d: Description, name: str, values: Mapping[str, Any] | No
             raise UnknownName("joint", joint, known)
     made = [] if values is None else [make_configuration(name, values)]
     return replace(d, configurations=(*(c for c in d.configurations if c.name != name), *made))
+
+
+def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description:
+    """The robot with force elements at the named links and frames: one, a list, or None to remove those there; None for all.
+
+    >>> from torsor import robots
+    >>> from torsor.model.forces import GravityCompensation
+    >>> with_forces(robots.description("two_link"), {"link2": GravityCompensation(0.5)}).forces
+    (('link2', GravityCompensation(share=0.5)),)
+    """
+    if forces is None:
+        return d.with_note("no force elements", forces=()) if d.forces else d
+    if not isinstance(forces, Mapping):
+        raise ModelError(f"forces must be a dict from links to force elements, not {type(forces).__name__}")
+    rows: list[tuple[str, Any]] = []
+    for at, given in forces.items():
+        link, _ = _place(d, at)
+        for element in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
+            if not isinstance(element, (GravityCompensation, Buoyancy, Drag)):
+                raise ModelError(f"{at!r}: {element!r} is not a force element; see torsor.forces")
+            if isinstance(element, GravityCompensation) and at != link:
+                raise ModelError(f"gravity compensation acts on a link; {at!r} is a frame on link {link!r}")
+            rows.append((at, element))
+    kept = [(at, element) for at, element in d.forces if at not in forces]
+    note = "forces: " + (", ".join(f"{at} {type(element).__name__}" for at, element in rows) or "none")
+    return d.with_note(note, forces=(*kept, *rows))
 
 
 def without_loops(d: Description) -> Description:

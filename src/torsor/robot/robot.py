@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
     from torsor.model.actuators import Drive
+    from torsor.model.sensor import Sensor
     from torsor.simulate import Result, Rollout
     from torsor.simulate.axes import Spread
     from torsor.symbolic.closed_form import ClosedForm
@@ -149,6 +150,7 @@ class Robot(Computed):
         constraints: Sequence[Constraint] = (),
         stabilization: Any = "projection",
         record: str | int = "all",
+        sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
     ) -> Result:
         """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
@@ -161,7 +163,7 @@ class Robot(Computed):
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
             drives=drives, command=command, springs=springs, motors=motors, constraints=constraints,
-            stabilization=stabilization, record=record, progress=progress,
+            stabilization=stabilization, record=record, sensors=sensors, progress=progress,
         )  # fmt: skip
 
     def rollout(
@@ -181,6 +183,7 @@ class Robot(Computed):
         damping: bool = False,
         friction: bool | None = None,
         record: str | int = "all",
+        sensors: Mapping[str, Sensor] | None = None,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
@@ -192,6 +195,7 @@ class Robot(Computed):
         return rollout(
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, vary=vary, damping=damping, friction=friction, record=record,
+            sensors=sensors,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

@@ -175,10 +175,22 @@ def _mean_loss(result: Result, v: list[Array], h: Array, at: Intervals) -> Array
         lost = lost + _power(dry, v)
         if "z" in result.states:
             lost = lost + _by_bristles(result, v, loads, h, at)
+    if robot.forces:
+        lost = lost + _drag(result, v, at)
     if result.elastic is not None and result.theta is not None and result.omega is not None:
         taken = result.elastic.dissipation(result.q, result.v, result.theta, result.omega)
         lost = lost + (taken[at.a] + taken[at.b]) / 2
     return lost
+
+
+def _drag(result: Result, v: list[Array], at: Intervals) -> Array:
+    """The mean power of drag, (h − c − g)·v; the middle of an interval is half of the way."""
+    tree = result.require_robot() if result.held is None else result.held.tree
+    first, last = result.q[at.a], result.q[at.b]
+    middle = tree.integrate(first, tree.difference(first, last), 0.5)
+    states = [(q, np.ascontiguousarray(x)) for q, x in zip((first, middle, last), v, strict=True)]
+    forces = tree.kernel("bias_force", "velocity_force", "gravity_force")
+    return _power([h - c - g for h, c, g in (forces(q, x) for q, x in states)], v)
 
 
 def _by_bristles(result: Result, v: list[Array], loads: list[Array], h: Array, at: Intervals) -> Array:

@@ -49,7 +49,7 @@ def _groups(result: Result) -> dict[str, Array]:
     """All arrays of a result by name, (T,) or (T, n)."""
     motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
-    beside = {f"state:{k}": x for k, x in result.states.items()}
+    beside = {f"state:{k}": x for k, x in result.states.items()} | {f"sensor:{k}": x for k, x in result.sensors.items()}
     residual = {"residual": result.residual} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
     flows = result.flows if result.robot is None else result.summed_flows
@@ -68,11 +68,19 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
     events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
     wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
     beside = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
+    sensors = {k.removeprefix("sensor:"): x for k, x in groups.items() if k.startswith("sensor:")}
     states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
     stored: dict[str, Array] = {
         k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual") if k in groups
     }
-    parts: dict[str, Any] = {**states, "wrenches": wrenches, "states": beside, "events": events, "info": info}
+    parts: dict[str, Any] = {
+        **states,
+        "wrenches": wrenches,
+        "states": beside,
+        "sensors": sensors,
+        "events": events,
+        "info": info,
+    }
     return Result(**parts, robot=robot, stored=stored, flows={k: groups[k] for k in ("work", "lost") if k in groups})
 
 

@@ -45,11 +45,12 @@ class ScaledLaw(NamedTuple):
 
 def _mass(model: Model, key: VariedConstant, factor: Any) -> Model:
     """The link's mass and inertia × factor, with the same centre of mass."""
-    body, X = model.frame(key.name)
+    (body, X), row = model.frame(key.name), model.links[key.name]
     k = factor - 1
     G = X.T @ (key.inertia or Inertia.zero())
     more = Inertia(G.m * k, G.h * k, Sym(*(x * k for x in G.I)))
-    return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more))
+    links = {**model.links, key.name: row._replace(inertia=row.inertia + more)}
+    return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more), links=links)
 
 
 def _damping(model: Model, key: VariedConstant, d: Any) -> Model:

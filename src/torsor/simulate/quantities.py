@@ -16,6 +16,7 @@ from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
+from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state
 
 Inertias = tuple[float, ...]
@@ -120,7 +121,7 @@ def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -
     return q, f.difference_rate(q0, q, v)
 
 
-def _rollout_inputs(subject: Any, plan: Plan) -> list[Argument]:
+def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
     return plan.inputs(_model(subject))
 
 
@@ -135,6 +136,7 @@ QUANTITIES = Table(
             (partial(next_state, solve=forward_dynamics_by_factors),),
             joint_space=True,
         ),
+        "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",)),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),
         "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator", "inertias"), ("w", "q")),

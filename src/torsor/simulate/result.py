@@ -74,6 +74,7 @@ class Result:
     v: Array
     tau: Array
     wrenches: dict[str, Array] = field(default_factory=dict)  #: external, (T, 6) by frame
+    sensors: dict[str, Array] = field(default_factory=dict)  #: readings, (T, n) by name
     states: dict[str, Array] = field(default_factory=dict)  #: internal states, (T, n): "z", "current", "voltage", ...
     theta: Array | None = None  #: motors of elastic joints (T, ne)
     omega: Array | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
 
 if TYPE_CHECKING:
+    from torsor.model.sensor import Sensor
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
@@ -42,6 +43,7 @@ class Rollout:
     t: np.ndarray  #: (T,) [s]
     q: np.ndarray  #: (..., T, nq)
     v: np.ndarray  #: (..., T, nv)
+    sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
 
 
 def rollout(
@@ -61,6 +63,7 @@ def rollout(
     damping: bool = False,
     friction: bool | None = None,
     record: str | int = "all",
+    sensors: Mapping[str, Sensor] | None = None,
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -74,6 +77,8 @@ def rollout(
     (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
     Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
     cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
+    ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
+    recorded states, under the joint forces of the step that follows.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
@@ -81,11 +86,12 @@ def rollout(
     ((100, 50, 2), 0.05)
     """
     usual = damping is False and friction is None and isinstance(record, str) and record == "all"
-    if usual and controller is None and not (parameters or vary or wrenches):
+    if usual and controller is None and not (parameters or vary or wrenches or sensors):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
     _check(robot, dt)
+    asked = _sensors(robot, sensors)
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
@@ -109,7 +115,16 @@ def rollout(
         qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
         raise step.explain(scan, q, v, float(dt), error) from None
-    return Rollout(np.arange(every, T + 1, every) * float(dt), qs, vs)
+    t = np.arange(every, T + 1, every) * float(dt)
+    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs) if asked else {})
+
+
+def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
+    if not sensors:
+        return None
+    from torsor.simulate.sensors import check_sensors, rollout_readings
+
+    return partial(rollout_readings, robot, check_sensors(robot, sensors))
 
 
 def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:

@@ -24,6 +24,7 @@ from torsor.simulate.controllers import Control, HeldForces, Law, control_of, li
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
+from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, StickingTree, System
 from torsor.simulate.windings import COMMANDS, Windings
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
     from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.model.actuators import Drive
+    from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
@@ -65,6 +67,7 @@ def simulate(
     constraints: Sequence[Constraint] = (),
     stabilization: Any = "projection",
     record: str | int = "all",
+    sensors: Mapping[str, Sensor] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
@@ -84,8 +87,9 @@ def simulate(
     volts, with currents that follow L dI/dt; ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.
-    ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.  ``progress``: a bar;
-    None (default): on terminals only.
+    ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.
+    ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``result.sensors["imu"]``, (T, 3), after a complete run.
+    ``progress``: a bar; None (default): on terminals only.
 
     A state that is not finite stops the run with :class:`SimulationStopped`, which names time, step and joint; Ctrl-C
     stops it with :class:`Interrupted`, a KeyboardInterrupt.  Both have the result so far.
@@ -100,6 +104,7 @@ def simulate(
     laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
+    asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
     at, speed = system.start(start[0], start[1], motors)
@@ -127,7 +132,8 @@ def simulate(
         raise _interruption(run, info, tuple(laws)) or stop from None
     finally:
         run.progress.close()
-    return _result(run, info, tuple(laws))
+    result = _result(run, info, tuple(laws))
+    return replace(result, sensors=simulation_readings(run, result, asked)) if asked else result
 
 
 _UNKNOWN = object()

@@ -292,7 +292,7 @@ class ElasticTree(System):
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         n, k = self.robot.nq, self.robot.nv
-        return np.concatenate(self._entry(q[:n], v[:k], q[n:], v[k:], tau, *F))
+        return np.concatenate(self._entry(q[..., :n], v[..., :k], q[..., n:], v[..., k:], tau, *F), axis=-1)
 
     def inverse_mass(self, q: Array) -> Array:
         k, B = self.robot.nv, np.array(self.inertias)

@@ -46,7 +46,7 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
     if spec == "christoffel_symbols" and s.model.nv > LARGEST_CUBIC:
         raise Skip(f"{s.model.nv}³ entries take minutes to compile")
     row = QUANTITIES[spec]
-    frame = {"frame": s.tip} if "frame" in row.words else {}
+    frame = {word: s.tip for word in ("frame", "at") if word in row.words}
     n = len(s.q) if s.thorough else min(REFERENCE_STATES, len(s.q))
     state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())

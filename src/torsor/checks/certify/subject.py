@@ -25,8 +25,9 @@ Twin = TypeVar("Twin")
 class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
-    ``tree`` is the robot with its loops cut open, which most checks use.  Neither has friction laws, which are not part of
-    the rigid-body equations: ``rubbing`` is the tree with them.  Quantities that several checks need are computed once.
+    ``tree`` is the robot with its loops cut open, which most checks use.  Neither has friction laws or force elements, which
+    are not part of the rigid-body equations: ``rubbing`` is the tree with them.  Quantities that several checks need are
+    computed once.
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
@@ -37,7 +38,7 @@ class Samples:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
         self.rubbing = robot.without_loops() if robot.loops else robot
         laws = robot.model.joints_with_friction
-        self.robot = robot.with_friction(None) if laws else robot
+        self.robot = robot.with_friction(None).with_forces(None) if laws or robot.forces else robot
         self.tree = self.robot.without_loops() if robot.loops else self.robot
         self.thorough, self.seed = thorough, seed
         self.model = self.tree.model

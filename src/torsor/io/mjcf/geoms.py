@@ -117,5 +117,6 @@ def read_sites(chosen: Selection) -> tuple[NamedFrame, ...]:
             if called != name:
                 chosen.notes.note("site with the name of a link, renamed", called)
             taken.add(called)
+            chosen.sites[s] = called
             out.append(NamedFrame(called, chosen.links[body], pose(m.site_pos[s], m.site_quat[s])))
     return tuple(out)

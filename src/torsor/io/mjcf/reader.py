@@ -9,11 +9,13 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
 * One free body that is the root of all moving bodies is the floating base.  Otherwise the root is ``world``, unless the world
   has only one body welded to its origin; other free bodies are attached to ``world`` by Floating joints.
 * <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
-* Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
-  ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
+* ``gravcomp`` is a force element, :class:`torsor.model.forces.GravityCompensation`.
+* Springs, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one ModelWarning names them,
+  ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
 * Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
 * Keyframes are named configurations, by their ``qpos``; their velocities and controls are not read.
-* Contacts, sensors, cameras and plugins are counted in the report.
+* Sensors that torsor has too (gyro, accelerometer, force, torque, jointpos, jointvel, jointactuatorfrc) are ``robot.sensors``.
+* Contacts, other sensors, cameras and plugins are counted in the report.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
+from torsor.io.mjcf.sensors import read_sensors
 from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
+from torsor.model.forces import GravityCompensation
 from torsor.model.physical import callers_level, warn_or_refuse
 from torsor.spatial import Inertia
 from torsor.spatial.vector import ZERO
@@ -103,11 +107,14 @@ def translate(
             joints += carrying
         links.append(Link(chosen.links[i], _inertia(m, i), read_geoms(chosen, i, mesh_frames or {})))
     loops, frames, named = read_loops(chosen), read_sites(chosen), read_keyframes(chosen, mimics)
+    sensors = read_sensors(chosen, mimics)
+    lifted = [i for i in chosen.kept if i and m.body_gravcomp[i] and m.body_mass[i]]
+    forces = tuple((chosen.links[i], GravityCompensation(float(m.body_gravcomp[i]))) for i in lifted)
     _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
     count_unused(chosen)
     d = Description(
-        _name(m, name), tuple(links), tuple(joints), frames, loops=loops, configurations=named,
+        _name(m, name), tuple(links), tuple(joints), frames, loops=loops, configurations=named, sensors=sensors, forces=forces,
         base="fixed" if chosen.floating is None else "floating",
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
         report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,

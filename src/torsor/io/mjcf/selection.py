@@ -15,7 +15,7 @@ from torsor.spatial import Transform
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
 #: MuJoCo's mjtObj, for objects looked up by name here
-BODY, JOINT, GEOM, SITE, MESH, EQUALITY = 1, 3, 5, 6, 10, 17
+BODY, JOINT, GEOM, SITE, MESH, EQUALITY, SENSOR = 1, 3, 5, 6, 10, 17, 20
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Selection:
     taken_links: set[str] = field(default_factory=set)
     taken_joints: set[str] = field(default_factory=set)
     sliders: dict[int, list[str]] = field(default_factory=dict)  # of a free joint that is read as sliders and a ball
+    sites: dict[int, str] = field(default_factory=dict)  # frames of the sites that are read
 
     def fresh_link(self, word: str) -> str:
         return _unused_name(word, self.taken_links)

@@ -16,16 +16,14 @@ NO_SPRINGS, NO_DAMPERS, NO_GRAVITY = 32, 64, 128
 def forces_left_out(chosen: Selection) -> list[str]:
     """The forces MuJoCo would add to M q̈ + h = τ that torsor does not, in words."""
     m = chosen.m
-    joints, bodies = chosen.joints, [i for i in chosen.kept if i]
+    joints = chosen.joints
     sprung = not m.opt.disableflags & NO_SPRINGS
     damped = not m.opt.disableflags & NO_DAMPERS
     springs = (k for k in joints if sprung and (m.jnt_stiffness[k] or any(m.jnt_stiffnesspoly[k])))
     dampers = (k for k in joints if damped and any(m.dof_dampingpoly[m.jnt_dofadr[k]]))
-    lifted = (i for i in bodies if m.body_gravcomp[i] and m.body_mass[i])
     found = [
         _count_and_names("joint springs (stiffness)", (joints[k] for k in springs)),
         _count_and_names("damping beyond b v", (joints[k] for k in dampers)),
-        _count_and_names("gravity compensation (gravcomp)", (chosen.links[i] for i in lifted)),
         _count_and_names("rotor armature of actuators", _geared_actuators(chosen)),
         _count_and_names("tendon springs, dampers or armature", _tendons(m)),
         "forces of a fluid (density, viscosity)" if m.opt.density or m.opt.viscosity else "",
@@ -62,7 +60,6 @@ def count_unused(chosen: Selection) -> None:
     for count, what, why in (
         (m.nactuator, "actuator", control),
         (m.ntendon, "tendon", "coupling of joints by tendons is not read"),
-        (m.nsensor, "sensor", "sensors are not part of a rigid-body description"),
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),
         (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),

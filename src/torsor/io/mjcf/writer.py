@@ -13,7 +13,7 @@ configurations keyframes.  Features without an equivalent in MJCF:
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_elements`).
 * Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.inertia_exchange`), and
   refused elsewhere.
-* Rotors become armatures, without gyroscopic coupling; friction laws and velocity limits are left out.
+* Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag, sensors and velocity limits are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
 
 Comments at the top name all that is not kept (:mod:`torsor.io.shared.losses`).
@@ -40,6 +40,7 @@ from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.model.description import FLOATING_BASE, WORLD, Description
+from torsor.model.forces import GravityCompensation
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
 from torsor.support.files import write_text
@@ -164,6 +165,9 @@ class _DocumentWriter:
         G = self.tree.links[link].inertia
         if not massless(G) and element.tag == "body":
             element.append(inertial(link, G))
+        share = sum(x.share for at, x in self.tree.d.forces if at == link and isinstance(x, GravityCompensation))
+        if share and element.tag == "body":
+            element.set("gravcomp", numbers(f"link {link!r}: gravity compensation", (share,)))
         for g in self.tree.links[link].geometry:
             if g.shape == "mesh" and not self.meshes:
                 continue

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from torsor.io.shared.notes import short_list
 from torsor.model.description import EARTH, WORLD, Description, Joint
+from torsor.model.forces import GravityCompensation
 from torsor.model.joints import (
     Continuous,
     Cylindrical,
@@ -74,6 +75,10 @@ def _gravity(d: Description) -> list[str]:
     return [] if d.gravity == EARTH else [f"gravity is ({', '.join(words)}) m/s2"]
 
 
+def _fluid(d: Description) -> list[str]:
+    return [at for at, element in d.forces if not isinstance(element, GravityCompensation)]
+
+
 def _loops(held: bool) -> Callable[[Description], list[str]]:
     return lambda d: [f"{x.name} ({x.kind.name})" for x in d.loops if isinstance(x.kind, LOOP_JOINTS_IN_MUJOCO) == held]
 
@@ -130,6 +135,9 @@ FEATURES = (
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
+    Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
+    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),

@@ -11,6 +11,7 @@ from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorqu
 from torsor.kernels.methods.kinematics import Kinematics
 from torsor.kernels.methods.products import Products
 from torsor.kernels.methods.quality import Quality
+from torsor.kernels.methods.sensors import Sensors
 
 __all__ = [
     "Computed",
@@ -22,5 +23,5 @@ __all__ = [
 ]
 
 
-class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation, Sensors):
     """All methods of a robot that are one compiled kernel each."""

@@ -231,12 +231,18 @@ class Dynamics(CompiledMechanism):
 
     @kernel_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11)."""
+        """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11).
+
+        With force elements (:meth:`with_forces`) it includes them, drag as well.
+        """
         return self._run("bias_force", (q, v), out=out)
 
     @kernel_method
     def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot at rest, for gravity compensation (MR 8.10)."""
+        """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot at rest, for gravity compensation (MR 8.10).
+
+        Weight that force elements carry (buoyancy, :meth:`with_forces`) is not in it.
+        """
         return self._run("gravity_force", (q,), out=out)
 
     @kernel_method
@@ -280,7 +286,10 @@ class Dynamics(CompiledMechanism):
 
     @kernel_method
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Any:
-        """P = −Σ m gᵀc [J] of all moving links, c the centres of mass; zero with all of them at the world's origin."""
+        """P = −Σ m gᵀc [J] of all moving links, c the centres of mass; zero with all of them at the world's origin.
+
+        Weight that force elements carry (:meth:`with_forces`) is subtracted.
+        """
         return self._run("potential_energy", (q,), out=out)
 
     @kernel_method

@@ -11,7 +11,7 @@ from torsor.mechanics.flexible.beam import Beam
 from torsor.model import Description, assemble
 from torsor.model.description import Joint, Link
 from torsor.model.model import Model
-from torsor.model.refusals import refuse_friction
+from torsor.model.refusals import refuse_forces, refuse_friction
 from torsor.model.rotor import refuse_rotors
 from torsor.model.seat import snap_rounding
 from torsor.spatial import Inertia, Transform
@@ -53,6 +53,7 @@ def flexible_model(robot: Robot, beams: Mapping[str, Beam]) -> FlexibleModel:
     """
     refuse_rotors(robot.model, "a robot with elastic links")
     refuse_friction(robot.model, "a robot with elastic links")
+    refuse_forces(robot.model, "a robot with elastic links")
     if robot.loops:
         raise ModelError(
             f"robot {robot.name!r} has loops, which are not supported with flexible links; use robot.without_loops()"

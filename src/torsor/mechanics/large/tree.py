@@ -14,7 +14,7 @@ from torsor.mechanics.large.single_freedoms import SingleFreedoms
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_friction, refuse_loops
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_friction, refuse_loops
 from torsor.model.rotor import refuse_rotors
 from torsor.support.user_arrays import as_array
 
@@ -109,6 +109,7 @@ class LargeTree:
         model: Model = robot if isinstance(robot, Model) else robot.model
         refuse_rotors(model, "a large tree")
         refuse_friction(model, "a large tree")
+        refuse_forces(model, "a large tree")
         refuse_loops(model, "a large tree", CONSTRAINED_FORWARD_DYNAMICS)
         for i, c in enumerate(model.coupling):
             if c is not None:

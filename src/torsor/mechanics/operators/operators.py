@@ -16,7 +16,7 @@ from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops
+from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -194,6 +194,7 @@ def operators(
 
     if frame not in FRAMES:
         raise UnknownName("frame=", frame, FRAMES)
+    refuse_forces(robot.model, "operators")
     refuse_loops(robot.model, "operators", CONSTRAINED_FORWARD_DYNAMICS)
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)

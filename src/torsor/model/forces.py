@@ -1,0 +1,151 @@
+"""Force elements of a link: gravity compensation, buoyancy, drag in a fluid at rest; and the wrench of a thruster.
+
+``robot.with_forces({"hull": [Buoyancy(0.2), Drag(linear=30.0)]})`` attaches them.  They act in inverse, forward and hybrid
+dynamics, in steps, rollouts and simulations, and so in h(q, v) = c + g + d: lift is a part of g(q) and of the potential
+energy, drag d is dissipative.  M, C and c(q, v) are those of the bodies alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from torsor.errors import ModelError
+from torsor.model.magnitudes import check_size
+from torsor.scalar import Scalar
+from torsor.scalar.ops import absolute
+from torsor.spatial import Force, Inertia, Motion, Transform, Vec
+from torsor.spatial import arguments as read
+from torsor.spatial.vector import ZERO
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+#: fresh water [kg/m³]
+WATER = 1000.0
+
+
+@dataclass(frozen=True)
+class GravityCompensation:
+    """f = −k m g at the centre of mass of a link: a weight that is carried, to a share k (1: all of it).
+
+    m is the link's own mass, with payloads and rotors on it, without links that are welded to it.
+    """
+
+    share: Scalar = 1
+
+    def __post_init__(self) -> None:
+        _set(self, "share", self.share, negative=True)
+
+    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+        """The mass whose weight is carried [kg], and its first moment [kg·m] in the link's frame."""
+        return link.m * self.share, link.h * self.share
+
+    def drag(self, V: Motion) -> Force:
+        return Force.zero()
+
+
+@dataclass(frozen=True)
+class Buoyancy:
+    """f = −ρ V g at the centre of the displaced ``volume`` V [m³], fully immersed; ``center`` [m], ``density`` ρ [kg/m³]."""
+
+    volume: Scalar
+    center: Sequence[Scalar] = (0, 0, 0)
+    density: Scalar = WATER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", tuple(read.vector(self.center, "Buoyancy: center")))
+        check_size("Buoyancy: center", self.center)
+        _set(self, "volume", self.volume)
+        _set(self, "density", self.density)
+
+    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+        """The displaced mass ρ V [kg], and its first moment [kg·m]."""
+        m = self.volume * self.density
+        return m, Vec(*self.center) * m
+
+    def drag(self, V: Motion) -> Force:
+        return Force.zero()
+
+
+@dataclass(frozen=True)
+class Drag:
+    """F_i = −(l_i + c_i |V_i|) V_i: drag at a frame's origin and along its axes, in a fluid at rest.
+
+    ``linear`` l [N·m·s/rad, N·s/m] and ``quadratic`` c [N·m·s²/rad², N·s²/m²]: six numbers, angular part first; three or one
+    act on the velocity of the origin alone.  c = ½ ρ C_d A of a bluff body.
+    """
+
+    linear: Any = 0
+    quadratic: Any = 0
+
+    def __post_init__(self) -> None:
+        for name in ("linear", "quadratic"):
+            given = read.plain(getattr(self, name))
+            values = tuple(given) if isinstance(given, (list, tuple)) else (given,) * 3
+            if len(values) not in (3, 6):
+                raise ModelError(f"Drag: {name} must be one, three or six numbers, not {len(values)}")
+            six = (0,) * (6 - len(values)) + tuple(_number(f"Drag: {name}", x) for x in values)
+            object.__setattr__(self, name, six)
+
+    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+        return 0, ZERO
+
+    def drag(self, V: Motion) -> Force:
+        rows = zip(self.linear, self.quadratic, (*V.w, *V.v), strict=True)
+        return Force.of([-(x * v) - (c * (absolute(v) * v) if not _is_zero(c) else 0) for x, c, v in rows])
+
+
+Element: TypeAlias = GravityCompensation | Buoyancy | Drag
+
+
+class ForceRow(NamedTuple):
+    """A force element of the numbered tree, in the frame X of a body; ``m`` and ``h`` are the mass whose weight it carries."""
+
+    name: str  # the link or frame
+    link: str
+    body: int
+    X: Transform
+    element: Element
+    m: Scalar
+    h: Vec
+
+    def wrench(self, V: Motion, g: Vec) -> Force:
+        """On the body, in the frame's axes at its origin; V is the frame's twist and g gravity, both in its axes."""
+        return self.element.drag(V) - Force(self.h.cross(g), g * self.m)
+
+
+def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) -> np.ndarray:
+    """(κ f u, f u), ``(..., 6)``: the wrench of a thruster of force f [N] along ``axis`` u, with its moment ``ratio`` κ [m].
+
+    It acts at a frame: ``robot.forward_dynamics(q, v, tau, wrenches={"rotor1": thrust(5.0, ratio=0.016)})``.
+
+    >>> thrust(5.0, ratio=0.1)
+    array([0. , 0. , 0.5, 0. , 0. , 5. ])
+    """
+    import numpy as np  # robots without thrusters need no arrays here
+
+    u = np.asarray(axis, dtype=float)
+    if u.shape != (3,) or not np.isfinite(u).all() or not np.linalg.norm(u) > 0:
+        raise ModelError(f"thrust: axis must be three numbers, not all zero, not {axis!r}")
+    f = np.asarray(force, dtype=float)[..., None] * (u / np.linalg.norm(u))
+    return np.concatenate([f * ratio, f], axis=-1)
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, (int, float)) and x == 0
+
+
+def _set(element: Any, name: str, x: Any, negative: bool = False) -> None:
+    object.__setattr__(element, name, _number(f"{type(element).__name__}: {name}", x, negative))
+
+
+def _number(what: str, x: Any, negative: bool = False) -> Scalar:
+    """A constant of an element; an exact zero is the integer, which vanishes from a recording."""
+    x = read.scalar(x, what)
+    check_size(what, (x,))
+    if isinstance(x, (int, float)) and not negative and x < 0:
+        raise ModelError(f"{what} must not be negative, not {x!r}")
+    return 0 if _is_zero(x) else x

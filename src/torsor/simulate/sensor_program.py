@@ -1,0 +1,42 @@
+"""What sensors read at a state of a rollout, over any scalar: the quantities of one evaluation of its equation of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from torsor.algorithms import forward_dynamics
+from torsor.kernels import NO_LOSSES
+from torsor.kernels.quantities import QUANTITIES
+from torsor.model import Model
+from torsor.simulate.step_program import Plan, next_state
+
+
+def sensor_values(
+    model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
+) -> list[Any]:
+    """The quantities ``asked``, laid end to end, at the beginning of a step: with its joint forces, losses and wrenches.
+
+    ``asked`` are rows of the table with their options, or ("tau",), the joint forces before losses.  The first acceleration of
+    a step has them all.
+    """
+    start = plan._replace(integrator="euler")
+    found: dict[tuple[str, ...], list[Any]] = {}
+
+    def joint_forces(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
+        found["tau",] = tau
+        return [0] * model.nv
+
+    def quantities(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
+        a = forward_dynamics(moving, q, v, tau, wrenches)
+        for name, *words in (x for x in asked if x != ("tau",)):
+            row = QUANTITIES[name]
+            state = (q, v, a) if "a" in cast("tuple[str, ...]", row.inputs) else (q, v)
+            loaded = {} if row.words == ("frame",) else {"wrenches": wrenches}
+            found[name, *words] = row.function(moving, *state, *words, **loaded)
+        return a
+
+    if ("tau",) in asked:
+        next_state(model, q, v, *fed, plan=start._replace(losses=NO_LOSSES), solve=joint_forces)
+    next_state(model, q, v, *fed, plan=start, solve=quantities)
+    return [x for name in asked for x in found[name]]

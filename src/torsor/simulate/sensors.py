@@ -1,0 +1,172 @@
+"""Readings of sensors along a motion: quantities at its recorded rows, then delay, noise and resolution."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from torsor.errors import ArgumentError
+from torsor.kernels import Spec
+from torsor.model.sensor import Sensor
+from torsor.simulate import quantities
+from torsor.simulate.modes import decide
+from torsor.simulate.system import ClosedLinkage, System
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+    from torsor.simulate.result import Result
+    from torsor.simulate.step_program import Plan, StepInput
+    from torsor.simulate.time_loop import Run
+
+Array: TypeAlias = np.ndarray
+#: a quantity with its option, or a column of the motion
+Asked = tuple[str, ...]
+#: quantities of the forces inside the robot
+FORCES = ("force_torque", "joint_torque_sensor")
+#: quantities of the acceleration
+OF_ACCELERATION = ("accelerometer", *FORCES)
+
+
+def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> dict[str, Sensor]:
+    """The sensors as users give them, a dict by name; unknown frames and joints, and readings without rows, are errors."""
+    if not isinstance(sensors, Mapping) or not all(isinstance(s, Sensor) for s in sensors.values()):
+        raise ArgumentError('sensors must be a dict such as {"imu": ts.Sensor("accelerometer", "imu_link")}')
+    for name, sensor in sensors.items():
+        if not isinstance(name, str) or not name:
+            raise ArgumentError(f"the name of a sensor must be a string, not {name!r}")
+        sensor.rows(robot.model)
+        quantity, reading = sensor.quantity[0], f"sensor {name!r} ({sensor.kind})"
+        if quantity in FORCES and isinstance(system, ClosedLinkage):
+            raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
+                                "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
+        if quantity in OF_ACCELERATION and system is not None and system.internal_states:
+            raise ArgumentError(f"{reading}: accelerations under LuGre friction are not recorded; use another friction law")
+    return dict(sensors)
+
+
+# -- simulations -----------------------------------------------------------------------------------------------------------
+
+
+def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor]) -> dict[str, Array]:
+    """The readings, (T, n) by name, at the recorded rows of a simulation."""
+    robot = run.system.robot
+
+    def compute(asked: Sequence[Asked]) -> list[Array]:
+        loaded = tuple(result.wrenches) if any(name in FORCES for name, *_ in asked) else ()
+        spec = Spec(tuple(asked), loaded)
+        state = {"q": result.q, "v": result.v}
+        if any(name in OF_ACCELERATION for name, *_ in asked):
+            state["a"] = _accelerations(run, result)
+        given = [state[x.name] for x in robot.kernels.inputs(spec) if x.name in state]
+        values = robot.kernels.kernel(spec)(*given, *(result.wrenches[frame] for frame in loaded))
+        return [values] if len(asked) == 1 else list(values)
+
+    return _readings(robot, sensors, result.t, {"q": result.q, "v": result.v, "tau": result.tau}, compute)
+
+
+def _accelerations(run: Run, result: Result) -> Array:
+    """a (T, nv) at the recorded rows: of the motion that follows each of them."""
+    system, F = run.system, tuple(result.wrenches.values())
+    q, v = result.q, result.v
+    if result.theta is not None and result.omega is not None:
+        q, v = np.hstack([q, result.theta]), np.hstack([v, result.omega])
+    if not run.modes:
+        return np.ascontiguousarray(system.acceleration(result.t, q, v, result.tau, *F)[:, : result.v.shape[1]])  # type: ignore[arg-type]
+    rows = []
+    for k, t in enumerate(result.t.tolist()):
+        state, wrenches = (t, q[k], v[k], result.tau[k]), [f[k] for f in F]
+        mode = decide(system, run.stops, *state, wrenches)
+        rows.append(system.motion(mode, *state, *wrenches)[0][: result.v.shape[1]])
+    return np.array(rows)
+
+
+# -- rollouts ----------------------------------------------------------------------------------------------------------------
+
+
+def rollout_readings(
+    robot: Robot,
+    sensors: Mapping[str, Sensor],
+    plan: Plan,
+    feeds: Sequence[StepInput],
+    every: int,
+    t: Array,
+    q: Array,
+    v: Array,
+    *beside: Array,
+) -> dict[str, Array]:
+    """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows.
+
+    ``beside`` are recorded states after q and v.
+    """
+
+    def compute(asked: Sequence[Asked]) -> list[Array]:
+        kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),))
+        values = kernels.kernel(spec)(q, v, *beside, *(_at_rows(f, every, t) for f in feeds))
+        sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
+        return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
+
+    return _readings(robot, sensors, t, {"q": q, "v": v}, compute)
+
+
+def _at_rows(feed: StepInput, every: int, t: Array) -> Array:
+    """The values of an input at the recorded states, with an axis of records; after the last step, that of the last step."""
+    if feed.argument.name == "t":
+        return t
+    axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
+    if not feed.stepped:
+        return np.expand_dims(feed.values, axis) if axis else feed.values
+    following = np.minimum(np.arange(every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
+    return np.take(feed.values, following, axis)
+
+
+# -- both --------------------------------------------------------------------------------------------------------------------
+
+
+def _readings(
+    robot: Robot,
+    sensors: Mapping[str, Sensor],
+    t: Array,
+    columns: dict[str, Array],
+    compute: Callable[[Sequence[Asked]], list[Array]],
+) -> dict[str, Array]:
+    """The readings by name, from columns of the motion and quantities computed from it, each once."""
+    found: dict[Asked, Array] = {(name,): x for name, x in columns.items()}
+    if asked := [x for x in dict.fromkeys(s.quantity for s in sensors.values()) if x not in found]:
+        found |= dict(zip(asked, compute(asked), strict=True))
+    return {name: reading(name, s, t, found[s.quantity][..., s.rows(robot.model)]) for name, s in sensors.items()}
+
+
+def reading(name: str, sensor: Sensor, t: Array, y: Array) -> Array:
+    """What a sensor reads, (..., T, n), where y is the exact value: delayed, with noise, rounded to steps."""
+    y = _delayed(t, y, sensor.delay) + _noise(name, sensor, y.shape)
+    return np.floor(y / sensor.step + 0.5) * sensor.step if sensor.step else y
+
+
+def _delayed(t: Array, y: Array, delay: float) -> Array:
+    """y(t − delay), linear between the rows; the first value before them."""
+    if not delay:
+        return y
+    wanted = np.maximum(t - delay, t[0])
+    k = np.searchsorted(t, wanted, side="right") - 1
+    after = np.minimum(k + 1, len(t) - 1)
+    width = t[after] - t[k]
+    s = np.where(width > 0, (wanted - t[k]) / np.where(width > 0, width, 1.0), 0.0)[:, None]
+    return y[..., k, :] + (y[..., after, :] - y[..., k, :]) * s
+
+
+def _noise(name: str, sensor: Sensor, shape: tuple[int, ...]) -> Array | float:
+    given = np.asarray(sensor.noise, dtype=float)
+    try:
+        spread = np.broadcast_to(given, shape)
+    except ValueError:
+        raise ArgumentError(
+            f"noise of sensor {name!r} has shape {given.shape}; its readings have {shape}: give one standard deviation, "
+            f"{shape[-1]} of them, or a row per recorded time"
+        ) from None
+    if given.ndim > 1 or not given.any():
+        return spread
+    draw = np.random.default_rng([sensor.seed, zlib.crc32(name.encode())])
+    return draw.standard_normal(shape) * spread

@@ -1,0 +1,1 @@
+"""Force elements of links: gravity compensation, buoyancy, drag, thrust."""

@@ -1,0 +1,1 @@
+"""Instruments on a robot: quantities, columns of a simulation, sensors of MJCF."""
