@@ -6,6 +6,7 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
+from torsor.algorithms.analytic_jacobian import analytic_jacobian
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.coriolis import (
     christoffel_symbols,
@@ -41,6 +42,7 @@ from torsor.algorithms.terms import (
 __all__ = [
     "aba",
     "acceleration",
+    "analytic_jacobian",
     "bias_force",
     "center_of_mass",
     "christoffel_symbols",

@@ -14,7 +14,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import QUANTITIES, kernels_of
-from torsor.kernels.spec import Name, Spec, split_name
+from torsor.kernels.spec import Name, Spec, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
 from torsor.support.given import float_type
@@ -112,17 +112,20 @@ class CompiledMechanism(Mechanism):
         kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
-    def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame; ``key`` is the quantity and its options."""
+    def _at_frame(self, key: tuple[str | None, ...], values: tuple, at: ArrayLike | None, out: Array | None) -> Any:
+        """A kernel of one frame; ``key`` is the quantity and its options, ``at`` a point of the frame or None."""
         self._model.frame(key[1])
-        return self._kernels(*key)(*values, out=out)
+        quantity = without_defaults(key, QUANTITIES)
+        if at is None:
+            return self._kernels(*quantity)(*values, out=out)
+        return self._kernels(*quantity, extra=("at",))(*values, at, out=out)
 
     def _kernel_for(
         self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
     ) -> Kernel:
         """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames."""
         own = () if name in PAIRS else QUANTITIES[name].words
-        quantities = PAIRS.get(name) or ((name, *(x for word, x in words.items() if word in own)),)
+        quantities = PAIRS.get(name) or (without_defaults((name, *map(words.get, own)), QUANTITIES),)
         losses = self._losses(quantities, damping, friction)
         if name == "step":
             refuse_sticking(self._model, losses, "one step")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms.analytic_jacobian import ROTATIONS
+from torsor.algorithms.jacobian import EXPRESSIONS, KINDS
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shortest
 from torsor.compile.recorded import Recorded
@@ -20,7 +21,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
-from torsor.kernels.spec import Spec
+from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.refusals import refuse_loops, refuse_symbols
 from torsor.support.locks import new_lock
@@ -29,6 +30,8 @@ from torsor.support.locks import new_lock
 CONFIGURATIONS = ("q", "q0", "q1")
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
+#: options that are one of a few words
+CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
 #: number of scans cached for one subject
 KEPT = 64
 
@@ -275,11 +278,15 @@ class Kernels:
                 if not words:
                     raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
                 self.model.frame(given["frame"])
+            given = {word: x for word, x in given.items() if not (word in OPTIONAL and x is None)}
             several = given.get("frames", ())
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)
-            if given.get("expressed_in", "world") not in EXPRESSIONS:
-                raise UnknownName("expressed_in=", given["expressed_in"], EXPRESSIONS)
+            if "relative_to" in given:
+                self.model.frame(given["relative_to"])
+            for word, choices in CHOICES.items():
+                if word in given and given[word] not in choices:
+                    raise UnknownName(f"{word}=", given[word], choices)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

@@ -14,7 +14,7 @@ from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
 from torsor.model.regrouping import with_fewest_parameters
 
-FRAME = ("frame", "expressed_in")
+FRAME = ("frame", "expressed_in", "relative_to")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
 
 QUANTITIES = Table(
@@ -57,12 +57,14 @@ QUANTITIES = Table(
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "momentum": Quantity(("q", "v"), alg.momentum),
         "center_of_mass": Quantity(("q",), alg.center_of_mass),
-        "pose": Quantity(("q",), alg.pose, ("frame",)),
-        "poses": Quantity(("q",), alg.poses, ("frames",)),
+        "pose": Quantity(("q",), alg.pose, ("frame", "relative_to")),
+        "poses": Quantity(("q",), alg.poses, ("frames", "relative_to")),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
-        "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
+        "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
+        "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME),
+        "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
         "step": Quantity(
             ("q", "v", "tau", "dt"),
             steps.step,
@@ -87,7 +89,7 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
     return {"q": q, "q0": q, "q1": q, "v": v, "a": v, "tau": v, "prescribed": v, "load": v, "dt": (),
-            "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
+            "at": (3,), "base_velocity": (6,), "base_acceleration": (6,)}  # fmt: skip
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:

@@ -12,6 +12,8 @@ from torsor.kernels.quantity import Quantity
 
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon
 Name: TypeAlias = str | tuple[str, ...]
+#: options of quantities that may be None
+OPTIONAL = ("frames", "kind", "relative_to")
 
 
 @dataclass(frozen=True)
@@ -61,3 +63,16 @@ def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[str, ...]:
         form = ":".join((quantity, *takes)) if takes else f"{quantity}, without options"
         raise ArgumentError(f"{name!r} has too many parts; the form is {form}")
     return quantity, *words
+
+
+def without_defaults(quantity: tuple[Any, ...], table: Mapping[str, Quantity]) -> tuple[Any, ...]:
+    """A quantity and its options, without options at the end that are optional and None: one kernel with those that omit them.
+
+    >>> from torsor.kernels.quantities import QUANTITIES
+    >>> without_defaults(("jacobian", "tool0", "body", None), QUANTITIES)
+    ('jacobian', 'tool0', 'body')
+    """
+    words = table[quantity[0]].words
+    while len(quantity) > 1 and quantity[-1] is None and words[len(quantity) - 2] in OPTIONAL:
+        quantity = quantity[:-1]
+    return quantity
