@@ -51,6 +51,7 @@ class CompiledMechanism(Mechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
@@ -58,14 +59,15 @@ class CompiledMechanism(Mechanism):
         ``"jacobian:tool0:body"``; or a tuple, ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping``
         and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics,
         as in the methods.  ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes
-        of ``expressed_in``.
+        of ``expressed_in``.  ``extra`` are optional arrays of the methods, one more input each after the state, such as
+        ``extra=["at"]`` for ``"jacobian:tool0"``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
         return self._kernels.kernel(self.spec(*names, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches,
-                                              expressed_in=expressed_in))  # fmt: skip
+                                              expressed_in=expressed_in, extra=extra))  # fmt: skip
 
     def spec(
         self,
@@ -75,13 +77,15 @@ class CompiledMechanism(Mechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Spec:
         """The Spec of the kernel that :meth:`kernel` makes from the same arguments; hashable."""
         if not names:
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
-        return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)
+        more = (extra,) if isinstance(extra, str) else tuple(extra)
+        return Spec(quantities, tuple(wrenches), expressed_in, losses, more, dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""

@@ -171,15 +171,16 @@ class Kernels:
     def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
         """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
-        options: dict[str, Any] = {name: given[name] for name in spec.extra}
-        if spec.frames:
-            options["wrenches"] = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
             state = {a.name: given[a.name] for a in self._arguments(name, *words)}
             function = self._function(spec, row, choice)
-            result = self._result(spec, row, function, state, {**dict(zip(row.words, words, strict=False)), **options})
+            options: dict[str, Any] = dict(zip(row.words, words, strict=False))
+            options |= {x: given[x] for x in spec.extra if takes(function, x)}
+            options |= {"wrenches": wrenches} if wrenches else {}
+            result = self._result(spec, row, function, state, options)
             several = len(row.outputs) > 1
             results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
         return results
@@ -197,7 +198,7 @@ class Kernels:
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
         lost = partial(spec.losses.force, subject)
-        if _takes(function, "lost"):
+        if takes(function, "lost"):
             return function(subject, *state.values(), **options, lost=lost)
         v, tau = state["v"], state.get("tau", ())
         if "tau" in state:
@@ -212,11 +213,11 @@ class Kernels:
 
     def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """The options of a function: with wrenches in frame axes, unless the function rotates them itself or takes none."""
-        if not _takes(function, "wrenches"):
+        if not takes(function, "wrenches"):
             return {word: x for word, x in options.items() if word != "wrenches"}  # M and others do not depend on wrenches
         if spec.expressed_in == "body":
             return options
-        if _takes(function, "axes"):
+        if takes(function, "axes"):
             return {**options, "axes": spec.expressed_in}
         turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
         return {**options, "wrenches": turned}
@@ -290,14 +291,22 @@ class Kernels:
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)
-        if spec.frames and not any(_takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
-            forced = ", ".join(name for name, row in self.table.items() if _takes(row.function, "wrenches"))
+        if spec.frames and not any(takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
+            forced = ", ".join(name for name, row in self.table.items() if takes(row.function, "wrenches"))
             raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
+        for name in spec.extra:
+            if not isinstance(name, str) or not any(self._is_optional(name, *quantity) for quantity in spec.quantities):
+                raise ArgumentError(f"{name!r} is not an optional input of {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
 
+    def _is_optional(self, name: str, quantity: str, *words: Any) -> bool:
+        """Whether a quantity takes an input of that name and has a default for it."""
+        given = {a.name for a in self._arguments(quantity, *words)}
+        return name in self._shapes and name not in given and takes(self.table[quantity].function, name)
 
-def _takes(function: Callable[..., Any], word: str) -> bool:
+
+def takes(function: Callable[..., Any], word: str) -> bool:
     """Whether a function has a parameter of that name."""
     return word in _parameters(function)
 
