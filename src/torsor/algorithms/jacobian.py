@@ -67,7 +67,7 @@ class Sight(NamedTuple):
 
     def signs(self) -> dict[int, int]:
         """1 for the bodies on the way to F, −1 for those on the way to B; no joint that moves is on both."""
-        return {i: -1 for i in self.model.path(self.B.body)} | {i: 1 for i in self.model.path(self.F.body)}
+        return dict.fromkeys(self.model.path(self.B.body), -1) | dict.fromkeys(self.model.path(self.F.body), 1)
 
 
 def columns(model: Model, motions: dict[int, list[Motion]]) -> list[list[Scalar]]:

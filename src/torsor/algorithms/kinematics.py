@@ -47,9 +47,7 @@ def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
     return [model.joint[i].subspace_rate(qs[i], vs[i]) for i in range(len(model.parent))]
 
 
-def pose(
-    model: Model, q: Scalars, frame: str, relative_to: str | None = None, at: Scalars | None = None
-) -> list[list[Scalar]]:
+def pose(model: Model, q: Scalars, frame: str, relative_to: str | None = None, at: Scalars | None = None) -> list[list[Scalar]]:
     """T_world_frame, 4×4, or that of the frame at the point ``at`` of it; ``relative_to`` takes the world's place."""
     return _poses(model, q, [frame_at(model, frame, at)], relative_to)[0]
 

@@ -116,7 +116,7 @@ class CompiledMechanism(Mechanism):
         kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
-    def _at_frame(self, key: tuple[str | None, ...], values: tuple, at: ArrayLike | None, out: Array | None) -> Any:
+    def _at_frame(self, key: tuple[Any, ...], values: tuple, at: ArrayLike | None, out: Array | None) -> Any:
         """A kernel of one frame; ``key`` is the quantity and its options, ``at`` a point of the frame or None."""
         self._model.frame(key[1])
         quantity = without_defaults(key, QUANTITIES)

@@ -56,7 +56,7 @@ def left_jacobian_inverse(w: Vec) -> Mat:
 
 
 def of_twist(function: Callable[[Vec], Mat], V: Motion) -> tuple[Mat, Mat]:
-    """(J, Q), of [[J, 0], [Q, J]]: the 6×6 of SE(3) for a twist, from the 3×3 of SO(3), ``function`` at the dual vector ω + ε v.
+    """(J, Q), of [[J, 0], [Q, J]]: the 6×6 of SE(3) for a twist V; the 3×3 of SO(3), ``function``, at the dual vector ω + ε v.
 
     [ad_V] = [[[ω], 0], [[v], [ω]]] multiplies as the dual matrix [ω] + ε[v] does, and so does every power series of it (the
     principle of transference): Q is the rate of J where ω changes with v.

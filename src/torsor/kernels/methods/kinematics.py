@@ -131,7 +131,7 @@ class Kinematics(CompiledMechanism):
         at: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """J_a(q) with (ẋ, ṗ) = J_a v: rates of the coordinates x of the frame's rotation, and ṗ [m/s] in world axes (MR §5.1.5).
+        """J_a(q), with (ẋ, ṗ) = J_a v: rates of coordinates x of the frame's rotation, and ṗ [m/s] in world axes (MR §5.1.5).
 
         ``rotation="rpy"``, ``(6, nv)``: x = (roll, pitch, yaw) [rad], R = Rz(yaw) Ry(pitch) Rx(roll); at gimbal lock, a pitch
         of ±90°, it raises :class:`SingularError`.  ``"quaternion"``, ``(7, nv)``: x = (x, y, z, w) with w ≥ 0.
