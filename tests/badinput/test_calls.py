@@ -14,7 +14,7 @@ from torsor.robot import Robot
 
 ROBOT = ts.robots.two_link()
 LINK = ROBOT.links[-1]
-WORDS = {"frame": LINK, "frames": None, "expressed_in": "world"}
+WORDS = {"frame": LINK, "frames": None, "expressed_in": "world", "relative_to": None, "kind": None, "rotation": "rpy"}
 METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
 
 

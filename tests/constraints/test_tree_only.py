@@ -11,7 +11,7 @@ from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
 #: words that some quantities need
-WORDS = {"pose": "pose:coupler", **{x: f"{x}:coupler" for x in ("jacobian", "jacobian_rate", "twist", "acceleration")}}
+WORDS = {name: f"{name}:coupler" for name, row in QUANTITIES.items() if "frame" in row.words}
 
 
 @pytest.fixture(scope="module")

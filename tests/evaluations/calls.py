@@ -129,7 +129,8 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
         elif name == "dt":
             rows[name] = rng.uniform(0.1, 0.5, ROWS)
         else:
-            rows[name] = rng.normal(size=(ROWS, 6 if name.startswith(("wrench", "base")) else robot.nv))
+            size = 3 if name == "at" else 6 if name.startswith(("wrench", "base")) else robot.nv
+            rows[name] = rng.normal(size=(ROWS, size))
     return rows
 
 
@@ -170,7 +171,7 @@ def _of_robot(robot: str, method: str) -> Subject:
 
 def _subjects_with_options(robot: str) -> list[Subject]:
     """Calls of methods with wrenches, losses, a moving base and a load."""
-    frame, owner = FRAMES[robot], _robot(robot)
+    frame, owner, root = FRAMES[robot], _robot(robot), ROBOTS[robot]().links[1]
     wrench, motion, forces = f"wrenches[{frame!r}]", ("q", "v", "a"), ("q", "v", "tau")
     base = ("base_velocity", "base_acceleration")
 
@@ -206,6 +207,12 @@ def _subjects_with_options(robot: str) -> list[Subject]:
             kernel=lambda r: r.kernel("forward_dynamics", friction=False),
         ),
         Subject("friction_force, load", with_friction, "friction_force", _arrays("v", "load"), named=("load",), out=True),
+        Subject("jacobian, at", owner, "jacobian", _arrays("q", "at"), {"frame": frame}, named=("at",), out=True),
+        Subject(
+            "acceleration, relative", owner, "acceleration", _arrays(*motion),
+            {"frame": frame, "expressed_in": "body", "kind": "classical", "relative_to": root}, out=True,
+            kernel=lambda r: r.kernel(("acceleration", frame, "body", "classical", root)),
+        ),
         Subject("inverse_dynamics, base", owner, "inverse_dynamics", _arrays(*motion, *base), named=base, out=True),
         Subject(
             "hybrid_dynamics", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "prescribed"), own_check=("prescribed",),

@@ -30,6 +30,9 @@ SPECS = [
     "pose:frame2", "poses", "poses:frame2", "jacobian:frame2:world", "jacobian:frame2:body", "jacobian:frame2:space",
     "jacobian_rate:frame2:world", "jacobian_rate:frame2:body", "jacobian_rate:frame2:space",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
+    "pose:frame2:frame1", "poses:frame2:frame1", "jacobian:frame2:world:frame1", "jacobian_rate:frame2:world:frame1",
+    "twist:frame2:space:frame1", "acceleration:frame2:body:classical:frame1", "jacobian_derivative:frame2:world",
+    "analytic_jacobian:frame2:rpy", "analytic_jacobian:frame2:quaternion", "analytic_jacobian:frame2:rotation_vector",
 ]  # fmt: skip
 BATCH = 37  # no multiple of any vector width
 

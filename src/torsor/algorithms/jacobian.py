@@ -162,7 +162,8 @@ def acceleration(
     AF, AB = sight.F.X @ A[sight.F.body], sight.XBF @ (sight.B.X @ A[sight.B.body])
     alpha = AF.alpha - AB.alpha - AB.w.cross(V.w)
     linear = AF.a - AB.a - AB.w.cross(V.v) * 2  # Coriolis' theorem
-    kind = kind or ("classical" if expressed_in == "world" else "spatial")
+    if kind is None:
+        kind = "classical" if expressed_in == "world" else "spatial"
     if kind not in KINDS:
         raise UnknownName("kind=", kind, KINDS)
     if kind == "classical":

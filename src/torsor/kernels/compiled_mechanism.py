@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_wrenches
-from torsor.kernels.kernels import Kernels
+from torsor.kernels.kernels import Kernels, takes
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
-from torsor.kernels.quantities import QUANTITIES, kernels_of
+from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.spec import Name, Spec, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
@@ -85,6 +85,10 @@ class CompiledMechanism(Mechanism):
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
         more = (extra,) if isinstance(extra, str) else tuple(extra)
+        for name in more:
+            rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
+            if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
+                raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
         return Spec(quantities, tuple(wrenches), expressed_in, losses, more, dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:

@@ -178,7 +178,7 @@ class Kernels:
             state = {a.name: given[a.name] for a in self._arguments(name, *words)}
             function = self._function(spec, row, choice)
             options: dict[str, Any] = dict(zip(row.words, words, strict=False))
-            options |= {x: given[x] for x in spec.extra if takes(function, x)}
+            options |= {x: given[x] for x in spec.extra if len(spec.quantities) == 1 or takes(function, x)}
             options |= {"wrenches": wrenches} if wrenches else {}
             result = self._result(spec, row, function, state, options)
             several = len(row.outputs) > 1
@@ -294,16 +294,8 @@ class Kernels:
         if spec.frames and not any(takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
             forced = ", ".join(name for name, row in self.table.items() if takes(row.function, "wrenches"))
             raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
-        for name in spec.extra:
-            if not isinstance(name, str) or not any(self._is_optional(name, *quantity) for quantity in spec.quantities):
-                raise ArgumentError(f"{name!r} is not an optional input of {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
-
-    def _is_optional(self, name: str, quantity: str, *words: Any) -> bool:
-        """Whether a quantity takes an input of that name and has a default for it."""
-        given = {a.name for a in self._arguments(quantity, *words)}
-        return name in self._shapes and name not in given and takes(self.table[quantity].function, name)
 
 
 def takes(function: Callable[..., Any], word: str) -> bool:

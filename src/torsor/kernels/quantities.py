@@ -15,6 +15,8 @@ from torsor.model.refusals import CLOSED, DRIVEN, DRIVES
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in", "relative_to")
+#: inputs that methods have as options: a kernel has them if its spec says so (extra)
+OPTIONAL_INPUTS = ("at", "base_velocity", "base_acceleration", "load")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
 
 QUANTITIES = Table(

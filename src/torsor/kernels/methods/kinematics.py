@@ -115,7 +115,7 @@ class Kinematics(CompiledMechanism):
     ) -> Array:
         """∂J/∂q, ``(6, nv, nv)``, at [row, i, j] the derivative of column J_i by q_j: the kinematic Hessian (MR Exercise 8.6).
 
-        J̇ = (∂J/∂q) v [1/rad, m/rad per second of v's units].  Where v is not a rate of coordinates (floating base, spherical
+        J̇ = (∂J/∂q) v; in the units of J per radian or metre.  Where v is not a rate of coordinates (floating base, spherical
         joint), the derivative is along v_j.  Options as for :meth:`jacobian`.
         """
         return self._at_frame(("jacobian_derivative", frame, expressed_in, relative_to), (q,), at, out)
