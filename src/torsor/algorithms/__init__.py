@@ -6,7 +6,7 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
-from torsor.algorithms.analytic_jacobian import analytic_jacobian
+from torsor.algorithms.analytic_jacobian import ROTATIONS, analytic_jacobian
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.coriolis import (
     christoffel_symbols,
@@ -26,7 +26,7 @@ from torsor.algorithms.dynamics import (
 )
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
-from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
+from torsor.algorithms.jacobian import EXPRESSIONS, KINDS, acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import center_of_mass, pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
@@ -40,6 +40,9 @@ from torsor.algorithms.terms import (
 )
 
 __all__ = [
+    "EXPRESSIONS",
+    "KINDS",
+    "ROTATIONS",
     "aba",
     "acceleration",
     "analytic_jacobian",

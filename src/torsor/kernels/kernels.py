@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.algorithms.analytic_jacobian import ROTATIONS
-from torsor.algorithms.jacobian import EXPRESSIONS, KINDS
+from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shortest
 from torsor.compile.recorded import Recorded
